@@ -1,0 +1,91 @@
+// Package backend says what it takes to run a command somewhere: a Backend
+// has an identity that enters keys and opens Sessions; a Session is one
+// workspace in which commands run and from which files are collected.
+//
+// The one rule that every backend keeps: an error means that the machinery
+// broke and the work may be tried again; what the program itself did, however
+// bad, is an Exit. There is no other mapping, so a verdict never depends on
+// who ran it.
+package backend
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Field is one labelled fact of an identity. Order is fixed by the backend.
+type Field struct{ Label, Value string }
+
+// Identity is what of a backend can change an outcome: platform, interpreter,
+// image digest. It enters the keys of nodes that run there.
+type Identity []Field
+
+// Backend runs commands. Methods are safe for concurrent use.
+type Backend interface {
+	// Identity resolves what enters keys. It may run programs; callers ask
+	// once per run and backend.
+	Identity(ctx context.Context) (Identity, error)
+	// Open makes a workspace with the inputs of spec in it. The caller must
+	// Close the session, whatever happens.
+	Open(ctx context.Context, spec Spec) (Session, error)
+}
+
+// Session is one workspace. It is used by one goroutine at a time.
+type Session interface {
+	// Dir is the workspace's absolute path as the commands see it.
+	Dir() string
+	// Exec runs one command to its end or to its limit and ends everything
+	// that the command started. Cancelling ctx ends it early with ctx's cause.
+	Exec(ctx context.Context, cmd Command) (Exit, error)
+	// Collect opens a regular file of the workspace, given by a slash-separated
+	// path relative to Dir, after following no symlinks. A file that is not
+	// there is fs.ErrNotExist.
+	Collect(ctx context.Context, path string) (io.ReadCloser, error)
+	// Close ends every process of the session and removes the workspace. It
+	// is idempotent, bounded in time, and runs to its end on a cancelled ctx.
+	Close(ctx context.Context) error
+}
+
+// Spec describes a workspace.
+type Spec struct {
+	Name   string  // for people and registries: the node's address
+	Inputs []Input // placed in order; later ones win
+	Keep   bool    // leave the workspace behind on Close, processes ended
+}
+
+// Input is a tree of the content store, or one file, at a place in the
+// workspace.
+type Input struct {
+	Path    string       // slash-separated, relative to the workspace; "" or "." is its root
+	Tree    cache.Digest // a REAPI Directory; zero when Content is used
+	Content []byte       // a regular file at Path
+	// Replace removes whatever earlier inputs left at Path first, also when
+	// that is a symlink or a directory.
+	Replace bool
+}
+
+// Command is one program to run in a session.
+type Command struct {
+	Argv    []string      // Argv[0] is looked up in PATH of Env
+	Env     []string      // KEY=value, complete: nothing else is inherited
+	Dir     string        // relative to the workspace
+	Timeout time.Duration // 0 is none
+	Output  io.Writer     // stdout and stderr, interleaved; nil discards
+	// Attach connects the caller's terminal instead of Output. Stdin is
+	// otherwise closed.
+	Attach bool
+}
+
+// Exit is how a program ended.
+type Exit struct {
+	Code     int    // exit status; -1 when a signal ended it
+	Signal   string // "killed", "segmentation fault" ...; empty when it exited
+	TimedOut bool   // Timeout ended it
+	Seconds  float64
+	// HostOOM says that the kernel ran out of memory and killed something
+	// while the program ran, so that a SIGKILL cannot be blamed on it.
+	HostOOM bool
+}

@@ -1,0 +1,126 @@
+// Package event defines what a run says while it happens: one JSON object per
+// line, on stdout with --json and always in runs/<id>/events.jsonl. Nothing
+// here knows how a node works or how a person sees it.
+package event
+
+import "time"
+
+// Schema is the version of the stream, in its first line. It changes only
+// when a field changes its meaning; new fields may appear at any time.
+const Schema = 1
+
+// State is a node's final state in a run.
+type State string
+
+const (
+	Done        State = "done"        // ran
+	Cached      State = "cached"      // served without running
+	Failed      State = "failed"      // the work itself said no
+	Broken      State = "broken"      // infrastructure; never stored
+	Timeout     State = "timeout"     // a limit in the key ended it; stored
+	Blocked     State = "blocked"     // something upstream failed or broke
+	Interrupted State = "interrupted" // the run ended first; same as never started
+)
+
+// Event is one line of the stream.
+type Event interface{ event() }
+
+// Change is one difference between the manifests of two runs of a node.
+type Change struct {
+	Field string `json:"field"`         // label: "file tests/conftest.py", "timeout"
+	Old   string `json:"old,omitempty"` // empty when the field is new
+	New   string `json:"new,omitempty"` // empty when the field is gone
+	Via   string `json:"via,omitempty"` // address of the dependency whose output it is
+}
+
+// RunStart is the first line.
+type RunStart struct {
+	Type    string    `json:"type"` // run.start
+	Schema  int       `json:"schema"`
+	Run     string    `json:"run"`
+	Version string    `json:"version"`
+	Nodes   int       `json:"nodes"`
+	Time    time.Time `json:"time"`
+	Project string    `json:"project,omitempty"`
+	Jobs    int       `json:"jobs,omitempty"`
+}
+
+// NodeQueued says that a node is stale and why.
+type NodeQueued struct {
+	Type    string   `json:"type"` // node.queued
+	Addr    string   `json:"addr"`
+	Kind    string   `json:"kind"`
+	Key     string   `json:"key,omitempty"`
+	Cause   string   `json:"cause"`
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// NodeStart says that a node's work begins.
+type NodeStart struct {
+	Type    string `json:"type"` // node.start
+	Addr    string `json:"addr"`
+	Kind    string `json:"kind"`
+	Attempt int    `json:"attempt"`
+}
+
+// NodeRetry says that an attempt broke and another follows after Wait seconds.
+type NodeRetry struct {
+	Type    string  `json:"type"` // node.retry
+	Addr    string  `json:"addr"`
+	Kind    string  `json:"kind"`
+	Attempt int     `json:"attempt"` // the attempt that broke
+	Reason  string  `json:"reason"`
+	Wait    float64 `json:"wait"`
+}
+
+// NodeDone is the last line of a node.
+type NodeDone struct {
+	Type    string   `json:"type"` // node.done
+	Addr    string   `json:"addr"`
+	Kind    string   `json:"kind"`
+	State   State    `json:"state"`
+	Key     string   `json:"key,omitempty"`
+	Cause   string   `json:"cause"`
+	Changes []Change `json:"changes,omitempty"`
+	Seconds float64  `json:"seconds"`
+	Attempt int      `json:"attempt"`
+	Message string   `json:"message,omitempty"`
+	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
+}
+
+// RunEnd is the last line. Nodes = Executed + Cached + Blocked + Interrupted;
+// Failed and Broken count among Executed.
+type RunEnd struct {
+	Type        string  `json:"type"` // run.end
+	Run         string  `json:"run"`
+	Nodes       int     `json:"nodes"`
+	Executed    int     `json:"executed"`
+	Cached      int     `json:"cached"`
+	Failed      int     `json:"failed"`
+	Broken      int     `json:"broken"`
+	Blocked     int     `json:"blocked"`
+	Interrupted int     `json:"interrupted"`
+	Seconds     float64 `json:"seconds"`
+	Exit        int     `json:"exit"`
+}
+
+func (RunStart) event()   {}
+func (NodeQueued) event() {}
+func (NodeStart) event()  {}
+func (NodeRetry) event()  {}
+func (NodeDone) event()   {}
+func (RunEnd) event()     {}
+
+// Sink takes the events of a run in order. Emit must not block for long and
+// is called by one goroutine at a time.
+type Sink interface{ Emit(Event) }
+
+// Sinks sends every event to all of its members, in order.
+type Sinks []Sink
+
+// Emit implements Sink.
+func (s Sinks) Emit(e Event) {
+	for _, sink := range s {
+		sink.Emit(e)
+	}
+}

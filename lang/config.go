@@ -1,0 +1,259 @@
+package lang
+
+import (
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Config is a loaded configuration: every block evaluated, every instance of
+// for_each and matrix expanded, every default in place. Slices are in source
+// order unless said otherwise; paths are absolute. It holds no results: those
+// do not exist before pass, result and export, whose expressions are kept as
+// Expr.
+type Config struct {
+	Root      string // directory of fevalgraph.hcl
+	Settings  Settings
+	Variables []Variable
+	Pools     []Pool
+	Secrets   []Secret
+	Backends  []*Backend
+	Problems  []*Problem
+	Solutions []*Solution
+	Suites    []*Suite
+	Results   []*Result
+	Exports   []*Export
+	Inputs    []ConfigInput // what evaluation read beside the HCL, in first-read order
+}
+
+// Settings is the fevalgraph block.
+type Settings struct {
+	RequiredVersion string // a constraint such as ">= 0.1"; empty is any
+	CacheDir        string // absolute; empty is the user's cache directory
+}
+
+// ConfigInput is something outside the HCL that evaluation depended on.
+type ConfigInput struct {
+	Kind string // "hcl", "file", "fileset", "env", "var"
+	Name string // absolute path, absolute directory + "\x00" + pattern, or name
+}
+
+// Variable is a declared variable and where its value came from.
+type Variable struct {
+	Name        string
+	Type        string // as written, "any" when absent
+	Description string
+	Sensitive   bool
+	Value       string // HCL text; "(sensitive)" when Sensitive
+	Source      string // "default", "--var", "environment FEVALGRAPH_VAR_x", "file x.auto.vars.hcl"
+	Range       diag.Range
+}
+
+// Pool is a named limit on nodes running at once.
+type Pool struct {
+	Name  string
+	Slots int
+	Range diag.Range
+}
+
+// Secret is a value that must not be shown or hashed.
+type Secret struct {
+	Name  string
+	Env   string // environment variable to read, or
+	File  string // file to read
+	Value string
+	Range diag.Range
+}
+
+// EnvVar is one environment variable of the work. When Secret is set, Value is
+// that secret's and only the secret's name may enter a key.
+type EnvVar struct {
+	Name   string
+	Value  string
+	Secret string
+}
+
+// Retry says when and how often broken work is tried again.
+type Retry struct {
+	Attempts int           // in all; 1 is no retry
+	Wait     time.Duration // before each further attempt
+	On       []string      // classes that are retried; today only "broken"
+}
+
+// Backend is a place where commands run.
+type Backend struct {
+	Kind string // "local"
+	Name string
+	Pool string // name of a Pool, "cpu" by default
+	// Retry is nil when the block says nothing.
+	Retry        *Retry
+	Env          []EnvVar // sorted by name
+	Inherit      []string // variables taken from the caller's environment, hashed by value
+	Passthrough  []string // variables taken from it but not hashed: proxies, certificates
+	Setup        []string // commands run in the workspace before the tests
+	SetupTimeout time.Duration
+	Local        *LocalBackend // set when Kind is "local"
+	Range        diag.Range
+}
+
+// Addr is "<kind>.<name>".
+func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
+
+// LocalBackend is the schema of backend "local".
+type LocalBackend struct {
+	Python string // interpreter request for uv, such as "3.12"; empty is uv's choice
+}
+
+// Problem is one instance of a problem block.
+type Problem struct {
+	Name        string // unique: the name attribute, the label, or label["key"]
+	Ref         string // problem.kvstore or problem.scbench["code_search"]
+	Title       string
+	Description string
+	Version     int
+	Tags        []string
+	Author      string
+	Difficulty  string
+	Category    string
+	Entry       string
+	Pytest      *Pytest       // exactly one driver is set
+	Checkpoints []*Checkpoint // sorted by (Order, Name)
+	Range       diag.Range
+}
+
+// Pytest is the pytest driver of a problem.
+type Pytest struct {
+	Root      string   // directory with the test files
+	Directory string   // where they go in the workspace: "tests"
+	Requires  []string // requirements beside the built-in ones, as written
+	Args      []string // extra pytest arguments
+	Plugins   []string // pytest plugins to load with -p
+	Range     diag.Range
+	RootRange diag.Range
+}
+
+// Checkpoint is one checkpoint of a problem with everything it inherits.
+type Checkpoint struct {
+	Name              string
+	Order             int
+	Version           int
+	State             string
+	Spec              string   // path of the task text; not read by evaluation
+	Tests             []string // file names in the pytest root: its own tests
+	IncludePriorTests bool
+	Timeout           time.Duration // per test; 30s when nothing says otherwise; 0 is none
+	SessionTimeout    time.Duration // whole pytest run; 0 is none
+	Env               []EnvVar      // problem's and own, merged, sorted by name
+	Markers           []Marker      // problem's then own; an own one replaces by name
+	Assets            []Asset       // likewise
+	Pass              Pass
+	Range             diag.Range
+}
+
+// Marker maps a pytest marker to a group.
+type Marker struct {
+	Name        string
+	Group       string // core, functionality, regression, error
+	Description string
+	Range       diag.Range
+}
+
+// Asset is a file or directory that tests may read.
+type Asset struct {
+	Name   string
+	Source string // absolute path; may hold glob characters when IsGlob
+	IsGlob bool
+	Target string   // place under <tests>/assets, slash-separated
+	Ignore []string // doublestar patterns relative to the source
+	Mode   string   // "", "0644", "0755": forced mode of its files
+	SHA256 string   // expected digest of a single file, lower-case hex; "" is unchecked
+	Owner  string   // "" for the problem, the checkpoint's name for its own
+	Range  diag.Range
+}
+
+// Pass decides whether a graded checkpoint counts as passed. Exactly one of
+// the two is set.
+type Pass struct {
+	Policy string // core-cases, all-cases, all-non-error-cases, any-case, any-core-cases, any
+	When   *Expr  // over self: groups, collected, exit_code ...
+	Range  diag.Range
+}
+
+// Solution is one instance of a solution block.
+type Solution struct {
+	Name        string // the name attribute, the label, or label["key"]; unique within its problem
+	Ref         string // solution.agent["small"]
+	Problem     *Problem
+	Labels      []Label // sorted by name
+	Missing     string  // "error" or "skip"
+	Ignore      []string
+	Checkpoints []SolutionCheckpoint // in the problem's order
+	Range       diag.Range
+}
+
+// Label is one user-chosen axis of a solution.
+type Label struct{ Name, Value string }
+
+// SolutionCheckpoint is the code that answers one checkpoint.
+type SolutionCheckpoint struct {
+	Checkpoint *Checkpoint
+	Source     string   // absolute path of the directory (or single file)
+	Entry      string   // command that starts it; the problem's unless overridden
+	Setup      []string // set-up commands of its own, after the backend's
+	Missing    bool     // Source does not exist and Missing is "skip"
+}
+
+// Suite is a set of cells.
+type Suite struct {
+	Name        string
+	Description string
+	Cells       []Cell // axes in source order, last axis fastest, repeats innermost
+	Excluded    []ExcludedCell
+	Retry       *Retry
+	StopAfter   int // cells that may fail before nothing new starts; 0 is no limit
+	ShardIndex  int // 1-based; 0 when the suite is whole
+	ShardCount  int
+	Implicit    bool // no suite block was written
+	Range       diag.Range
+}
+
+// Cell is one solution on one backend, once.
+type Cell struct {
+	Solution *Solution
+	Backend  *Backend
+	Repeat   int // from 1
+}
+
+// ExcludedCell is a cell that an exclude block removed.
+type ExcludedCell struct {
+	Cell
+	Reason string
+}
+
+// Result is a leaderboard over a suite's results.
+type Result struct {
+	Name    string
+	From    *Suite
+	Where   *Expr
+	GroupBy []string
+	Sort    []string
+	Metrics []Metric
+	Range   diag.Range
+}
+
+// Metric is one column of a Result.
+type Metric struct {
+	Name   string
+	Value  *Expr
+	Format string
+	Range  diag.Range
+}
+
+// Export writes a suite's results to a file after a run.
+type Export struct {
+	Kind  string // json, jsonl, csv, markdown, junit, ctrf
+	Name  string
+	From  *Suite
+	Path  string // absolute
+	Range diag.Range
+}

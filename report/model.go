@@ -1,0 +1,116 @@
+// Package report is the result of an evaluation as people and programs read
+// it: the model, and its renderings as table, JSON, JSON lines, CSV, Markdown,
+// JUnit XML and CTRF. It judges nothing; tasks does.
+package report
+
+// Schema is the version of the JSON form. Field names are stable; new ones
+// may be added.
+const Schema = 1
+
+// Group of a test. The order of Groups is the order of display.
+type Group string
+
+const (
+	Core          Group = "core"
+	Functionality Group = "functionality"
+	Regression    Group = "regression"
+	ErrorGroup    Group = "error"
+)
+
+// Groups lists every group in display order.
+var Groups = [...]Group{Core, Functionality, Regression, ErrorGroup}
+
+// Results is the whole outcome of a run. Cells are sorted by problem,
+// solution, backend, repeat; checkpoints by their order; tests in report order.
+type Results struct {
+	Schema int    `json:"schema"`
+	Run    string `json:"run"`
+	Cells  []Cell `json:"cells"`
+}
+
+// Status of a cell.
+type Status string
+
+const (
+	Success  Status = "success" // every checkpoint asked for was judged, whatever its tests said
+	Error    Status = "error"   // the submission kept a checkpoint from being judged
+	TimedOut Status = "timeout" // a session limit ended a checkpoint
+	Skipped  Status = "skipped" // nothing to judge
+	Broken   Status = "broken"  // infrastructure kept a checkpoint from being judged
+)
+
+// Cell is one solution on one backend. A score is null when there is none; 0
+// is a score.
+type Cell struct {
+	Problem        string            `json:"problem"`
+	Solution       string            `json:"solution"`
+	Backend        string            `json:"backend"`
+	Repeat         int               `json:"repeat"`
+	Suites         []string          `json:"suites,omitempty"`
+	Labels         map[string]string `json:"labels,omitempty"`
+	Status         Status            `json:"status"`
+	Score          *float64          `json:"score"`
+	ScoreUnbounded *float64          `json:"score_unbounded"`
+	Message        *string           `json:"message"`
+	Checkpoints    []Checkpoint      `json:"checkpoints"`
+}
+
+// Class tells how a checkpoint's test run ended.
+type Class string
+
+const (
+	Judged          Class = "judged"           // pytest ran and reported
+	CollectionError Class = "collection_error" // pytest could not import or collect
+	NoTests         Class = "no_tests"         // pytest collected nothing
+	NoReport        Class = "no_report"        // pytest ended without a usable report
+	Killed          Class = "killed"           // a signal ended pytest
+	SessionTimeout  Class = "timeout"          // the session limit ended pytest
+	PytestFailed    Class = "pytest_failed"    // interrupted, usage or internal error of pytest
+	NotJudged       Class = "broken"           // infrastructure; no verdict exists
+	NotReached      Class = "skipped"          // the solution has no such checkpoint
+)
+
+// Checkpoint is one graded checkpoint. Groups has an entry for each of Groups.
+// InfrastructureFailure follows SCBench's rule: pytest exit code 2 to 5 or
+// nothing collected.
+type Checkpoint struct {
+	Name                  string          `json:"name"`
+	Passed                bool            `json:"passed"`
+	Policy                string          `json:"policy"`
+	Class                 Class           `json:"class"`
+	Message               *string         `json:"message"`
+	ExitCode              *int            `json:"exit_code"` // null when pytest never ran
+	Collected             int             `json:"collected"`
+	InfrastructureFailure bool            `json:"infrastructure_failure"`
+	DurationMS            float64         `json:"duration_ms"` // of the pytest session
+	Groups                map[Group]Count `json:"groups"`
+	Tests                 []Test          `json:"tests"`
+}
+
+// Count of tests in a group. Skipped tests count in Total and not in Passed.
+type Count struct {
+	Passed int `json:"passed"`
+	Total  int `json:"total"`
+}
+
+// TestStatus is the verdict for one test.
+type TestStatus string
+
+const (
+	TestPassed  TestStatus = "passed"
+	TestFailed  TestStatus = "failed"
+	TestSkipped TestStatus = "skipped"
+	TestError   TestStatus = "error"
+)
+
+// Test is one test of a checkpoint. ID is the pytest node id after the first
+// "::"; File is what stands before it.
+type Test struct {
+	ID         string     `json:"id"`
+	File       string     `json:"file"`
+	Checkpoint string     `json:"checkpoint"`
+	Group      Group      `json:"group"`
+	Status     TestStatus `json:"status"`
+	DurationMS float64    `json:"duration_ms"`
+	Message    *string    `json:"message"`
+}
