@@ -1,0 +1,27 @@
+package lang
+
+// Options says what to load and where outside values come from.
+type Options struct {
+	Dir      string   // directory that holds fevalgraph.hcl; "" is "."
+	File     string   // used in place of fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
+	Vars     []string // "k=v" as given by --var, in order
+	VarFiles []string // as given by --var-file, in order, relative to Dir
+
+	// Env is the only access to the environment: variables' FEVALGRAPH_VAR_x
+	// and what secrets name. Nil is an empty environment.
+	Env func(name string) (string, bool)
+
+	Version string // of the program, for required_version; not a version number: unchecked
+	AdHoc   *AdHoc // adds one solution that no block declares
+}
+
+// AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"
+// and is the only cell of a suite "eval".
+type AdHoc struct {
+	Problem string // a problem's name or reference
+	Path    string // relative to Options.Dir
+	// Checkpoint is the one that Path answers; "" is every checkpoint that
+	// Path has a sub-directory for, or else the last one by order.
+	Checkpoint string
+	Backend    string // "local.host"; "" is the first declared, or the implicit one
+}
