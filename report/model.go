@@ -1,6 +1,15 @@
 // Package report is the result of an evaluation as people and programs read
 // it: the model, and its renderings as table, JSON, JSON lines, CSV, Markdown,
-// JUnit XML and CTRF. It judges nothing; tasks does.
+// JUnit XML and CTRF. It runs nothing and reads no test's output: tasks makes
+// a Results, and what is here orders it, counts it, and writes it down.
+//
+//	r.Sort(order)
+//	err := report.Write(os.Stdout, "junit", r, report.Options{})
+//	os.Exit(report.Summarize(r, nil).Exit)
+//
+// Every rendering keeps one rule: reading it alone never gives a better
+// verdict than the model holds. What could not be judged, and a cell that
+// broke before its first checkpoint, has a row of its own in each of them.
 package report
 
 // Schema is the version of the JSON form. Field names are stable; new ones
@@ -74,18 +83,22 @@ const (
 // InfrastructureFailure follows SCBench's rule: pytest exit code 2 to 5 or
 // nothing collected.
 type Checkpoint struct {
-	Name                  string          `json:"name"`
-	Passed                bool            `json:"passed"`
-	Policy                string          `json:"policy"`
-	Class                 Class           `json:"class"`
-	Message               *string         `json:"message"`
-	ExitCode              *int            `json:"exit_code"` // null when pytest never ran
-	Collected             int             `json:"collected"`
-	InfrastructureFailure bool            `json:"infrastructure_failure"`
-	DurationMS            float64         `json:"duration_ms"` // of the pytest session
-	Groups                map[Group]Count `json:"groups"`
-	Tests                 []Test          `json:"tests"`
+	Name                  string      `json:"name"`
+	Passed                bool        `json:"passed"`
+	Policy                string      `json:"policy"`
+	Class                 Class       `json:"class"`
+	Message               *string     `json:"message"`
+	ExitCode              *int        `json:"exit_code"` // null when pytest never ran
+	Collected             int         `json:"collected"`
+	InfrastructureFailure bool        `json:"infrastructure_failure"`
+	DurationMS            float64     `json:"duration_ms"` // of the pytest session
+	Groups                GroupCounts `json:"groups"`
+	Tests                 []Test      `json:"tests"`
 }
+
+// GroupCounts has an entry for each of Groups. As JSON it is an object that
+// always holds all four, in display order.
+type GroupCounts map[Group]Count
 
 // Count of tests in a group. Skipped tests count in Total and not in Passed.
 type Count struct {

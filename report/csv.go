@@ -1,0 +1,57 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// csvHeader names the columns. The first ones say which cell and checkpoint
+// was run and how that ended, the test_ ones are about one test;
+// test_checkpoint is the checkpoint that brought the test in.
+var csvHeader = [...]string{
+	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
+	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
+}
+
+// writeCSV writes one record per test. A checkpoint without tests has one
+// record in which the test columns are empty, so that what was not judged
+// does not disappear. Lines end as RFC 4180 says, also inside quoted fields.
+func writeCSV(w io.Writer, r *Results, _ Options) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	put := func(fields ...string) error {
+		for i, f := range fields {
+			fields[i] = text.Document(f)
+		}
+		return out.Write(fields)
+	}
+	header := csvHeader
+	if err := put(header[:]...); err != nil {
+		return err
+	}
+	for _, row := range rowsOf(r) {
+		cell, c := row.cell, row.checkpoint
+		axes := []string{
+			r.Run, cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
+			c.Name, string(c.Class), strconv.FormatBool(verdictOf(c) == verdictPassed), c.Policy, row.message(),
+		}
+		if len(c.Tests) == 0 {
+			if err := put(append(axes, "", "", "", "", "", "", "")...); err != nil {
+				return err
+			}
+		}
+		for _, t := range c.Tests {
+			fields := append(axes[:len(axes):len(axes)],
+				t.ID, t.File, t.Checkpoint, string(t.Group), string(t.Status),
+				strconv.FormatFloat(t.DurationMS, 'f', -1, 64), messageOr(t.Message, ""))
+			if err := put(fields...); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Options are what a rendering may know beside the results. Only table uses
+// Color and Width.
+type Options struct {
+	Color   bool
+	Width   int  // terminal columns to fit in; 0 is no limit
+	Verbose bool // table and markdown: every checkpoint, however many
+	// Start and Stop of the run, which CTRF wants; zero is written as 0.
+	Start, Stop time.Time
+}
+
+// format is one rendering. Adding one is one file and one line of formats.
+type format struct {
+	name  string
+	write func(io.Writer, *Results, Options) error
+}
+
+func formats() []format {
+	return []format{
+		{"table", writeTable},
+		{"json", writeJSON},
+		{"jsonl", writeJSONLines},
+		{"csv", writeCSV},
+		{"markdown", writeMarkdown},
+		{"junit", writeJUnit},
+		{"ctrf", writeCTRF},
+	}
+}
+
+// Formats lists the names that Write knows.
+func Formats() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Write renders r in the named format. It changes nothing in r and does not
+// sort it. An unknown format is an error that lists the known ones.
+func Write(w io.Writer, name string, r *Results, o Options) error {
+	for _, f := range formats() {
+		if f.name != name {
+			continue
+		}
+		if err := f.write(w, r, o); err != nil {
+			return fmt.Errorf("writing results as %s: %w", name, err)
+		}
+		return nil
+	}
+	return text.Unknown("format", name, Formats())
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// MarshalJSON writes all of Groups in display order, then any other group by
+// name.
+func (g GroupCounts) MarshalJSON() ([]byte, error) {
+	order := Groups[:]
+	var others []Group
+	for name := range g {
+		if !slices.Contains(order, name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	var b bytes.Buffer
+	for i, name := range slices.Concat(order, others) {
+		separator := byte(',')
+		if i == 0 {
+			separator = '{'
+		}
+		b.WriteByte(separator)
+		label, err := json.Marshal(string(name))
+		if err != nil {
+			return nil, err
+		}
+		count, err := json.Marshal(g[name])
+		if err != nil {
+			return nil, err
+		}
+		b.Write(label)
+		b.WriteByte(':')
+		b.Write(count)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// writeJSON writes the whole of r as one object on one line.
+func writeJSON(w io.Writer, r *Results, _ Options) error {
+	return encoder(w).Encode(withLists(r))
+}
+
+// encoder writes each value with one call of Write and leaves <, > and & be.
+func encoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// withLists is r with the current schema and with no list that would be
+// written as null.
+func withLists(r *Results) *Results {
+	out := &Results{Schema: Schema, Run: r.Run, Cells: make([]Cell, len(r.Cells))}
+	for i, cell := range r.Cells {
+		checkpoints := make([]Checkpoint, len(cell.Checkpoints))
+		for j, c := range cell.Checkpoints {
+			if c.Tests == nil {
+				c.Tests = []Test{}
+			}
+			checkpoints[j] = c
+		}
+		cell.Checkpoints = checkpoints
+		out.Cells[i] = cell
+	}
+	return out
+}
+
+// Decode reads what the json format wrote. Another schema, counts that cannot
+// be and anything after the object are errors; fields that are not known are
+// skipped, so that results of a later version can be read.
+func Decode(r io.Reader) (*Results, error) {
+	d := json.NewDecoder(r)
+	var out Results
+	if err := d.Decode(&out); err != nil {
+		return nil, fmt.Errorf("decoding results: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("decoding results: something follows the results object")
+	}
+	if out.Schema != Schema {
+		return nil, fmt.Errorf("decoding results: schema %d is not %d, the one known here", out.Schema, Schema)
+	}
+	for i := range out.Cells {
+		if err := out.Cells[i].check(); err != nil {
+			return nil, fmt.Errorf("decoding results: cell %d: %w", i+1, err)
+		}
+	}
+	return withLists(&out), nil
+}
+
+// check refuses a cell that no judge can have written, and fills in groups
+// that are absent.
+func (cell *Cell) check() error {
+	for i := range cell.Checkpoints {
+		c := &cell.Checkpoints[i]
+		if c.Groups == nil {
+			c.Groups = make(GroupCounts, len(Groups))
+		}
+		for _, g := range Groups {
+			n := c.Groups[g]
+			if n.Passed < 0 || n.Passed > n.Total {
+				return fmt.Errorf("checkpoint %q: %d of %d %s tests passed", c.Name, n.Passed, n.Total, g)
+			}
+			c.Groups[g] = n
+		}
+		if c.Passed && c.Class != Judged {
+			return fmt.Errorf("checkpoint %q passed but its class is %q", c.Name, c.Class)
+		}
+	}
+	return nil
+}

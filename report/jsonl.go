@@ -1,0 +1,30 @@
+package report
+
+import "io"
+
+// line is one object of the jsonl format: a cell of the json format with one
+// checkpoint in the place of all. A cell without checkpoints has one line, in
+// which checkpoint is null.
+type line struct {
+	Schema int    `json:"schema"`
+	Run    string `json:"run"`
+	Cell
+	// Checkpoints has the name of the embedded field and so takes its place;
+	// it is always nil and left out.
+	Checkpoints *struct{}   `json:"checkpoints,omitempty"`
+	Checkpoint  *Checkpoint `json:"checkpoint"`
+}
+
+func writeJSONLines(w io.Writer, r *Results, _ Options) error {
+	e := encoder(w)
+	for _, row := range rowsOf(withLists(r)) {
+		l := line{Schema: Schema, Run: r.Run, Cell: *row.cell, Checkpoint: row.checkpoint}
+		if len(row.cell.Checkpoints) == 0 {
+			l.Checkpoint = nil
+		}
+		if err := e.Encode(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Summary counts the checkpoints of some results. Each is in exactly one of
+// Passed, Failed, Errored, Broken and Skipped.
+type Summary struct {
+	Cells       int `json:"cells"`
+	Checkpoints int `json:"checkpoints"`
+	Judged      int `json:"judged"` // Passed + Failed
+	Passed      int `json:"passed"`
+	Failed      int `json:"failed"`     // judged, and its policy says no
+	NotJudged   int `json:"not_judged"` // Errored + Broken + Skipped
+	Errored     int `json:"errored"`    // the submission kept it from being judged
+	Broken      int `json:"broken"`     // infrastructure did
+	Skipped     int `json:"skipped"`    // there was nothing to judge
+	// Exit is the exit code that the results alone ask for: 3 when something
+	// broke, else 1 when something failed or errored, else 0. Results in
+	// which checkpoints were asked for and every one was skipped are 1:
+	// nothing was shown to pass.
+	Exit int `json:"exit"`
+}
+
+// Summarize counts r. A checkpoint passes by p, or by its own Passed when p
+// is nil; one that was not judged passes by neither.
+func Summarize(r *Results, p *Policy) Summary {
+	s := Summary{Cells: len(r.Cells)}
+	broken, failed := false, false
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		// A cell can break before it has any checkpoint to show for it.
+		broken = broken || cell.Status == Broken
+		failed = failed || cell.Status == Error || cell.Status == TimedOut
+		for j := range cell.Checkpoints {
+			s.count(&cell.Checkpoints[j], p)
+		}
+	}
+	s.Judged = s.Passed + s.Failed
+	s.NotJudged = s.Errored + s.Broken + s.Skipped
+	switch {
+	case broken || s.Broken > 0:
+		s.Exit = 3
+	case failed || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed == 0:
+		s.Exit = 1
+	}
+	return s
+}
+
+func (s *Summary) count(c *Checkpoint, p *Policy) {
+	s.Checkpoints++
+	passed := c.Passed
+	if p != nil {
+		passed = p.Passes(c)
+	}
+	switch v := verdictOf(c); {
+	case v == verdictPassed && !passed, v == verdictFailed && !passed:
+		s.Failed++
+	case v == verdictPassed, v == verdictFailed:
+		s.Passed++
+	case v == verdictSkipped:
+		s.Skipped++
+	case v == verdictErrored:
+		s.Errored++
+	default:
+		s.Broken++
+	}
+}
+
+// String is "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". Counts
+// of zero other than passed are left out.
+func (s Summary) String() string {
+	out := fmt.Sprintf("%s, %s: %d passed", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), s.Passed)
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{s.Failed, "failed"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
+		if part.n > 0 {
+			out += fmt.Sprintf(", %d %s", part.n, part.word)
+		}
+	}
+	return out
+}

@@ -1,0 +1,26 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Unknown is the error for a word that is not among the known ones. It lists
+// them and names the one that was probably meant:
+//
+//	unknown policy "core-case": did you mean "core-cases"? known are core-cases, any
+func Unknown(kind, got string, known []string) error {
+	best, distance := "", len(got)/3+2 // more edits than this is another word
+	for _, k := range known {
+		if d := levenshtein.Distance(strings.ToLower(got), k, nil); d < distance {
+			best, distance = k, d
+		}
+	}
+	hint := ""
+	if best != "" {
+		hint = fmt.Sprintf("did you mean %q? ", best)
+	}
+	return fmt.Errorf("unknown %s %q: %sknown are %s", kind, got, hint, strings.Join(known, ", "))
+}

@@ -1,0 +1,54 @@
+package text
+
+import (
+	"fmt"
+	"math"
+)
+
+// Duration shows seconds in the two largest units that matter: "0.3s",
+// "12.4s", "3m10s", "2h05m". What is under a tenth of a second is in
+// milliseconds; what is not a duration is "?".
+func Duration(seconds float64) string {
+	switch {
+	case math.IsNaN(seconds) || math.IsInf(seconds, 0) || seconds < 0:
+		return "?"
+	case seconds == 0:
+		return "0s"
+	case seconds < 0.0995:
+		return fmt.Sprintf("%.0fms", math.Ceil(seconds*1000))
+	case seconds < 59.95:
+		return fmt.Sprintf("%.1fs", seconds)
+	}
+	whole := int64(math.Round(math.Min(seconds, math.MaxInt64/2)))
+	if whole < 3600 {
+		return fmt.Sprintf("%dm%02ds", whole/60, whole%60)
+	}
+	minutes := int64(math.Round(float64(whole) / 60))
+	return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+}
+
+// Bytes shows a size in powers of 1024: "0 B", "1023 B", "1.5 KiB", "4.0 GiB".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "?"
+	}
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n), ""
+	for _, unit = range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
+		// 1023.95 would print as 1024.0.
+		if value /= 1024; value < 1023.95 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.1f %s", value, unit)
+}
+
+// Count is "1 cell", "2 cells".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

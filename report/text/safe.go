@@ -1,0 +1,99 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Ellipsis ends a string that was cut.
+const Ellipsis = "…"
+
+// Line returns s as one line that is safe on a terminal: control characters,
+// line ends, bidirectional overrides and invalid bytes are written as Go
+// escapes. A limit above 0 cuts the result to that many terminal columns, the
+// last of which is then an Ellipsis.
+func Line(s string, limit int) string {
+	if limit > 0 {
+		// A column takes at least a byte, so that a megabyte is not escaped
+		// for the sake of eighty columns. Combining characters take none,
+		// hence the factor.
+		const bytesPerColumn = 16
+		if most := (limit + 1) * bytesPerColumn; len(s) > most {
+			s = s[:most]
+		}
+	}
+	s = escape(s, false)
+	if limit > 0 {
+		s = Cut(s, limit)
+	}
+	return s
+}
+
+// Block is Line for text of several lines: line ends and tabs stay.
+func Block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), true) }
+
+// Document returns s as valid UTF-8 in which every character that XML 1.0 and
+// readers of CSV refuse is U+FFFD. Line ends and tabs stay.
+func Document(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			return r
+		case r < 0x20 || r == 0xFFFE || r == 0xFFFF:
+			return utf8.RuneError
+		}
+		return r // invalid bytes arrive as RuneError already
+	}, s)
+}
+
+// FirstLine returns the first line of s that is not blank, without the space
+// around it.
+func FirstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+func escape(s string, multiline bool) string {
+	clean := true
+	for _, r := range s {
+		if unsafe(r) {
+			clean = false
+			break
+		}
+	}
+	if clean && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case multiline && (r == '\n' || r == '\t'):
+			b.WriteRune(r)
+		case r == utf8.RuneError && size == 1, unsafe(r):
+			quoted := strconv.QuoteToASCII(s[i : i+size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// unsafe tells the characters that do something to a terminal instead of
+// being shown: controls, and format characters such as the overrides of
+// writing direction. The joiner of emoji sequences is one of the latter and
+// harmless.
+func unsafe(r rune) bool {
+	const zeroWidthJoiner = '\u200d'
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||
+		unicode.Is(unicode.Cf, r) && r != zeroWidthJoiner
+}

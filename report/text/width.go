@@ -1,0 +1,75 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// Width returns the terminal columns that s takes. It counts colour written
+// by a Palette as nothing.
+func Width(s string) int { return uniseg.StringWidth(stripColor(s)) }
+
+// Cut shortens s to limit columns; what was cut is shown by an Ellipsis. s
+// must not hold colour.
+func Cut(s string, limit int) string {
+	if limit <= 0 || uniseg.StringWidth(s) <= limit {
+		return s
+	}
+	kept, columns, state := 0, 0, -1
+	for rest := s; rest != ""; {
+		cluster, next, width, nextState := uniseg.FirstGraphemeClusterInString(rest, state)
+		if columns+width > limit-1 {
+			break
+		}
+		kept, columns, rest, state = kept+len(cluster), columns+width, next, nextState
+	}
+	return s[:kept] + Ellipsis
+}
+
+// Pad fills s with spaces up to width columns.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-Width(s)))
+}
+
+// Clusters splits s into what a reader calls characters, the unit in which
+// source columns are counted.
+func Clusters(s string) []string {
+	var out []string
+	state := -1
+	for s != "" {
+		var cluster string
+		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
+		out = append(out, cluster)
+	}
+	return out
+}
+
+// Fold breaks s at spaces so that no line is wider than width, where words
+// allow. Line ends stay, and a line that begins with a space is left alone:
+// it is laid out already. A width below 1 folds nothing.
+func Fold(s string, width int) []string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		if width < 1 || Width(line) <= width || strings.HasPrefix(line, " ") {
+			out = append(out, line)
+			continue
+		}
+		current, columns := "", 0
+		for _, word := range strings.Fields(line) {
+			w := Width(word)
+			if current != "" && columns+1+w > width {
+				out = append(out, current)
+				current, columns = "", 0
+			}
+			if current != "" {
+				current += " "
+				columns++
+			}
+			current += word
+			columns += w
+		}
+		out = append(out, current)
+	}
+	return out
+}
