@@ -1,0 +1,24 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotRegular is what Collect returns, wrapped, for a symlink, directory,
+// FIFO, socket or device, and for a path that leads through a symlink. It is
+// the doing of whoever filled the workspace, not of the machinery.
+var ErrNotRegular = errors.New("not a regular file")
+
+// ToolError says that a program the backend needs is not there or does not
+// work, and what to do about it. It means broken, never a verdict.
+type ToolError struct {
+	Tool string // as it was asked for: "uv", "uvx", "./run.sh"
+	Err  error
+	Hint string // what a person can do; may be empty
+}
+
+func (e *ToolError) Error() string { return fmt.Sprintf("%s: %v", e.Tool, e.Err) }
+
+// Unwrap returns the reason.
+func (e *ToolError) Unwrap() error { return e.Err }

@@ -1,0 +1,33 @@
+package local
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// attach runs cmd on the caller's terminal. When standard input is one, the
+// command's process group is its foreground group, so that Ctrl-C and job
+// control reach the command and not the caller.
+func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	terminal := int(os.Stdin.Fd())
+	if !term.IsTerminal(terminal) {
+		return s.run(ctx, cmd, c)
+	}
+	cmd.SysProcAttr.Foreground = true
+	cmd.SysProcAttr.Ctty = terminal
+	defer func() {
+		// To take the terminal back from the background one must not mind
+		// SIGTTOU. Only now: the command would have inherited it.
+		signal.Ignore(unix.SIGTTOU)
+		defer signal.Reset(unix.SIGTTOU)
+		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, unix.Getpgrp())
+	}()
+	return s.run(ctx, cmd, c)
+}

@@ -1,0 +1,205 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"golang.org/x/sys/unix"
+)
+
+// Exec implements backend.Session. The command gets Env plus HOME and TMPDIR,
+// unless Env sets them, plus FEVALGRAPH_SESSION. Argv[0] is looked up in the
+// PATH of Env; with a slash it is relative to the command's directory. A
+// program that cannot be started is a *backend.ToolError.
+//
+// When the main process has ended, everything else that the command started
+// is killed. On timeout and cancellation its process group gets SIGTERM and,
+// after the grace, SIGKILL.
+func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
+	if err := context.Cause(ctx); err != nil {
+		return backend.Exit{}, err
+	}
+	if s.root == nil {
+		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
+	}
+	cmd, err := s.command(c)
+	if err != nil {
+		return backend.Exit{}, err
+	}
+	if c.Attach {
+		return s.attach(ctx, cmd, c)
+	}
+	out, pipe, err := newOutput(c.Output)
+	if err != nil {
+		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	cmd.Stdout, cmd.Stderr = pipe, pipe
+	exit, err := s.run(ctx, cmd, c)
+	pipe.Close()
+	if outErr := out.finish(); err == nil && outErr != nil {
+		err = fmt.Errorf("keeping the output of %s: %w", c.Argv[0], outErr)
+	}
+	return exit, err
+}
+
+// command builds the process to start, with everything but its files.
+func (s *session) command(c backend.Command) (*exec.Cmd, error) {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return nil, errors.New("running a command: no program is named")
+	}
+	dir, err := s.commandDir(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("running %s in %q: %w", c.Argv[0], c.Dir, err)
+	}
+	search, set := getenv(c.Env, "PATH")
+	if !set {
+		search = s.b.opt.Path
+	}
+	program, err := lookPath(c.Argv[0], search, dir)
+	if err != nil {
+		hint := "install it, or add its directory to the PATH of the backend"
+		if strings.Contains(c.Argv[0], "/") {
+			hint = ""
+		}
+		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err, Hint: hint}
+	}
+	return &exec.Cmd{
+		Path: program, Args: c.Argv, Dir: dir, Env: s.environment(c.Env),
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}, nil
+}
+
+// commandDir returns the absolute path of a directory of the workspace. It
+// may be reached through symlinks that stay in the workspace.
+func (s *session) commandDir(dir string) (string, error) {
+	dir = path.Clean(dir)
+	if !fs.ValidPath(dir) {
+		return "", fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
+	}
+	work, err := s.root.OpenRoot(workDir)
+	if err != nil {
+		return "", err
+	}
+	defer work.Close()
+	info, err := work.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a directory")
+	}
+	return filepath.Join(s.Dir(), filepath.FromSlash(dir)), err
+}
+
+// environment completes the environment of a command.
+func (s *session) environment(env []string) []string {
+	env = slices.Clone(env)
+	if _, set := getenv(env, "HOME"); !set {
+		env = append(env, "HOME="+filepath.Join(s.base, homeDir))
+	}
+	if _, set := getenv(env, "TMPDIR"); !set {
+		env = append(env, "TMPDIR="+filepath.Join(s.base, tempDir))
+	}
+	return append(env, cookieVariable+"="+s.mark.cookie)
+}
+
+// run starts cmd, sees it to its end and ends everything that it started.
+func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
+	oomBefore, start := oomKills(), time.Now()
+	cmd, err := startCommand(cmd)
+	if err != nil {
+		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
+	}
+	s.dirty = true
+	p := watch(cmd, s.mark)
+	timedOut := s.await(ctx, p, c.Timeout)
+	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(start).Seconds()}
+	waitErr := p.reap()
+	if err := s.end(); err != nil {
+		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	exit.HostOOM = oomKills() != oomBefore
+	if cause := context.Cause(ctx); cause != nil && !timedOut {
+		return exit, cause
+	}
+	var failed *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &failed) {
+		return exit, fmt.Errorf("waiting for %s: %w", c.Argv[0], waitErr)
+	}
+	exit.Code = cmd.ProcessState.ExitCode() // -1 after a signal
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		exit.Signal = status.Signal().String()
+	}
+	return exit, nil
+}
+
+// startCommand starts cmd. A program that was just written may be busy for
+// the moment in which another thread forks with the file still open, so
+// ETXTBSY is tried again. It returns the command that was started.
+func startCommand(cmd *exec.Cmd) (*exec.Cmd, error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		again := *cmd
+		err := again.Start()
+		if err == nil {
+			return &again, nil
+		}
+		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
+			return nil, err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// await returns when the main process has ended, by itself or because of the
+// limit or ctx, and whether the limit ended it.
+func (s *session) await(ctx context.Context, p *process, limit time.Duration) (timedOut bool) {
+	var expired <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case <-p.ended:
+		return false
+	case <-expired:
+		timedOut = true
+	case <-ctx.Done():
+	}
+	select {
+	case <-p.ended: // both at once: the program was in time
+		return false
+	default:
+	}
+	p.signalGroup(unix.SIGTERM)
+	p.signalGroup(unix.SIGCONT) // a stopped process takes no SIGTERM
+	grace := time.NewTimer(s.b.opt.Grace)
+	defer grace.Stop()
+	select {
+	case <-p.ended:
+	case <-grace.C:
+		p.signalGroup(unix.SIGKILL)
+		<-p.ended
+	}
+	return timedOut
+}
+
+// end kills every process of the session. Each command leaves none, so there
+// is something to look for only when one could not be ended.
+func (s *session) end() error {
+	if !s.dirty {
+		return nil
+	}
+	if err := endMarked(s.mark); err != nil {
+		return err
+	}
+	s.dirty = false
+	return nil
+}

@@ -1,0 +1,94 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+const (
+	// probeTimeout bounds one identity probe. A cold interpreter on a slow
+	// disk takes seconds, never minutes.
+	probeTimeout = time.Minute
+
+	uvHint = "install uv: pip install uv, or see https://docs.astral.sh/uv/"
+)
+
+// interpreter is the answer of a successful probe.
+type interpreter struct{ path, version string }
+
+// Interpreter returns the absolute path of the Python interpreter that uv
+// chooses and its implementation and version, such as "CPython 3.11.7". The
+// first success is kept for the life of b. A missing uv or interpreter is a
+// *backend.ToolError.
+func (b *Backend) Interpreter(ctx context.Context) (path, version string, err error) {
+	b.probe.Lock()
+	defer b.probe.Unlock()
+	if b.python.path == "" {
+		if b.python, err = b.findInterpreter(ctx); err != nil {
+			return "", "", fmt.Errorf("finding the python interpreter: %w", err)
+		}
+	}
+	return b.python.path, b.python.version, nil
+}
+
+func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
+	uv, err := lookPath("uv", b.opt.Path, "/")
+	if err != nil {
+		return interpreter{}, &backend.ToolError{Tool: "uv", Err: err, Hint: uvHint}
+	}
+	argv := []string{uv, "python", "find", "--no-project"}
+	if b.opt.Python != "" {
+		argv = append(argv, b.opt.Python)
+	}
+	path, err := b.ask(ctx, argv)
+	if err != nil {
+		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+b.opt.Python), err,
+			strings.TrimSpace("install one: uv python install "+b.opt.Python))
+	}
+	version, err := b.ask(ctx, []string{path, "-I", "-c",
+		"import platform; print(platform.python_implementation(), platform.python_version())"})
+	if err != nil {
+		return interpreter{}, probeError(ctx, path, err, "")
+	}
+	return interpreter{path: path, version: version}, nil
+}
+
+// ask runs a probe and returns its standard output, which must not be empty.
+// It runs in the root directory, where no project and no .python-version can
+// change the answer.
+func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append([]string{}, b.opt.Env...) // never nil: that would inherit everything
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if said := strings.TrimSpace(stderr.String()); said != "" {
+			return "", fmt.Errorf("%w: %s", err, said)
+		}
+		return "", err
+	}
+	answer := strings.TrimSpace(stdout.String())
+	if answer == "" {
+		return "", errors.New("printed nothing")
+	}
+	return answer, nil
+}
+
+// probeError blames the tool, unless the caller gave up.
+func probeError(ctx context.Context, tool string, err error, hint string) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return &backend.ToolError{Tool: tool, Err: err, Hint: hint}
+}

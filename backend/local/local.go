@@ -1,0 +1,86 @@
+// Package local runs commands as processes of this machine: a session is a
+// private directory below a scratch directory, a command is a process group
+// in it, and nothing that a command starts outlives it.
+//
+// It is no sandbox. A command sees the machine's files and network as the
+// caller does; what it is kept from is the caller's environment, and from
+// leaving processes or files behind. Untrusted code belongs in a backend that
+// isolates.
+//
+// A workspace looks like this, all of it removed on Close:
+//
+//	<scratch>/<id>/work   the inputs; Session.Dir; where commands start
+//	<scratch>/<id>/home   HOME of the commands, unless their Env sets it
+//	<scratch>/<id>/tmp    TMPDIR of the commands, unless their Env sets it
+//
+// Linux is what it is made for. On other Unix systems only the command's own
+// process group is ended.
+package local
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Kind is what registry entries of this backend are listed under.
+const Kind = "local"
+
+// defaultGrace is what a test runner gets to write its reports after SIGTERM.
+const defaultGrace = 2 * time.Second
+
+// Options configure a Backend. The zero value works.
+type Options struct {
+	// Python is the interpreter that uv is asked for: "3.12", "pypy@3.10";
+	// empty is uv's choice.
+	Python string
+	// Path is the PATH in which uv is found, and commands whose Env has no
+	// PATH.
+	Path string
+	// Env is the environment of the identity probes.
+	Env []string
+	// Scratch is the directory below which workspaces are made; it is made
+	// when absent. Empty is the system's directory for temporary files.
+	Scratch string
+	// Registry lists sessions before they exist; nil lists none.
+	Registry *backend.Registry
+	// Grace is the time between SIGTERM and SIGKILL for a command that ran
+	// into its timeout or was cancelled; 0 is two seconds.
+	Grace time.Duration
+}
+
+// Backend implements backend.Backend.
+type Backend struct {
+	store cache.Store
+	opt   Options
+
+	probe  sync.Mutex // one probe at a time; guards python
+	python interpreter
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// New returns a backend whose inputs come from store.
+func New(store cache.Store, o Options) *Backend {
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	return &Backend{store: store, opt: o}
+}
+
+// Identity names the platform and the interpreter, for example
+// platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a path.
+func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
+	_, version, err := b.Interpreter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return backend.Identity{
+		{Label: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Label: "python", Value: version},
+	}, nil
+}

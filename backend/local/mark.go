@@ -1,0 +1,30 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// cookieVariable is added to the environment of every command. Its value is
+// random and the same for all commands of a session.
+const cookieVariable = "FEVALGRAPH_SESSION"
+
+// mark is what every process of a session carries, whatever it did to get
+// away: leaving the process group and session, being orphaned, closing all
+// files. It is inherited twice over, because each way can be undone:
+//
+//   - in the environment, as cookieVariable, and
+//   - as the soft limit on file locks, which Linux keeps, hands down and shows
+//     in /proc but has ignored since 2.4.25. It survives a cleared
+//     environment and can be read from processes of other users too.
+type mark struct {
+	cookie string
+	limit  uint64 // derived from cookie
+}
+
+func newMark(cookie string) mark {
+	sum := sha256.Sum256([]byte(cookie))
+	// Between 2^61 and 2^62: not infinity, and like no limit that anybody sets.
+	limit := binary.BigEndian.Uint64(sum[:])>>3 | 1<<61
+	return mark{cookie: cookie, limit: limit}
+}

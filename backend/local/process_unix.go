@@ -1,0 +1,37 @@
+//go:build unix && !linux
+
+package local
+
+import (
+	"os/exec"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is the main process of a running command. Without /proc only the
+// command's own process group is ended.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended
+	err   error
+}
+
+func watch(cmd *exec.Cmd, _ mark) *process {
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		p.err = cmd.Wait()
+	}()
+	return p
+}
+
+func (p *process) signalGroup(sig unix.Signal) { _ = unix.Kill(-p.cmd.Process.Pid, sig) }
+
+func (p *process) reap() error {
+	p.signalGroup(unix.SIGKILL)
+	return p.err
+}
+
+func endMarked(mark) error { return nil }
+
+func oomKills() uint64 { return 0 }

@@ -1,0 +1,33 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Reap ends what a dead run left of a session: every process that carries the
+// entry's cookie, and its workspace unless that was to be kept. A session of
+// which nothing exists is a success. It is a reaper for backend.Reap.
+func Reap(ctx context.Context, e backend.Entry) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	// An empty cookie or a wrong path in a damaged registry must not end
+	// strangers or remove somebody's files.
+	if e.Cookie == "" || len(e.ID) != idLength || !filepath.IsAbs(e.Workspace) || filepath.Base(e.Workspace) != e.ID {
+		return fmt.Errorf("session %s: its registry entry is damaged; remove %q by hand", e.ID, e.Workspace)
+	}
+	if err := endMarked(newMark(e.Cookie)); err != nil {
+		return fmt.Errorf("session %s: %w", e.ID, err)
+	}
+	if e.Keep {
+		return nil
+	}
+	if err := removeAll(e.Workspace); err != nil {
+		return fmt.Errorf("session %s: %w", e.ID, err)
+	}
+	return nil
+}

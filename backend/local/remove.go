@@ -1,0 +1,30 @@
+package local
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// removeAll removes a workspace, also when programs took away the permissions
+// to. No process of the session is left to interfere.
+func removeAll(base string) error {
+	err := os.RemoveAll(base)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walked := filepath.WalkDir(base, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() { // by lstat: never through a symlink
+			return os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	if err := os.RemoveAll(base); err != nil {
+		return errors.Join(err, walked)
+	}
+	return nil
+}

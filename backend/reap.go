@@ -1,0 +1,160 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Reaped is what became of one session that a dead run left behind. Err is
+// nil when nothing of it is left; otherwise it stays listed.
+type Reaped struct {
+	Entry Entry
+	Err   error
+}
+
+// Reap ends and removes what dead runs left behind: for each registry file
+// whose lock can be taken, every listed session is handed to the reaper of
+// its kind, which must succeed on a session of which nothing exists. Files of
+// living runs are not touched. A file is removed once nothing is left in it.
+// A cancelled ctx stops between sessions. The error is about the registry
+// itself; those about sessions are in the list.
+func Reap(ctx context.Context, dir string, reapers map[string]func(context.Context, Entry) error) ([]Reaped, error) {
+	var reaped []Reaped
+	err := eachDead(dir, func(path string, entries []Entry) error {
+		left := false
+		var done []byte
+		for _, e := range entries {
+			if err := context.Cause(ctx); err != nil {
+				return errors.Join(err, appendTo(path, done))
+			}
+			err := fmt.Errorf("no backend of kind %q can end it", e.Kind)
+			if reap := reapers[e.Kind]; reap != nil {
+				err = reap(ctx, e)
+			}
+			reaped = append(reaped, Reaped{Entry: e, Err: err})
+			if err != nil {
+				left = true
+				continue
+			}
+			text, err := encodeLine(line{Op: opRemove, Entry: Entry{ID: e.ID}})
+			if err != nil {
+				return err
+			}
+			done = append(done, text...)
+		}
+		if left {
+			return appendTo(path, done)
+		}
+		return os.Remove(path)
+	})
+	if err != nil {
+		return reaped, fmt.Errorf("reaping sessions: %w", err)
+	}
+	return reaped, nil
+}
+
+// Leftovers lists the sessions of dead runs without touching them, by run and
+// in the order in which they were opened.
+func Leftovers(dir string) ([]Entry, error) {
+	var left []Entry
+	err := eachDead(dir, func(_ string, entries []Entry) error {
+		left = append(left, entries...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing leftover sessions: %w", err)
+	}
+	return left, nil
+}
+
+// eachDead calls visit, under the file's lock, with the open entries of every
+// registry file that has no living owner, sorted by name. A dir that does not
+// exist has none.
+func eachDead(dir string, visit func(path string, entries []Entry) error) error {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		run, isRegistry := strings.CutSuffix(f.Name(), registrySuffix)
+		if !isRegistry || !f.Type().IsRegular() {
+			continue
+		}
+		if err := visitDead(filepath.Join(dir, f.Name()), run, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func visitDead(path, run string, visit func(path string, entries []Entry) error) error {
+	// Without O_CREATE: a file that another reaper has just removed must not
+	// come back.
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	locked, err := lock.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !locked {
+		return err
+	}
+	defer lock.Close()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entries := decodeRegistry(text)
+	for i := range entries {
+		entries[i].Run = run
+	}
+	return visit(path, entries)
+}
+
+// decodeRegistry returns the entries that were added and not removed, in the
+// order of their adding. Lines that do not decode are skipped; see Registry.
+func decodeRegistry(text []byte) []Entry {
+	var entries []Entry
+	for raw := range bytes.Lines(text) {
+		var l line
+		if json.Unmarshal(raw, &l) != nil || l.ID == "" {
+			continue
+		}
+		same := func(e Entry) bool { return e.ID == l.ID }
+		switch l.Op {
+		case opAdd:
+			entries = append(slices.DeleteFunc(entries, same), l.Entry)
+		case opRemove:
+			entries = slices.DeleteFunc(entries, same)
+		}
+	}
+	return entries
+}
+
+// appendTo adds whole lines to a registry file whose lock the caller holds.
+func appendTo(path string, lines []byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append([]byte{'\n'}, lines...)) // the last line may be torn
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,186 @@
+package backend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Entry is one session as the registry knows it: enough to end and remove
+// everything of it without the process that made it.
+type Entry struct {
+	ID        string    `json:"id"`                  // unique; names the workspace
+	Kind      string    `json:"kind"`                // backend kind: "local"
+	Name      string    `json:"name,omitempty"`      // the node's address
+	Workspace string    `json:"workspace,omitempty"` // absolute path to remove
+	Cookie    string    `json:"cookie,omitempty"`    // marks the session's processes
+	Keep      bool      `json:"keep,omitempty"`      // end the processes, leave the workspace
+	Opened    time.Time `json:"opened"`
+	Run       string    `json:"-"` // id of the run; the registry file's name
+}
+
+// Registry lists the open sessions of one run, so that a crash leaves nothing
+// unknown: an entry is written before anything of its session exists. The
+// file is append-only and held under a kernel lock while its owner lives;
+// whoever can take the lock knows that the owner is dead.
+//
+// A line torn by a crash is skipped when read. That loses nothing: Add had not
+// returned, so nothing of that session was made. Lines are not synced to the
+// disk, because what a power failure ends needs no reaping.
+type Registry struct {
+	mu   sync.Mutex
+	path string
+	lock *flock.Flock
+	file *os.File // nil when closed
+	open map[string]struct{}
+	torn bool // the last write failed and may have left half a line
+}
+
+// line is one line of a registry file.
+type line struct {
+	Op string `json:"op"` // opAdd or opRemove
+	Entry
+}
+
+const (
+	opAdd    = "add"
+	opRemove = "remove"
+
+	registrySuffix = ".jsonl"
+)
+
+// OpenRegistry makes dir and the registry file of run in it and locks it for
+// the life of the process or until Close.
+func OpenRegistry(dir, run string) (*Registry, error) {
+	if run == "" || run != filepath.Base(run) || strings.HasPrefix(run, ".") {
+		return nil, fmt.Errorf("opening session registry: bad run id %q", run)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("opening session registry: %w", err)
+	}
+	path := filepath.Join(dir, run+registrySuffix)
+	// A reaper may take and remove the file between its creation and its
+	// locking, hence the second look and the few attempts.
+	for range 100 {
+		lock, err := takeLock(path)
+		if err != nil {
+			return nil, fmt.Errorf("opening session registry: %w", err)
+		}
+		if lock == nil {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			lock.Close()
+			return nil, fmt.Errorf("opening session registry: %w", err)
+		}
+		return &Registry{path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
+	}
+	return nil, fmt.Errorf("opening session registry: run %s already has a living owner (%s is locked)", run, path)
+}
+
+// takeLock locks path, creating it when it is absent. It returns nil when
+// someone else holds the lock or the file was removed meanwhile.
+func takeLock(path string) (*flock.Flock, error) {
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	if err != nil || !locked {
+		return nil, err
+	}
+	held, err := lock.Stat()
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	there, err := os.Stat(path)
+	if err == nil && os.SameFile(held, there) {
+		return lock, nil
+	}
+	lock.Close()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// Add lists a session. Nothing of it may exist before Add has returned nil.
+func (r *Registry) Add(e Entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.ID == "" || e.Kind == "" {
+		return errors.New("registering session: no id or no kind")
+	}
+	if err := r.write(line{Op: opAdd, Entry: e}); err != nil {
+		return fmt.Errorf("registering session %s: %w", e.ID, err)
+	}
+	r.open[e.ID] = struct{}{}
+	return nil
+}
+
+// Remove unlists a session of which nothing exists any more. Removing what is
+// not listed does nothing.
+func (r *Registry) Remove(id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, listed := r.open[id]; !listed {
+		return nil
+	}
+	if err := r.write(line{Op: opRemove, Entry: Entry{ID: id}}); err != nil {
+		return fmt.Errorf("unregistering session %s: %w", id, err)
+	}
+	delete(r.open, id)
+	return nil
+}
+
+// Close gives up the lock. The file goes when no session is left in it;
+// otherwise it stays for Reap.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	if len(r.open) == 0 {
+		err = errors.Join(err, os.Remove(r.path)) // still locked: nobody mistakes it
+	}
+	if err = errors.Join(err, r.lock.Close()); err != nil {
+		return fmt.Errorf("closing session registry: %w", err)
+	}
+	return nil
+}
+
+// write appends l with a single system call.
+func (r *Registry) write(l line) error {
+	if r.file == nil {
+		return fs.ErrClosed
+	}
+	text, err := encodeLine(l)
+	if err != nil {
+		return err
+	}
+	if r.torn {
+		text = append([]byte{'\n'}, text...)
+	}
+	_, err = r.file.Write(text)
+	r.torn = err != nil
+	return err
+}
+
+func encodeLine(l line) ([]byte, error) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	return append(text, '\n'), nil
+}
