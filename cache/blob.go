@@ -1,0 +1,248 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ChangedError says that a file's bytes are not, or did not stay, what the
+// caller believed.
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("file %s changed while it was being read", e.Path)
+}
+
+// sum copies r to w (nil: nowhere) and returns the digest of what passed.
+func sum(ctx context.Context, w io.Writer, r io.Reader) (Digest, error) {
+	h := sha256.New()
+	var dst io.Writer = h
+	if w != nil {
+		dst = io.MultiWriter(h, w)
+	}
+	n, err := io.CopyBuffer(dst, contextReader{ctx, r}, make([]byte, 32<<10))
+	if err != nil {
+		return Digest{}, err
+	}
+	return Digest{Hash: [sha256.Size]byte(h.Sum(nil)), Size: n}, nil
+}
+
+func (d *Disk) blobPath(g Digest) string { return d.shardPath(casDir, g.Hex()) }
+
+// Put implements Store. Memory use does not depend on the blob's size. A disk
+// that is full is an error for which errors.Is(err, syscall.ENOSPC) holds.
+func (d *Disk) Put(ctx context.Context, r io.Reader) (Digest, error) {
+	g, err := d.put(ctx, r, nil)
+	if err != nil {
+		return Digest{}, fmt.Errorf("storing blob: %w", err)
+	}
+	return g, nil
+}
+
+// put stores what r yields unless check (nil: none) refuses its digest.
+func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (Digest, error) {
+	if d.readOnly {
+		return Digest{}, ErrReadOnly
+	}
+	f, err := d.createTemp("blob")
+	if err != nil {
+		return Digest{}, err
+	}
+	g, err := sum(ctx, f, r)
+	if err == nil && check != nil {
+		err = check(g)
+	}
+	if err == nil && d.present(g) {
+		f.Close()
+		os.Remove(f.Name())
+		return g, nil
+	}
+	// No fsync: every read verifies, so what power loss tears is only lost.
+	return g, d.publish(f, d.blobPath(g), err)
+}
+
+// present reports whether the blob is there and will stay for a while. A blob
+// of the wrong size was torn by power loss and is as good as absent.
+func (d *Disk) present(g Digest) bool {
+	path := d.blobPath(g)
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular() && fi.Size() == g.Size && d.touch(path, fi)
+}
+
+// PutFile stores the regular file path. If want is not nil and the bytes are
+// not want's, or if want is nil and the file changed while it was read, the
+// error is a *ChangedError and nothing is stored.
+func (d *Disk) PutFile(ctx context.Context, path string, want *Digest) (Digest, error) {
+	g, err := d.putFile(ctx, path, want)
+	if err != nil {
+		return Digest{}, fmt.Errorf("storing file: %w", err)
+	}
+	return g, nil
+}
+
+func (d *Disk) putFile(ctx context.Context, path string, want *Digest) (Digest, error) {
+	if d.readOnly {
+		return Digest{}, ErrReadOnly
+	}
+	src, err := openSource(path)
+	if err != nil {
+		return Digest{}, err
+	}
+	defer src.Close()
+	check := func(g Digest) error { return src.check(g, want) }
+	if want != nil && d.present(*want) { // nothing to write: only look
+		g, err := sum(ctx, nil, src)
+		if err == nil {
+			err = check(g)
+		}
+		return g, err
+	}
+	return d.put(ctx, src, check)
+}
+
+// source is a regular file that is being read, with its state when opened.
+type source struct {
+	*os.File
+	before fs.FileInfo
+}
+
+func openSource(path string) (*source, error) {
+	// Looking first keeps a fifo from blocking the open.
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	fi, err = f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &source{f, fi}, nil
+}
+
+// check judges what was read of s, g, as PutFile documents.
+func (s *source) check(g Digest, want *Digest) error {
+	if want != nil {
+		if g != *want {
+			return &ChangedError{Path: s.Name()}
+		}
+		return nil
+	}
+	after, err := s.Stat()
+	if err != nil {
+		return err
+	}
+	if g.Size != after.Size() || after.Size() != s.before.Size() || !after.ModTime().Equal(s.before.ModTime()) {
+		return &ChangedError{Path: s.Name()}
+	}
+	return nil
+}
+
+// Has implements Store. It counts as a use.
+func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	path := d.blobPath(g)
+	fi, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for blob %s: %w", g, err)
+	}
+	d.touch(path, fi)
+	return fi.Mode().IsRegular() && fi.Size() == g.Size, nil
+}
+
+// Open implements Store. It counts as a use.
+func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	path := d.blobPath(g)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &MissingError{Digest: g}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening blob %s: %w", g, err)
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("opening blob %s: %w", g, err)
+	}
+	if fi.Size() != g.Size {
+		defer f.Close()
+		return nil, d.openMisfit(ctx, g, f, fi)
+	}
+	d.touch(path, fi)
+	return &verifyingReader{f: f, want: g, hash: sha256.New(), drop: func() { d.drop(path, fi) }}, nil
+}
+
+// openMisfit tells a torn blob from a digest whose size was never right, so
+// that a wrong question cannot destroy a good blob.
+func (d *Disk) openMisfit(ctx context.Context, g Digest, f *os.File, fi fs.FileInfo) error {
+	found, err := sum(ctx, nil, f)
+	if err != nil {
+		return fmt.Errorf("opening blob %s: %w", g, err)
+	}
+	if found.Hash == g.Hash {
+		return &MissingError{Digest: g}
+	}
+	d.drop(f.Name(), fi)
+	return &CorruptError{Digest: g}
+}
+
+// drop removes the bad file that the caller read, and never a good one that
+// has taken its place. Failing to is no loss: the next reader will refuse it.
+func (d *Disk) drop(path string, bad fs.FileInfo) {
+	_, _ = d.takeOut(path, func(fi fs.FileInfo) bool { return os.SameFile(fi, bad) })
+}
+
+// verifyingReader hashes a blob while it is read and judges it at its end.
+type verifyingReader struct {
+	f    io.ReadCloser
+	want Digest
+	hash hash.Hash
+	n    int64
+	drop func()
+	err  error // sticky outcome at the end
+}
+
+func (v *verifyingReader) Read(p []byte) (int, error) {
+	if v.err != nil {
+		return 0, v.err
+	}
+	n, err := v.f.Read(p)
+	v.hash.Write(p[:n])
+	v.n += int64(n)
+	if err == nil {
+		return n, nil
+	}
+	if err == io.EOF && (Digest{Hash: [sha256.Size]byte(v.hash.Sum(nil)), Size: v.n}) != v.want {
+		v.drop()
+		err = &CorruptError{Digest: v.want}
+	}
+	v.err = err
+	return n, err
+}
+
+func (v *verifyingReader) Close() error { return v.f.Close() }

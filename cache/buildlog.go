@@ -1,0 +1,289 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// compactSlack is how much garbage a log may hold beyond as much as it holds
+// of live entries.
+const compactSlack = 64 << 10
+
+// BuildLog remembers the last answer of each node of one project. It is a
+// file that is only appended to; the last entry of an address counts. When
+// most of it is garbage it is rewritten.
+//
+// Methods are safe for concurrent use, and processes may append to one file
+// at once. What others append is seen when the log is opened, or when it is
+// compacted.
+type BuildLog struct {
+	path     string
+	readOnly bool
+	framer   framer
+
+	mu      sync.Mutex
+	lock    *flock.Flock // on path+".lock": the log itself is replaced by compaction
+	f       *os.File
+	entries map[string]string // address -> encoded entry; both share the loaded file's memory
+	live    int64             // bytes of frames that entries refers to
+	size    int64             // bytes of the file, as far as this process knows
+	dropped int
+}
+
+var errLogClosed = errors.New("the build log is closed")
+
+// OpenBuildLog opens the log at path and creates it if needed. Damage is
+// never an error: what can be read is kept, and Dropped says how much could
+// not.
+func OpenBuildLog(path string) (*BuildLog, error) {
+	l, err := openBuildLog(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening build log: %w", err)
+	}
+	return l, nil
+}
+
+func openBuildLog(path string) (*BuildLog, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o777); err != nil {
+		return nil, err
+	}
+	l := &BuildLog{path: abs, framer: newFramer(), lock: flock.New(abs + ".lock")}
+	err = l.locked(func() error {
+		if err := l.reopen(); err != nil {
+			return err
+		}
+		if l.dropped > 0 {
+			_ = l.compact() // or else the damage is counted again next time
+			return nil
+		}
+		l.compactIfWorth()
+		return nil
+	})
+	if err != nil {
+		if l.f != nil {
+			l.f.Close()
+		}
+		return nil, err
+	}
+	return l, nil
+}
+
+// ReadBuildLog reads the log at path for plan and explain: it creates,
+// locks and writes nothing, and a log that is not there is empty. An entry
+// that another process is appending just then may be missing from it.
+func ReadBuildLog(path string) (*BuildLog, error) {
+	l := &BuildLog{path: path, readOnly: true, framer: newFramer()}
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading build log: %w", err)
+	}
+	l.load(b)
+	return l, nil
+}
+
+// load makes b the content of the log.
+func (l *BuildLog) load(b []byte) {
+	text := string(b) // entries are parts of it
+	l.entries = map[string]string{}
+	l.live, l.size = 0, int64(len(b))
+	unreadable := 0
+	l.dropped = l.framer.scan(b, func(start, end int) {
+		if !l.index(text[start+frameHeader : end]) {
+			unreadable++
+		}
+	})
+	l.dropped += unreadable
+}
+
+// index makes payload the last entry of its address.
+func (l *BuildLog) index(payload string) bool {
+	addr, err := entryAddr(payload)
+	if err != nil {
+		return false
+	}
+	if old, ok := l.entries[addr]; ok {
+		l.live -= int64(len(old) + frameHeader)
+	}
+	l.entries[addr] = payload
+	l.live += int64(len(payload) + frameHeader)
+	return true
+}
+
+// Get returns the last entry of addr.
+func (l *BuildLog) Get(addr string) (LogEntry, bool) {
+	l.mu.Lock()
+	payload, ok := l.entries[addr]
+	l.mu.Unlock()
+	if !ok {
+		return LogEntry{}, false
+	}
+	e, err := decodeEntry(payload)
+	return e, err == nil
+}
+
+// Addrs returns every address in the log, sorted.
+func (l *BuildLog) Addrs() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	addrs := make([]string, 0, len(l.entries))
+	for a := range l.entries {
+		addrs = append(addrs, a)
+	}
+	slices.Sort(addrs)
+	return addrs
+}
+
+// Dropped returns how many entries were lost to damage when the log was read.
+func (l *BuildLog) Dropped() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dropped
+}
+
+// Append makes e the last entry of its address. When it returns nil the entry
+// survives the end of this process, but not of the machine's power. After an
+// error the log is as it was.
+func (l *BuildLog) Append(e LogEntry) error {
+	if l.readOnly {
+		return fmt.Errorf("appending to build log: %w", ErrReadOnly)
+	}
+	frame, err := appendEntry(l.framer.start(nil), &e)
+	if err == nil && len(frame)-frameHeader > maxPayload {
+		err = fmt.Errorf("entry of %s is too large: %d bytes", e.Addr, len(frame))
+	}
+	if err != nil {
+		return fmt.Errorf("appending to build log: %w", err)
+	}
+	l.framer.seal(frame)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return fmt.Errorf("appending to build log: %w", errLogClosed)
+	}
+	err = l.locked(func() error {
+		if err := l.follow(); err != nil {
+			return err
+		}
+		if err := l.write(frame); err != nil {
+			return err
+		}
+		l.index(string(frame[frameHeader:]))
+		l.compactIfWorth()
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("appending to build log: %w", err)
+	}
+	return nil
+}
+
+// locked runs fn while no other process appends or compacts.
+func (l *BuildLog) locked(fn func() error) error {
+	if err := l.lock.Lock(); err != nil {
+		return err
+	}
+	return errors.Join(fn(), l.lock.Unlock())
+}
+
+// follow goes over to the file at path if that is no longer the open one
+// because another process compacted, or somebody removed it.
+func (l *BuildLog) follow() error {
+	mine, err := l.f.Stat()
+	if err != nil {
+		return err
+	}
+	l.size = mine.Size()
+	if visible, err := os.Stat(l.path); err == nil && os.SameFile(mine, visible) {
+		return nil
+	}
+	return l.reopen()
+}
+
+// reopen opens and loads the file at path.
+func (l *BuildLog) reopen() error {
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(l.path)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	if l.f != nil {
+		l.f.Close()
+	}
+	l.f = f
+	l.load(b)
+	return nil
+}
+
+// write appends the frame whole or, as far as it can, not at all.
+func (l *BuildLog) write(frame []byte) error {
+	_, err := l.f.Write(frame)
+	if err != nil {
+		return errors.Join(err, l.f.Truncate(l.size))
+	}
+	l.size += int64(len(frame))
+	return nil
+}
+
+// compactIfWorth compacts a log that is mostly garbage. A compaction that
+// fails, for want of space perhaps, leaves the log as it was, which is good.
+func (l *BuildLog) compactIfWorth() {
+	if l.size > 2*l.live+compactSlack {
+		_ = l.compact()
+	}
+}
+
+// compact replaces the file by one that holds the last entry of each address,
+// those that other processes appended included.
+func (l *BuildLog) compact() error {
+	dropped := l.dropped
+	if err := l.reopen(); err != nil {
+		return err
+	}
+	dropped = max(dropped, l.dropped)
+	addrs := make([]string, 0, len(l.entries))
+	for a := range l.entries {
+		addrs = append(addrs, a)
+	}
+	slices.Sort(addrs)
+	b := make([]byte, 0, l.live)
+	for _, a := range addrs {
+		start := len(b)
+		b = append(l.framer.start(b), l.entries[a]...)
+		l.framer.seal(b[start:])
+	}
+	err := renameio.WriteFile(l.path, b, 0o644, renameio.WithTempDir(filepath.Dir(l.path)))
+	if err == nil {
+		err = l.reopen()
+	}
+	l.dropped = dropped
+	return err
+}
+
+// Close lets go of the log. Entries can still be read from l.
+func (l *BuildLog) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
+	err := errors.Join(l.f.Close(), l.lock.Close())
+	l.f = nil
+	return err
+}

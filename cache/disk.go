@@ -1,0 +1,250 @@
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// layoutVersion is the content of VERSION. It changes when a build that reads
+// the old layout would misread the new one.
+const layoutVersion = "fevalgraph-store 1\n"
+
+// Places inside a store's directory.
+const (
+	casDir     = "cas"
+	acDir      = "ac"
+	tmpDir     = "tmp"
+	locksDir   = "locks"
+	versionTag = "VERSION"
+)
+
+// touchInterval is how stale a file's modification time may be before a use
+// of it is noted by a touch: rare enough that reading stays reading, frequent
+// enough that gc can tell what running work relies on.
+const touchInterval = 30 * time.Minute
+
+// ErrReadOnly is returned by every method of a store opened with
+// Options.ReadOnly that would have to write.
+var ErrReadOnly = errors.New("the store is open for reading only")
+
+// NotWritableError says that a store's directory cannot be created or written.
+type NotWritableError struct {
+	Dir string
+	Err error
+}
+
+func (e *NotWritableError) Error() string {
+	return fmt.Sprintf("store directory %s is not writable: %v", e.Dir, e.Err)
+}
+
+func (e *NotWritableError) Unwrap() error { return e.Err }
+
+// VersionError says that a directory holds a store of another layout.
+type VersionError struct{ Dir, Found string }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("store directory %s has layout %q; this build reads %q",
+		e.Dir, e.Found, strings.TrimSpace(layoutVersion))
+}
+
+// Options say how a Disk is opened.
+type Options struct {
+	// ReadOnly leaves the directory exactly as it is: nothing is created,
+	// touched or dropped, and a directory that is not there is an empty store.
+	ReadOnly bool
+}
+
+// Disk is a Store in a directory. Many processes may use one directory at
+// once: every file appears by rename, and the only locks are the kernel's.
+//
+//	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
+//	ac/<2 hex>/<64 hex>    records by key
+//	tmp/                   files not yet, or no longer, visible
+//	locks/<64 hex>         one file per key whose work is running
+//	VERSION                the layout
+//
+// A file's modification time is the time of its last use, to touchInterval.
+type Disk struct {
+	dir      string
+	readOnly bool
+}
+
+var _ Store = (*Disk)(nil)
+
+// OpenDisk opens the store in dir and creates what is missing of it. A
+// directory that cannot be written is a *NotWritableError, one with another
+// layout a *VersionError.
+func OpenDisk(dir string, o Options) (*Disk, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening store: %w", err)
+	}
+	d := &Disk{dir: abs, readOnly: o.ReadOnly}
+	if !o.ReadOnly {
+		if err := d.create(); err != nil {
+			return nil, &NotWritableError{Dir: abs, Err: err}
+		}
+	}
+	if err := d.checkVersion(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Dir returns the absolute path of the store's directory.
+func (d *Disk) Dir() string { return d.dir }
+
+// create makes the layout's directories. It writes a file each time: asking
+// for permission bits would answer wrongly for root and on read-only mounts.
+func (d *Disk) create() error {
+	for _, name := range []string{casDir, acDir, tmpDir, locksDir} {
+		if err := os.MkdirAll(filepath.Join(d.dir, name), 0o777); err != nil {
+			return err
+		}
+	}
+	f, err := d.createTemp("probe")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	// An empty VERSION is what power loss leaves of one that was being made.
+	if fi, err := os.Stat(d.path(versionTag)); err == nil && fi.Size() > 0 {
+		return nil
+	}
+	return d.writeFile(d.path(versionTag), []byte(layoutVersion))
+}
+
+func (d *Disk) checkVersion() error {
+	b, err := os.ReadFile(d.path(versionTag))
+	if d.readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("opening store: %w", err)
+	}
+	if string(b) != layoutVersion {
+		return &VersionError{Dir: d.dir, Found: strings.TrimSpace(string(b[:min(len(b), 64)]))}
+	}
+	return nil
+}
+
+func (d *Disk) path(elem ...string) string {
+	return filepath.Join(d.dir, filepath.Join(elem...))
+}
+
+// shardPath is the place of the blob or record called hex under top.
+func (d *Disk) shardPath(top, hex string) string {
+	return d.path(top, hex[:2], hex)
+}
+
+// createTemp makes a new file in tmp, also when somebody removed tmp.
+func (d *Disk) createTemp(what string) (*os.File, error) {
+	f, err := os.CreateTemp(d.path(tmpDir), what+"-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(d.path(tmpDir), 0o777); err != nil {
+			return nil, err
+		}
+		f, err = os.CreateTemp(d.path(tmpDir), what+"-*")
+	}
+	return f, err
+}
+
+// writeFile makes path hold b, at once and durably.
+func (d *Disk) writeFile(path string, b []byte) error {
+	f, err := d.createTemp("file")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return d.publish(f, path, err)
+}
+
+// publish closes f, a file of tmp, and gives it its visible name; when err is
+// not nil or anything fails, f is removed instead.
+func (d *Disk) publish(f *os.File, path string, err error) error {
+	if err == nil {
+		err = f.Chmod(0o444)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			err = os.Rename(f.Name(), path)
+		}
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// touch notes a use of the visible file path, whose state is fi. It reports
+// whether gc will see the use: a file that vanished or belongs to another
+// user cannot be touched.
+func (d *Disk) touch(path string, fi fs.FileInfo) bool {
+	now := time.Now()
+	if now.Sub(fi.ModTime()).Abs() < touchInterval {
+		return true
+	}
+	return !d.readOnly && os.Chtimes(path, time.Time{}, now) == nil
+}
+
+// takeOut removes the visible file path if doomed says so. It is moved to tmp
+// first and judged there, so that a file which somebody put or touched since
+// the caller looked comes back instead of being lost.
+func (d *Disk) takeOut(path string, doomed func(fs.FileInfo) bool) (bool, error) {
+	if d.readOnly {
+		return false, ErrReadOnly
+	}
+	// Renaming needs no space, so that gc works on a full disk.
+	out := d.path(tmpDir, "out-"+rand.Text())
+	if err := os.Rename(path, out); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return false, err
+	}
+	defer os.Remove(out)
+	fi, err := os.Lstat(out)
+	if err != nil {
+		return false, err
+	}
+	if doomed(fi) {
+		return true, nil
+	}
+	// Link, because what appeared at path meanwhile is at least as new.
+	if err := os.Link(out, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, os.Rename(out, path)
+	}
+	return false, nil
+}
+
+// contextReader ends a long read when ctx does.
+type contextReader struct {
+	ctx context.Context
+	r   interface{ Read([]byte) (int, error) }
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

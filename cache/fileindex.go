@@ -1,0 +1,184 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// indexKeep is how long an entry outlives its last use.
+const indexKeep = 60 // days
+
+// FileIndex remembers the digests of source files by the state the file
+// system reports for them, so that a file that did not change is not read
+// again. It holds only what it can prove: a file that was written so recently
+// that another write could go unnoticed is hashed each time until it settles.
+//
+// Its methods are safe for concurrent use. Several processes may save to one
+// path: the last one wins, and what it wrote is whole.
+type FileIndex struct {
+	path string
+
+	mu      sync.Mutex
+	entries map[pathID]indexEntry
+	dirty   bool
+	// hashed, when not nil, is told each path that is read. Tests count with it.
+	hashed func(path string)
+}
+
+// pathID stands for a path: entries of one size, without pointers, keep a
+// million of them cheap for the collector and quick to load.
+type pathID [16]byte
+
+func idOf(path string) pathID {
+	h := sha256.Sum256([]byte(path))
+	return pathID(h[:16])
+}
+
+type indexEntry struct {
+	state fileState
+	hash  [sha256.Size]byte
+	used  uint32 // day since 1970 of the last use
+}
+
+// OpenFileIndex loads the index at path. A file that is missing, torn,
+// corrupt or of another version is an empty index; so is one that cannot be
+// read, since the index only ever saves time.
+func OpenFileIndex(path string) (*FileIndex, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening file index: %w", err)
+	}
+	ix := &FileIndex{path: abs}
+	if b, err := os.ReadFile(abs); err == nil {
+		ix.entries, _ = decodeIndex(b)
+	}
+	if ix.entries == nil {
+		ix.entries = map[pathID]indexEntry{}
+	}
+	return ix, nil
+}
+
+// Digest returns the digest of the regular file path, whose state the caller
+// has just read into fi (by Stat or Lstat). The file is read only when its
+// state is not one that the index knows. A file that changes while it is read
+// is a *ChangedError. Paths are compared as they are written.
+func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
+	if !fi.Mode().IsRegular() {
+		return Digest{}, fmt.Errorf("hashing file: %s is not a regular file", path)
+	}
+	id := idOf(path)
+	if state, ok := stateOf(fi); ok {
+		if g, ok := ix.lookup(id, state); ok {
+			return g, nil
+		}
+	}
+	g, state, stable, err := ix.hash(path)
+	if err != nil {
+		return Digest{}, fmt.Errorf("hashing file: %w", err)
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if stable {
+		ix.entries[id] = indexEntry{state: state, hash: g.Hash, used: today()}
+		ix.dirty = true
+	} else if _, ok := ix.entries[id]; ok {
+		delete(ix.entries, id)
+		ix.dirty = true
+	}
+	return g, nil
+}
+
+func (ix *FileIndex) lookup(id pathID, state fileState) (Digest, bool) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	e, ok := ix.entries[id]
+	if !ok || e.state != state {
+		return Digest{}, false
+	}
+	if day := today(); e.used != day {
+		e.used = day // kept only if something else makes the index worth saving
+		ix.entries[id] = e
+	}
+	return Digest{Hash: e.hash, Size: state.size}, true
+}
+
+// hash reads the file. stable says that its state identifies its bytes from
+// now on.
+func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, err error) {
+	if ix.hashed != nil {
+		ix.hashed(path)
+	}
+	now := time.Now().UnixNano() // before the first byte: a later write is stamped later
+	f, err := os.Open(path)
+	if err != nil {
+		return Digest{}, fileState{}, false, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return Digest{}, fileState{}, false, err
+	}
+	if !before.Mode().IsRegular() {
+		return Digest{}, fileState{}, false, fmt.Errorf("%s is not a regular file", path)
+	}
+	g, err = sum(context.Background(), nil, f)
+	if err != nil {
+		return Digest{}, fileState{}, false, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return Digest{}, fileState{}, false, err
+	}
+	state, ok := stateOf(before)
+	if end, _ := stateOf(after); end != state || g.Size != state.size {
+		return Digest{}, fileState{}, false, &ChangedError{Path: path}
+	}
+	return g, state, ok && state.stableAt(now), nil
+}
+
+// Forget drops what is known of path: it will be read when next asked for.
+func (ix *FileIndex) Forget(path string) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	id := idOf(path)
+	if _, ok := ix.entries[id]; ok {
+		delete(ix.entries, id)
+		ix.dirty = true
+	}
+}
+
+// Save writes the index if anything in it changed since it was loaded or
+// saved. Entries that were not used for two months are left out then.
+func (ix *FileIndex) Save() error {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if !ix.dirty {
+		return nil
+	}
+	oldest := today() - indexKeep
+	for id, e := range ix.entries {
+		if e.used < oldest {
+			delete(ix.entries, id)
+		}
+	}
+	dir := filepath.Dir(ix.path)
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = renameio.WriteFile(ix.path, encodeIndex(ix.entries), 0o644, renameio.WithTempDir(dir))
+	}
+	if err != nil {
+		return fmt.Errorf("saving file index: %w", err)
+	}
+	ix.dirty = false
+	return nil
+}
+
+func today() uint32 { return uint32(time.Now().Unix() / (24 * 60 * 60)) }

@@ -1,0 +1,42 @@
+package cache
+
+import "io/fs"
+
+// fileState is what a file system tells of a file without reading it. Equal
+// states mean equal bytes, except for a file that was written within one tick
+// of the clock that stamps it: see stableAt.
+type fileState struct {
+	size         int64
+	mtime, ctime int64 // nanoseconds since 1970
+	inode        uint64
+	dev          uint64
+}
+
+// Ticks of the clocks that stamp files. Kernels stamp with the time of their
+// last timer interrupt, at most 10 ms ago; a stamp of whole seconds suggests a
+// file system that keeps no more, or, as FAT does, only even ones.
+const (
+	fineTick   = int64(20e6)
+	coarseTick = int64(2e9)
+)
+
+// stableAt reports whether any write after time now (in nanoseconds) would
+// have changed the state.
+func (s fileState) stableAt(now int64) bool {
+	return stampStable(s.mtime, now) && stampStable(s.ctime, now)
+}
+
+func stampStable(stamp, now int64) bool {
+	tick := fineTick
+	if stamp%1e9 == 0 {
+		tick = coarseTick
+	}
+	return stamp < now-tick
+}
+
+// stateOf returns the state of a regular file; ok is false where the platform
+// does not tell enough to recognise a change.
+func stateOf(fi fs.FileInfo) (s fileState, ok bool) {
+	s = fileState{size: fi.Size(), mtime: fi.ModTime().UnixNano()}
+	return s, s.addSystem(fi.Sys())
+}

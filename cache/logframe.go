@@ -1,0 +1,88 @@
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// A build log is a sequence of frames and nothing else:
+//
+//	0  mark      "\xffFG\xfe": not UTF-8, so no text in a payload holds it
+//	4  length    uint32, little-endian, of the payload
+//	8  checksum  uint32, CRC-32C of length and payload
+//	12 payload
+//
+// A reader that meets anything else looks for the next mark, so that damage
+// costs the frames it touches and no more. A torn tail is such damage.
+const (
+	frameMark   = "\xffFG\xfe"
+	frameHeader = 12
+)
+
+// maxPayload bounds one entry: above any honest one, and small enough that a
+// damaged length is recognised.
+const maxPayload = 16 << 20
+
+type framer struct{ table *crc32.Table }
+
+func newFramer() framer { return framer{crc32.MakeTable(crc32.Castagnoli)} }
+
+// start appends the room for a frame's header to b; seal fills it in once the
+// payload follows.
+func (framer) start(b []byte) []byte { return append(b, make([]byte, frameHeader)...) }
+
+func (f framer) seal(frame []byte) {
+	copy(frame, frameMark)
+	binary.LittleEndian.PutUint32(frame[4:], uint32(len(frame)-frameHeader))
+	binary.LittleEndian.PutUint32(frame[8:], f.checksum(frame))
+}
+
+func (f framer) checksum(frame []byte) uint32 {
+	return crc32.Update(crc32.Checksum(frame[4:8], f.table), f.table, frame[frameHeader:])
+}
+
+// scan calls fn with the place of each good frame in b and returns how many
+// frames were lost: within each stretch that is not a frame, the marks in it,
+// and at least one.
+func (f framer) scan(b []byte, fn func(start, end int)) (lost int) {
+	gap := 0 // where the stretch since the last good frame begins
+	for at := 0; at < len(b); {
+		end := f.frameAt(b, at)
+		if end > 0 {
+			lost += lostIn(b[gap:at])
+			fn(at, end)
+			at, gap = end, end
+			continue
+		}
+		next := bytes.Index(b[at+1:], []byte(frameMark))
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return lost + lostIn(b[gap:])
+}
+
+func lostIn(stretch []byte) int {
+	if len(stretch) == 0 {
+		return 0
+	}
+	return max(1, bytes.Count(stretch, []byte(frameMark)))
+}
+
+// frameAt returns the end of the good frame that begins at at, or 0.
+func (f framer) frameAt(b []byte, at int) int {
+	if len(b)-at < frameHeader || string(b[at:at+4]) != frameMark {
+		return 0
+	}
+	n := binary.LittleEndian.Uint32(b[at+4:])
+	if n > maxPayload || int(n) > len(b)-at-frameHeader {
+		return 0
+	}
+	end := at + frameHeader + int(n)
+	if f.checksum(b[at:end]) != binary.LittleEndian.Uint32(b[at+8:]) {
+		return 0
+	}
+	return end
+}

@@ -1,0 +1,188 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// A stored record is one line of header and one of JSON:
+//
+//	fevalgraph-record 1 <64 hex: SHA-256 of the key's 32 bytes and the JSON line>
+//	{"class":"done",...}
+//
+// The key is part of the sum, so that a record under another key's name is as
+// bad as a flipped bit.
+const (
+	recordMagic   = "fevalgraph-record "
+	recordVersion = "1 "
+)
+
+// maxRecordBytes bounds what is read of a record: far above any honest one.
+const maxRecordBytes = 16 << 20
+
+var (
+	errBadRecord     = errors.New("malformed record")
+	errForeignRecord = errors.New("record of another version")
+)
+
+func recordSum(k Key, payload []byte) []byte {
+	h := sha256.New()
+	h.Write(k[:])
+	h.Write(payload)
+	return h.Sum(nil)
+}
+
+// encodeRecord returns the stored form of r as the answer for k.
+func encodeRecord(k Key, r *Record) ([]byte, error) {
+	switch {
+	case r == nil:
+		return nil, errors.New("no record given")
+	case !r.Class.stored():
+		return nil, fmt.Errorf("class %q is not one that is stored", r.Class)
+	}
+	payload, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	payload = append(payload, '\n')
+	if len(payload) > maxRecordBytes/2 {
+		return nil, fmt.Errorf("record of %d bytes is too large", len(payload))
+	}
+	return fmt.Appendf(nil, "%s%s%x\n%s", recordMagic, recordVersion, recordSum(k, payload), payload), nil
+}
+
+// decodeRecord reads what encodeRecord wrote for k.
+func decodeRecord(k Key, b []byte) (*Record, error) {
+	rest, ok := bytes.CutPrefix(b, []byte(recordMagic))
+	if !ok {
+		return nil, errBadRecord
+	}
+	header, payload, ok := bytes.Cut(rest, []byte("\n"))
+	if !ok {
+		return nil, errBadRecord
+	}
+	digits, ok := bytes.CutPrefix(header, []byte(recordVersion))
+	if !ok {
+		if version, _, ok := bytes.Cut(header, []byte(" ")); ok && isNumber(version) {
+			return nil, errForeignRecord
+		}
+		return nil, errBadRecord
+	}
+	var want [sha256.Size]byte
+	if len(digits) != hex.EncodedLen(len(want)) {
+		return nil, errBadRecord
+	}
+	if _, err := hex.Decode(want[:], digits); err != nil || !bytes.Equal(want[:], recordSum(k, payload)) {
+		return nil, errBadRecord
+	}
+	r := new(Record)
+	if err := json.Unmarshal(payload, r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRecord, err)
+	}
+	if !r.Class.stored() {
+		return nil, fmt.Errorf("%w: class %q", errBadRecord, r.Class)
+	}
+	return r, nil
+}
+
+func isNumber(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+func (c Class) stored() bool {
+	return c == ClassDone || c == ClassFailed || c == ClassTimeout
+}
+
+// checkOutputs refuses a record whose blobs were not put first.
+func checkOutputs(ctx context.Context, s Store, r *Record) error {
+	for _, o := range r.Outputs {
+		ok, err := s.Has(ctx, o.Digest)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("output %q: %w", o.Name, &MissingError{Digest: o.Digest})
+		}
+	}
+	return nil
+}
+
+func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) }
+
+// Record implements Store. It counts as a use of the record, not of its blobs.
+// A record that another version of the program wrote is nil and stays.
+func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	path := d.recordPath(k)
+	r, fi, err := d.readRecord(k)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errForeignRecord):
+		return nil, nil
+	case errors.Is(err, errBadRecord):
+		d.drop(path, fi)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading record %s: %w", k, err)
+	}
+	d.touch(path, fi)
+	return r, nil
+}
+
+// readRecord reads and decodes; it changes nothing. fi is not nil when the
+// error is errBadRecord.
+func (d *Disk) readRecord(k Key) (*Record, fs.FileInfo, error) {
+	f, err := os.Open(d.recordPath(k))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxRecordBytes))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := decodeRecord(k, b)
+	return r, fi, err
+}
+
+// PutRecord implements Store. A record one of whose outputs is not in the
+// store is refused with a *MissingError. The record is on the disk when
+// PutRecord returns.
+func (d *Disk) PutRecord(ctx context.Context, k Key, r *Record) error {
+	if err := d.putRecord(ctx, k, r); err != nil {
+		return fmt.Errorf("storing record %s: %w", k, err)
+	}
+	return nil
+}
+
+func (d *Disk) putRecord(ctx context.Context, k Key, r *Record) error {
+	if d.readOnly {
+		return ErrReadOnly
+	}
+	b, err := encodeRecord(k, r)
+	if err != nil {
+		return err
+	}
+	if err := checkOutputs(ctx, d, r); err != nil {
+		return err
+	}
+	return d.writeFile(d.recordPath(k), b)
+}

@@ -1,0 +1,142 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PlaceTree copies the tree to the directory dst: files with mode 0644 or
+// 0755, directories with 0755, symlinks as they are. dst is made if needed; a
+// symlink at dst itself is replaced by a directory.
+//
+// What dst already holds stays unless the tree has the same path; then the
+// tree wins, whatever is there: symlinks and files are removed, never written
+// through, and a directory gives way to a file with all that is in it. Nothing
+// outside dst is touched. Files are copies, never links to the store, so what
+// runs on them cannot reach the store. After an error dst holds part of the
+// tree, but no file with wrong bytes.
+func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
+	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
+	if err := p.tree(root, dst); err != nil {
+		return fmt.Errorf("placing tree %s in %s: %w", root, dst, err)
+	}
+	return nil
+}
+
+type placer struct {
+	ctx   context.Context
+	store Store
+	buf   []byte
+}
+
+func (p *placer) tree(g Digest, dst string) error {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		return err
+	}
+	if fi, err := os.Lstat(dst); err == nil && !fi.IsDir() {
+		if err := os.Remove(dst); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dst, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := os.OpenRoot(dst)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return p.directory(g, root)
+}
+
+// directory fills the directory at. Working relative to an open directory
+// keeps symlinks that appear meanwhile from leading elsewhere.
+func (p *placer) directory(g Digest, at *os.Root) error {
+	d, err := readDirectory(p.ctx, p.store, g)
+	if err != nil {
+		return err
+	}
+	if err := at.Chmod(".", 0o755); err != nil {
+		return err
+	}
+	return d.eachName(func(i int, kind nameKind) error {
+		switch kind {
+		case fileName:
+			return p.file(d.files[i], at)
+		case linkName:
+			if err := vacate(at, d.links[i].name); err != nil {
+				return err
+			}
+			return at.Symlink(d.links[i].target, d.links[i].name)
+		}
+		return p.subdirectory(d.dirs[i], at)
+	})
+}
+
+func (p *placer) subdirectory(n dirNode, at *os.Root) error {
+	fi, err := at.Lstat(n.name)
+	if err != nil || !fi.IsDir() {
+		if err := vacate(at, n.name); err != nil {
+			return err
+		}
+		if err := at.Mkdir(n.name, 0o755); err != nil {
+			return err
+		}
+	}
+	sub, err := at.OpenRoot(n.name)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	return p.directory(n.digest, sub)
+}
+
+func (p *placer) file(n fileNode, at *os.Root) error {
+	if err := vacate(at, n.name); err != nil {
+		return err
+	}
+	r, err := p.store.Open(p.ctx, n.digest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	mode := fs.FileMode(0o644)
+	if n.executable {
+		mode = 0o755
+	}
+	f, err := at.OpenFile(n.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+	if err == nil {
+		err = f.Chmod(mode) // whatever the umask took
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("file %s: %w", n.name, err), at.Remove(n.name))
+	}
+	return nil
+}
+
+// vacate makes the name free.
+func vacate(at *os.Root, name string) error {
+	fi, err := at.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return at.Remove(name)
+	}
+	return at.RemoveAll(name)
+}

@@ -1,0 +1,94 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+)
+
+// readDirectory reads one Directory message of a tree.
+func readDirectory(ctx context.Context, s Store, g Digest) (*directory, error) {
+	b, err := ReadBlob(ctx, s, g, maxDirectoryBytes)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decodeDirectory(b)
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", g, err)
+	}
+	return d, nil
+}
+
+// WalkTree calls fn for everything in the tree but its root: names in bytewise
+// order, a directory before what is in it. Directories are entries of their
+// own, so that BuildTree of what fn saw is the same tree. An error of fn ends
+// the walk and is returned as it is; a Directory that is not in the store is a
+// *MissingError.
+func WalkTree(ctx context.Context, s Store, root Digest, fn func(Entry) error) error {
+	return walkTree(ctx, s, root, "", fn)
+}
+
+func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) error) error {
+	d, err := readDirectory(ctx, s, g)
+	if err != nil {
+		return fmt.Errorf("walking tree at %q: %w", path.Join(".", at), err)
+	}
+	return d.eachName(func(i int, kind nameKind) error {
+		switch kind {
+		case fileName:
+			f := d.files[i]
+			return fn(Entry{Path: path.Join(at, f.name), Digest: f.digest, Executable: f.executable})
+		case linkName:
+			l := d.links[i]
+			return fn(Entry{Path: path.Join(at, l.name), Link: l.target})
+		}
+		sub := d.dirs[i]
+		below := path.Join(at, sub.name)
+		if err := fn(Entry{Path: below, Dir: true}); err != nil {
+			return err
+		}
+		return walkTree(ctx, s, sub.digest, below, fn)
+	})
+}
+
+// TreeComplete reports whether every blob of the tree, directories and files,
+// is in the store: nil, or a *MissingError for the first that is not. It
+// reads the directories and only looks for the files. All of them count as
+// used.
+func TreeComplete(ctx context.Context, s Store, root Digest) error {
+	return treeComplete(ctx, s, root, map[Digest]bool{})
+}
+
+func treeComplete(ctx context.Context, s Store, g Digest, seen map[Digest]bool) error {
+	if seen[g] {
+		return nil
+	}
+	seen[g] = true
+	d, err := readDirectory(ctx, s, g)
+	if corrupt := (*CorruptError)(nil); errors.As(err, &corrupt) {
+		return &MissingError{Digest: g} // it was dropped when it was read
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range d.files {
+		if seen[f.digest] {
+			continue
+		}
+		ok, err := s.Has(ctx, f.digest)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &MissingError{Digest: f.digest}
+		}
+		seen[f.digest] = true
+	}
+	for _, sub := range d.dirs {
+		if err := treeComplete(ctx, s, sub.digest, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
