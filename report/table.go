@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -162,16 +163,29 @@ func note(r row) string {
 	if c.Passed {
 		return ""
 	}
-	m := remarkOn(c)
-	if m != nil {
+	if m := remarkOn(c); m != nil {
 		return text.FirstLine(m.message)
 	}
+	return failing(c)
+}
+
+// failing names the first failing test of the first group that has one, as
+// the policy most people use looks at core first, and counts the others.
+func failing(c *Checkpoint) string {
+	name, group, others := "", len(Groups), -1
 	for _, t := range c.Tests {
-		if t.Status == TestFailed || t.Status == TestError {
-			return t.ID
+		if t.Status != TestFailed && t.Status != TestError {
+			continue
+		}
+		others++
+		if g := slices.Index(Groups[:], t.Group); name == "" || g >= 0 && g < group {
+			name, group = t.ID, g
 		}
 	}
-	return ""
+	if others > 0 {
+		name += fmt.Sprintf(" and %d more", others)
+	}
+	return name
 }
 
 // worse orders verdicts by how much they ask for attention.

@@ -1,0 +1,33 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// jsonView writes the event stream, one line and one write per event.
+type jsonView struct {
+	encoder *json.Encoder
+	err     error
+	closed  bool
+}
+
+func newJSONView(o Options) *jsonView {
+	v := &jsonView{encoder: json.NewEncoder(o.Out)}
+	v.encoder.SetEscapeHTML(false)
+	return v
+}
+
+// Emit writes e. After an error nothing more is written: a reader must not
+// take a stream with a hole for a whole one.
+func (v *jsonView) Emit(e event.Event) {
+	if v.err == nil && !v.closed {
+		v.err = v.encoder.Encode(e)
+	}
+}
+
+func (v *jsonView) Close() error {
+	v.closed = true
+	return v.err
+}

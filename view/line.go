@@ -1,0 +1,111 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// messageLines is how much of a node's message is shown; the rest is in its
+// log.
+const messageLines = 12
+
+// lines formats single events for the plain view and for what the live view
+// leaves above its bar.
+type lines struct {
+	palette text.Palette
+	verbose bool
+	width   int
+}
+
+// worthALine reports whether a final state is shown by itself. ran says that
+// the node's work had begun: of nodes that an interrupt never let begin, the
+// number is enough.
+func (l lines) worthALine(e event.NodeDone, ran bool) bool {
+	switch e.State {
+	case event.Cached:
+		return false
+	case event.Interrupted:
+		return ran || l.verbose
+	}
+	return true
+}
+
+// trouble reports whether a final state is something to look at.
+func trouble(s event.State) bool {
+	switch s {
+	case event.Failed, event.Broken, event.Timeout, event.Blocked:
+		return true
+	}
+	return false
+}
+
+// done is the line of a node's end, and its message below when there is
+// trouble:
+//
+//	12.3s   4/27  BROKEN   kvstore/basics…  1.2s  asset "fixtures" changed
+//	              connection refused
+func (l lines) done(prefix string, e event.NodeDone) string {
+	word := string(e.State)
+	switch e.State {
+	case event.Failed, event.Timeout:
+		word = l.palette.Bad(strings.ToUpper(word))
+	case event.Broken, event.Blocked:
+		word = l.palette.Doubt(strings.ToUpper(word))
+	case event.Done:
+		word = l.palette.Good(word)
+	}
+	out := prefix + text.Pad(word, 8) + " " + text.Line(e.Addr, 0)
+	if e.State != event.Blocked {
+		out += "  " + text.Duration(e.Seconds)
+	}
+	if e.Cause != "" {
+		out += "  " + l.palette.Quiet(l.cut(text.Line(e.Cause, 0), text.Width(out)+2))
+	}
+	out += "\n"
+	if trouble(e.State) && e.Message != "" && e.Message != e.Cause {
+		out += l.message(e.Addr, e.Message, text.Width(prefix))
+	}
+	return out
+}
+
+// retry is the line of an attempt that broke.
+func (l lines) retry(prefix string, e event.NodeRetry) string {
+	out := fmt.Sprintf("%s%s %s  attempt %d broke, next in %s: ",
+		prefix, text.Pad(l.palette.Doubt("retry"), 8), text.Line(e.Addr, 0), e.Attempt, text.Duration(e.Wait))
+	return out + l.cut(text.Line(e.Reason, 0), text.Width(out)) + "\n"
+}
+
+// message indents m, cut to messageLines unless verbose.
+func (l lines) message(addr, m string, indent int) string {
+	margin := strings.Repeat(" ", indent)
+	all := strings.Split(strings.TrimRight(text.Block(m), "\n"), "\n")
+	shown := all
+	if !l.verbose && len(all) > messageLines {
+		shown = all[:messageLines]
+	}
+	var b strings.Builder
+	for _, line := range shown {
+		b.WriteString(strings.TrimRight(margin+l.cut(line, indent), " ") + "\n")
+	}
+	if more := len(all) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "%s%s\n", margin, l.palette.Quiet(fmt.Sprintf(
+			"%s %s, see: fevalgraph log '%s'", text.Ellipsis, text.Count(more, "more line"), text.Line(addr, 0))))
+	}
+	return b.String()
+}
+
+// cut shortens s, which begins at column, to the width. A line of a megabyte
+// is cut even without one.
+func (l lines) cut(s string, column int) string {
+	if l.verbose {
+		return s
+	}
+	limit := 1000
+	if l.width > 0 {
+		limit = max(l.width-column, 20)
+	}
+	return text.Cut(s, limit)
+}

@@ -1,0 +1,179 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// liveView keeps a bar and the running nodes at the bottom of a terminal and
+// leaves what went wrong above them. It never hides the cursor nor changes
+// the terminal's mode, so there is nothing to restore after a crash.
+//
+// The bar is drawn from the tally a few times a second; events only count.
+// So a million cached nodes cost a million additions and no drawing.
+type liveView struct {
+	out      io.Writer
+	now      func() time.Time
+	lines    lines
+	progress *mpb.Progress
+	bar      *mpb.Bar
+
+	mu     sync.Mutex // Emit and the drawing goroutines of mpb
+	tally  tally
+	err    error
+	closed bool
+}
+
+func newLiveView(o Options, extra ...mpb.ContainerOption) *liveView {
+	v := &liveView{out: o.Err, now: o.Now, lines: lines{text.NewPalette(o.Color), o.Verbose, o.Width}}
+	options := []mpb.ContainerOption{mpb.WithOutput(o.Err), mpb.WithAutoRefresh()}
+	if o.Width > 0 {
+		options = append(options, mpb.WithWidth(o.Width))
+	}
+	v.progress = mpb.New(append(options, extra...)...)
+	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
+	// A total of 0 leaves the end to Close; the real one is in the tally.
+	v.bar = v.progress.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		v.mu.Lock()
+		s.Total, s.Current = int64(v.tally.total), int64(v.tally.done)
+		v.mu.Unlock()
+		// What is left of a narrow terminal is better spent on the counts.
+		const widest = 32
+		s.RequestedWidth = min(widest, s.AvailableWidth)
+		return style.Fill(w, s)
+	}),
+		mpb.BarExtender(mpb.BarFillerFunc(v.drawRunning), true),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return v.position() })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return v.counts() })),
+	)
+	return v
+}
+
+// Emit implements event.Sink.
+func (v *liveView) Emit(e event.Event) {
+	if above := v.count(e); above != "" {
+		// Without the lock: mpb writes from the goroutine that draws, and
+		// drawing takes the lock.
+		if _, err := io.WriteString(v.progress, above); err != nil {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			if v.err == nil {
+				v.err = err
+			}
+		}
+	}
+}
+
+// count adds e to the tally and returns what to leave above the bar for it.
+func (v *liveView) count(e event.Event) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return ""
+	}
+	ran := false
+	if done, ok := e.(event.NodeDone); ok {
+		ran = v.tally.stop(done.Addr)
+	}
+	v.tally.add(e, v.now())
+	switch e := e.(type) {
+	case event.NodeRetry:
+		return v.lines.retry("", e)
+	case event.NodeDone:
+		if trouble(e.State) || v.lines.verbose && v.lines.worthALine(e, ran) {
+			return v.lines.done("", e)
+		}
+	}
+	return ""
+}
+
+// Close implements View: the bar disappears, what stands above it stays.
+func (v *liveView) Close() error {
+	v.mu.Lock()
+	closed := v.closed
+	v.closed = true
+	v.mu.Unlock()
+	if !closed {
+		v.bar.Abort(true)
+	}
+	v.progress.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.err
+}
+
+func (v *liveView) position() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return fmt.Sprintf("%d/%d ", v.tally.done, v.tally.total)
+}
+
+// counts is " ran 4, cached 8, broken 1  12.3s  ~1m10s left".
+func (v *liveView) counts() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	t, now := &v.tally, v.now()
+	out := fmt.Sprintf(" ran %d, cached %d", t.ran, t.cached)
+	if t.failed > 0 {
+		out += ", " + v.lines.palette.Bad(fmt.Sprintf("failed %d", t.failed))
+	}
+	if t.broken > 0 {
+		out += ", " + v.lines.palette.Doubt(fmt.Sprintf("broken %d", t.broken))
+	}
+	if !t.started.IsZero() {
+		out += "  " + text.Duration(now.Sub(t.started).Seconds())
+	}
+	if left, ok := t.remaining(now); ok {
+		out += fmt.Sprintf("  ~%s left", text.Duration(left))
+	}
+	return out
+}
+
+// drawRunning writes a line per running node, as many as the terminal has
+// room for. mpb puts the first line nearest to the bar, so they are written
+// from the shortest to the longest running.
+func (v *liveView) drawRunning(w io.Writer, s decor.Statistics) error {
+	room := max(v.height()-4, 1) // the bar, the count of the others, some air
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now, running := v.now(), v.tally.running
+	if others := len(running) - room; others > 0 {
+		running = running[:room]
+		fmt.Fprintf(w, "  %s %s\n", text.Ellipsis, text.Count(others, "other"))
+	}
+	for _, n := range slices.Backward(running) {
+		elapsed := fmt.Sprintf("  %7s  ", text.Duration(now.Sub(n.since).Seconds()))
+		addr := text.Line(n.addr, 0)
+		if n.attempt > 1 {
+			addr += fmt.Sprintf("  attempt %d", n.attempt)
+		}
+		// A line that wraps would be counted as one and leave a trail.
+		addr = text.Cut(addr, max(s.AvailableWidth-len(elapsed)-1, 1))
+		if _, err := fmt.Fprintln(w, v.lines.palette.Quiet(elapsed)+addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// height of the terminal in lines.
+func (v *liveView) height() int {
+	const usual = 24
+	if f, ok := v.out.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return usual
+}

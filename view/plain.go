@@ -1,0 +1,132 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// silence is how long nothing may finish before the plain view says what it
+// is waiting for. CI systems end jobs that are silent for ten minutes; people
+// grow uneasy sooner.
+const silence = 30 * time.Second
+
+// plainView writes one line for each thing that happened, for logs and pipes.
+type plainView struct {
+	out   io.Writer
+	now   func() time.Time
+	lines lines
+
+	mu     sync.Mutex // Emit and the heartbeat
+	tally  tally
+	beat   time.Time // of the last heartbeat
+	err    error
+	closed bool
+
+	stop    chan struct{}
+	stopped sync.WaitGroup
+}
+
+func newPlainView(o Options) *plainView {
+	return &plainView{
+		out:   o.Err,
+		now:   o.Now,
+		lines: lines{text.NewPalette(o.Color), o.Verbose, o.Width},
+		stop:  make(chan struct{}),
+	}
+}
+
+// startHeartbeat looks for silence once a second until Close.
+func (v *plainView) startHeartbeat() {
+	v.stopped.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-v.stop:
+				return
+			case <-ticker.C:
+				v.heartbeat()
+			}
+		}
+	})
+}
+
+// Emit implements event.Sink.
+func (v *plainView) Emit(e event.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	now := v.now()
+	ran := false
+	if done, ok := e.(event.NodeDone); ok {
+		ran = v.tally.stop(done.Addr)
+	}
+	v.tally.add(e, now)
+	switch e := e.(type) {
+	case event.NodeStart:
+		if v.lines.verbose {
+			v.write(v.prefix(now) + text.Pad("start", 8) + " " + text.Line(e.Addr, 0) + "\n")
+		}
+	case event.NodeRetry:
+		v.write(v.lines.retry(v.prefix(now), e))
+	case event.NodeDone:
+		if v.lines.worthALine(e, ran) {
+			v.write(v.lines.done(v.prefix(now), e))
+		}
+	}
+}
+
+// Close implements View.
+func (v *plainView) Close() error {
+	v.mu.Lock()
+	if !v.closed {
+		v.closed = true
+		close(v.stop)
+	}
+	v.mu.Unlock()
+	v.stopped.Wait()
+	return v.err
+}
+
+// heartbeat says what runs when nothing finished for a while.
+func (v *plainView) heartbeat() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.now()
+	quiet := now.Sub(v.tally.finished) >= silence && now.Sub(v.beat) >= silence
+	if v.closed || v.tally.started.IsZero() || v.tally.done >= v.tally.total || !quiet {
+		return
+	}
+	v.beat = now
+	if len(v.tally.running) == 0 {
+		v.write(v.prefix(now) + text.Pad("waiting", 8) + " nothing runs\n")
+		return
+	}
+	longest := v.tally.running[0] // they are in order of start
+	line := fmt.Sprintf("%s%s %s  for %s", v.prefix(now), text.Pad("running", 8),
+		text.Line(longest.addr, 0), text.Duration(now.Sub(longest.since).Seconds()))
+	if others := len(v.tally.running) - 1; others > 0 {
+		line += fmt.Sprintf(", and %s", text.Count(others, "other"))
+	}
+	v.write(line + "\n")
+}
+
+// prefix is the time since the start and how many nodes are through.
+func (v *plainView) prefix(now time.Time) string {
+	digits := len(fmt.Sprint(v.tally.total))
+	return fmt.Sprintf("%6s  %*d/%d  ", text.Duration(now.Sub(v.tally.started).Seconds()), digits, v.tally.done, v.tally.total)
+}
+
+// write keeps the first error; a full disk under a log does not end a run.
+func (v *plainView) write(s string) {
+	if _, err := io.WriteString(v.out, s); err != nil && v.err == nil {
+		v.err = err
+	}
+}

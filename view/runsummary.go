@@ -1,0 +1,44 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// NodeTime is a node and how long its work took.
+type NodeTime struct {
+	Addr    string
+	Seconds float64
+}
+
+// RunSummary writes the closing line of a run, whose wording scripts read,
+// and the slowest nodes below it when any are given:
+//
+//	ran 4, cached 23, broken 1 in 1.2s
+//
+// Under --quiet the caller does not call it.
+func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ran %d, cached %d", end.Executed, end.Cached)
+	for _, part := range []struct {
+		word string
+		n    int
+	}{{"blocked", end.Blocked}, {"broken", end.Broken}, {"failed", end.Failed}, {"interrupted", end.Interrupted}} {
+		if part.n > 0 {
+			fmt.Fprintf(&b, ", %s %d", part.word, part.n)
+		}
+	}
+	fmt.Fprintf(&b, " in %s\n", text.Duration(end.Seconds))
+	for i, node := range slowest {
+		label := "slowest"
+		if i > 0 {
+			label = ""
+		}
+		fmt.Fprintf(&b, "%-8s %6s  %s\n", label, text.Duration(node.Seconds), text.Line(node.Addr, 0))
+	}
+	io.WriteString(w, b.String())
+}

@@ -1,0 +1,65 @@
+package view
+
+import (
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// StatusRow is what is known of one checkpoint of a cell: the last verdict
+// and whether it still holds.
+type StatusRow struct {
+	Problem, Checkpoint, Solution, Backend string
+	Verdict                                string // "passed", "failed", "broken" ...; empty when there is none
+	Core, Total                            string // "12/12"
+	State                                  string // "fresh" or "stale"
+	Cause                                  string // why it is stale
+}
+
+// StatusTable writes rows in the order given.
+func StatusTable(w io.Writer, rows []StatusRow, color bool) {
+	palette := text.NewPalette(color)
+	grid := text.Grid{
+		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state", "cause"},
+		Right:  []int{5, 6},
+	}
+	line := func(s string) string {
+		if s == "" {
+			return "-"
+		}
+		return text.Line(s, 0)
+	}
+	for i, r := range rows {
+		if i > 0 && rows[i-1].Problem != r.Problem {
+			grid.Rows = append(grid.Rows, nil)
+		}
+		grid.Rows = append(grid.Rows, []string{
+			line(r.Problem), line(r.Checkpoint), line(r.Solution), line(r.Backend),
+			paintVerdict(palette, line(r.Verdict)), line(r.Core), line(r.Total),
+			paintState(palette, line(r.State)), text.Line(r.Cause, 0),
+		})
+	}
+	io.WriteString(w, grid.Text())
+}
+
+func paintVerdict(p text.Palette, word string) string {
+	switch word {
+	case "passed":
+		return p.Good(word)
+	case "broken", "blocked":
+		return p.Doubt(word)
+	case "-", "skipped":
+		return p.Quiet(word)
+	}
+	return p.Bad(word)
+}
+
+func paintState(p text.Palette, word string) string {
+	switch word {
+	case "fresh":
+		return p.Quiet(word)
+	case "broken":
+		return p.Bad(word)
+	}
+	return p.Doubt(word)
+}

@@ -1,0 +1,25 @@
+package view
+
+import (
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Table writes rows in columns under a header. Cells may hold anything; each
+// is shown on one line. Rows shorter than the header are filled with blanks.
+func Table(w io.Writer, header []string, rows [][]string, color bool) {
+	palette := text.NewPalette(color)
+	grid := text.Grid{Header: make([]string, len(header))}
+	for i, title := range header {
+		grid.Header[i] = palette.Strong(title)
+	}
+	for _, row := range rows {
+		safe := make([]string, len(row))
+		for i, cell := range row {
+			safe[i] = text.Line(cell, 0)
+		}
+		grid.Rows = append(grid.Rows, safe)
+	}
+	io.WriteString(w, grid.Text())
+}

@@ -1,0 +1,94 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// tally is what a progress display remembers of the events so far: counts,
+// and the nodes that run right now. Its size does not grow with the graph.
+type tally struct {
+	started  time.Time
+	finished time.Time // when a node last finished; at first, started
+	total    int       // nodes of the run
+	done     int       // of these, with a final state
+	queued   int       // known to be stale
+	ran      int       // executed, whatever came of it
+	cached   int
+	failed   int // counted in ran, as broken is
+	broken   int
+	blocked  int
+	stopped  int // interrupted
+	running  []runningNode
+}
+
+// runningNode is a node whose work has begun. There are as many as jobs, so
+// they are a slice in order of start.
+type runningNode struct {
+	addr, kind string
+	attempt    int
+	since      time.Time
+}
+
+// add counts e, which came at now.
+func (t *tally) add(e event.Event, now time.Time) {
+	if t.started.IsZero() {
+		t.started, t.finished = now, now
+	}
+	switch e := e.(type) {
+	case event.RunStart:
+		t.total = e.Nodes
+	case event.NodeQueued:
+		t.queued++
+	case event.NodeStart:
+		t.stop(e.Addr)
+		t.running = append(t.running, runningNode{e.Addr, e.Kind, e.Attempt, now})
+	case event.NodeRetry:
+		t.stop(e.Addr)
+	case event.NodeDone:
+		t.finish(e, now)
+	}
+}
+
+func (t *tally) finish(e event.NodeDone, now time.Time) {
+	t.stop(e.Addr)
+	t.done++
+	t.finished = now
+	switch e.State {
+	case event.Cached:
+		t.cached++
+	case event.Blocked:
+		t.blocked++
+	case event.Interrupted:
+		t.stopped++
+	default:
+		t.ran++
+	}
+	switch e.State {
+	case event.Failed, event.Timeout:
+		t.failed++
+	case event.Broken:
+		t.broken++
+	}
+}
+
+// stop forgets that addr runs and reports whether it did.
+func (t *tally) stop(addr string) bool {
+	before := len(t.running)
+	t.running = slices.DeleteFunc(t.running, func(n runningNode) bool { return n.addr == addr })
+	return len(t.running) < before
+}
+
+// remaining guesses the seconds left for the work that is known to be stale,
+// at the pace so far. It is false before there is a pace to speak of. Stale
+// work that nobody has looked at yet is not in it.
+func (t *tally) remaining(now time.Time) (float64, bool) {
+	const enough = 3
+	left := t.queued - t.ran - t.blocked - t.stopped
+	if t.ran < enough || left <= 0 {
+		return 0, false
+	}
+	return now.Sub(t.started).Seconds() / float64(t.ran) * float64(left), true
+}
