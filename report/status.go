@@ -5,16 +5,29 @@ package report
 func CellStatus(classes []Class) Status {
 	worst := Skipped
 	for _, c := range classes {
-		if s := c.Status(); severity[s] > severity[worst] {
+		if s := c.Status(); s.severity() > worst.severity() {
 			worst = s
 		}
 	}
 	return worst
 }
 
-var severity = map[Status]int{Skipped: 0, Success: 1, Error: 2, TimedOut: 3, Broken: 4}
+func (s Status) severity() int {
+	switch s {
+	case Skipped:
+		return 0
+	case Success:
+		return 1
+	case Error:
+		return 2
+	case TimedOut:
+		return 3
+	}
+	return 4
+}
 
-// Status of a cell with just one checkpoint of class c.
+// Status of a cell with just one checkpoint of class c. A class that is not
+// known here, from a later version perhaps, blames nobody's code.
 func (c Class) Status() Status {
 	switch c {
 	case Judged:
@@ -23,8 +36,8 @@ func (c Class) Status() Status {
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case NotJudged:
-		return Broken
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed:
+		return Error
 	}
-	return Error
+	return Broken
 }

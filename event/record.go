@@ -1,0 +1,272 @@
+package event
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// The files of a run's directory.
+const (
+	EventsFile  = "events.jsonl"
+	ResultsFile = "results.json"
+	logsDir     = "logs"
+	latestFile  = "latest"
+	runsDir     = "runs"
+)
+
+// NewRunID returns an id that sorts by time and reads as one: random is a few
+// bytes that keep runs of the same second apart.
+func NewRunID(now time.Time, random []byte) string {
+	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(random)
+}
+
+// Recorder writes the record of one run: its events as they happen, and the
+// logs of broken attempts. It implements Sink.
+type Recorder struct {
+	dir   string
+	state string
+	run   string
+	file  *os.File
+	buf   *bufio.Writer
+	err   error
+}
+
+// NewRecorder creates runs/<run>/ in the project's state directory.
+func NewRecorder(state, run string) (*Recorder, error) {
+	dir := filepath.Join(state, runsDir, run)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the run record: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, EventsFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("creating the run record: %w", err)
+	}
+	return &Recorder{dir: dir, state: state, run: run, file: file, buf: bufio.NewWriter(file)}, nil
+}
+
+// Emit implements Sink. What happens to cached nodes is written in blocks;
+// everything else at once, so that a crash loses nothing that was done.
+func (r *Recorder) Emit(e Event) {
+	if r.err != nil {
+		return
+	}
+	if r.err = writeLine(r.buf, e); r.err != nil {
+		return
+	}
+	if done, ok := e.(NodeDone); ok && done.State == Cached {
+		return
+	}
+	r.err = r.buf.Flush()
+}
+
+func writeLine(w io.Writer, e Event) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(e); err != nil {
+		return err
+	}
+	_, err := w.Write(line.Bytes())
+	return err
+}
+
+// SaveLog keeps what a broken attempt of a node printed; the last one wins.
+func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
+	dir := filepath.Join(r.dir, logsDir)
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, logName(addr)), output, 0o644)
+	}
+	r.err = errors.Join(r.err, err)
+}
+
+// logName is a file name for any address.
+func logName(addr string) string {
+	sum := sha256.Sum256([]byte(addr))
+	return hex.EncodeToString(sum[:12]) + ".log"
+}
+
+// SaveResults writes the run's results file.
+func (r *Recorder) SaveResults(content []byte) error {
+	if err := renameio.WriteFile(filepath.Join(r.dir, ResultsFile), content, 0o644); err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return nil
+}
+
+// Close finishes the record and makes its run the latest one.
+func (r *Recorder) Close() error {
+	err := errors.Join(r.err, r.buf.Flush(), r.file.Close())
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(r.state, latestFile), []byte(r.run+"\n"), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the run record: %w", err)
+	}
+	return nil
+}
+
+// Run is the record of a past run.
+type Run struct {
+	ID  string
+	dir string
+}
+
+// ErrNoRuns says that nothing has been recorded.
+var ErrNoRuns = errors.New("no run has been recorded here yet; `fevalgraph run` makes one")
+
+// Runs lists the ids of recorded runs, oldest first.
+func Runs(state string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(state, runsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the runs: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() {
+			ids = append(ids, e.Name())
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// FindRun opens the record of a run, given by its id, a unique beginning or
+// end of it, or "latest"; "" is "latest".
+func FindRun(state, name string) (*Run, error) {
+	ids, err := Runs(state)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, ErrNoRuns
+	}
+	if name == "" || name == "latest" {
+		return openRun(state, latest(state, ids)), nil
+	}
+	var fit []string
+	for _, id := range ids {
+		if id == name {
+			return openRun(state, id), nil
+		}
+		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+			fit = append(fit, id)
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return openRun(state, fit[0]), nil
+	case 0:
+		return nil, fmt.Errorf("there is no run %q; the latest is %s", name, ids[len(ids)-1])
+	}
+	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
+}
+
+func latest(state string, ids []string) string {
+	content, err := os.ReadFile(filepath.Join(state, latestFile))
+	if id := strings.TrimSpace(string(content)); err == nil && slices.Contains(ids, id) {
+		return id
+	}
+	return ids[len(ids)-1]
+}
+
+func openRun(state, id string) *Run {
+	return &Run{ID: id, dir: filepath.Join(state, runsDir, id)}
+}
+
+// Each calls fn for every event of the run, in order, until it returns false.
+// Lines that do not decode, such as one cut off by a crash, are skipped.
+func (r *Run) Each(fn func(Event) bool) error {
+	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	if err != nil {
+		return fmt.Errorf("reading the run record: %w", err)
+	}
+	defer file.Close()
+	reader := bufio.NewReader(file)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if e := Decode(line); e != nil && !fn(e) {
+			return nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading the run record: %w", err)
+		}
+	}
+}
+
+// Node returns the last state of a node in the run; nil when it was not in it.
+func (r *Run) Node(addr string) (*NodeDone, error) {
+	var found *NodeDone
+	err := r.Each(func(e Event) bool {
+		if done, ok := e.(NodeDone); ok && done.Addr == addr {
+			found = &done
+		}
+		return true
+	})
+	return found, err
+}
+
+// Log returns what the node's broken attempt in this run printed.
+func (r *Run) Log(addr string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.dir, logsDir, logName(addr)))
+}
+
+// Results returns the run's results file; fs.ErrNotExist when the run ended
+// without.
+func (r *Run) Results() ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.dir, ResultsFile))
+}
+
+// Decode reads one line of the stream; nil when it is none that this version
+// knows.
+func Decode(line []byte) Event {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(line, &head) != nil {
+		return nil
+	}
+	switch head.Type {
+	case "run.start":
+		return decodeAs[RunStart](line)
+	case "node.queued":
+		return decodeAs[NodeQueued](line)
+	case "node.start":
+		return decodeAs[NodeStart](line)
+	case "node.retry":
+		return decodeAs[NodeRetry](line)
+	case "node.done":
+		return decodeAs[NodeDone](line)
+	case "run.end":
+		return decodeAs[RunEnd](line)
+	}
+	return nil
+}
+
+func decodeAs[E Event](line []byte) Event {
+	var e E
+	if json.Unmarshal(line, &e) != nil {
+		return nil
+	}
+	return e
+}

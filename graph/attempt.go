@@ -1,0 +1,270 @@
+package graph
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// keptLog bounds the beginning and the end of an attempt's log, in bytes.
+const keptLog = 1 << 20
+
+// update is what a worker tells the loop.
+type update struct {
+	id      ID
+	kind    updateKind
+	served  *cache.Record // answered: what another worker had stored meanwhile
+	outcome Outcome       // ended
+	err     error         // ended
+	log     []byte        // ended
+	seconds float64       // ended
+}
+
+type updateKind uint8
+
+const (
+	began    updateKind = iota // the work starts now
+	busy                       // another worker has the key; nothing was done
+	answered                   // another worker had finished it meanwhile
+	ended                      // the attempt is over
+	awake                      // the pause before the next attempt is over
+)
+
+// start runs one attempt in a goroutine. The pool's slot is already taken.
+func (s *scheduler) start(ctx context.Context, id ID) {
+	n, st := s.g.Node(id), &s.status[id]
+	attempt := st.Attempts + 1
+	w := &Work{Addr: n.Addr, Attempt: attempt, Store: s.o.Store, inputs: s.inputs(n)}
+	key, forced := st.Key, s.forced(id) != ""
+	s.running++
+	s.phase[id] = running
+	go func() {
+		s.updates <- s.attempt(ctx, id, n, w, key, forced)
+	}()
+}
+
+func (s *scheduler) inputs(n *Node) []input {
+	inputs := make([]input, len(n.Deps))
+	for i, d := range n.Deps {
+		st := &s.status[d.On]
+		inputs[i] = input{as: d.As, state: st.State, message: st.Message}
+		if !s.usable(d.On) {
+			inputs[i].hole = true
+			if s.class[d.On] == cache.ClassFailed {
+				inputs[i].state = event.Failed
+			}
+			continue
+		}
+		for _, name := range d.Outputs {
+			if o, ok := st.output(name); ok {
+				inputs[i].outputs = append(inputs[i].outputs, o)
+			}
+		}
+	}
+	return inputs
+}
+
+// attempt holds the key's lock while it works, so that no other worker on this
+// store does the same work at the same time.
+func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key cache.Key, forced bool) (u update) {
+	u = update{id: id, kind: ended}
+	if s.o.Locker != nil {
+		release, ok, err := s.o.Locker.Lock(ctx, key)
+		if err != nil {
+			u.err = fmt.Errorf("locking key %s: %w", key, err)
+			return u
+		}
+		if !ok {
+			u.kind = busy
+			return u
+		}
+		defer release()
+		if !forced && !w.hasHoles() {
+			if record, err := s.o.Store.Record(ctx, key); err == nil && record != nil && s.present(ctx, record.Outputs) {
+				u.kind, u.served = answered, record
+				return u
+			}
+		}
+	}
+	s.updates <- update{id: id, kind: began}
+	log := capped.Buffer{Head: keptLog, Tail: keptLog}
+	w.Log = &log
+	started := time.Now()
+	u.outcome, u.err = runTask(ctx, n.Task, w)
+	u.seconds = time.Since(started).Seconds()
+	u.log = log.Bytes()
+	if u.outcome.Class == "" {
+		u.outcome.Class = cache.ClassDone
+	}
+	if u.err == nil && !w.hasHoles() {
+		// Work that is finished is kept, also when the run is being stopped.
+		u.err = s.store(context.WithoutCancel(ctx), key, w, &u)
+	}
+	return u
+}
+
+// store writes the record while the key's lock is still held.
+func (s *scheduler) store(ctx context.Context, key cache.Key, w *Work, u *update) error {
+	err := s.o.Store.PutRecord(ctx, key, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
+		Message: u.outcome.Message, Attempts: w.Attempt, Seconds: u.seconds, Run: s.o.Run})
+	if err != nil {
+		return fmt.Errorf("storing the result: %w", err)
+	}
+	return nil
+}
+
+// runTask turns a panic of a task into a broken node: one bad node must not
+// lose the work of the others.
+func runTask(ctx context.Context, t Task, w *Work) (o Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(w.Log, "%s\n", debug.Stack())
+			err = fmt.Errorf("bug in fevalgraph: panic: %v", p)
+		}
+	}()
+	return t.Run(ctx, w)
+}
+
+// take applies what a worker told.
+func (s *scheduler) take(ctx context.Context, u update) {
+	n, st := s.g.Node(u.id), &s.status[u.id]
+	switch u.kind {
+	case began:
+		st.Attempts++
+		s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: n.Addr, Kind: n.Kind, Attempt: st.Attempts})
+		return
+	case awake:
+		s.sleeping--
+		if !s.stopping {
+			s.decide(ctx, u.id)
+		}
+		return
+	}
+	s.running--
+	s.poolOf(u.id).free++
+	switch {
+	case u.kind == busy:
+		s.phase[u.id] = queued
+		s.parked = append(s.parked, u.id)
+	case u.kind == answered:
+		st.State, st.Outputs, st.Message = event.Cached, u.served.Outputs, u.served.Message
+		st.Cause = cachedCause(u.served)
+		s.remember(ctx, u.id, u.served)
+		s.settleOrRevisit(ctx, u.id, u.served.Class)
+	case u.err != nil:
+		s.broke(ctx, u)
+	default:
+		s.succeed(ctx, u)
+	}
+}
+
+func (s *scheduler) succeed(ctx context.Context, u update) {
+	st := &s.status[u.id]
+	st.Outputs, st.Message, st.Seconds = u.outcome.Outputs, u.outcome.Message, u.seconds
+	switch u.outcome.Class {
+	case cache.ClassFailed:
+		st.State = event.Failed
+	case cache.ClassTimeout:
+		st.State = event.Timeout
+	default:
+		st.State = event.Done
+	}
+	if !s.holes(u.id) {
+		s.remember(ctx, u.id, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
+			Message: u.outcome.Message, Attempts: st.Attempts, Seconds: u.seconds, Run: s.o.Run})
+	}
+	s.settleOrRevisit(ctx, u.id, u.outcome.Class)
+}
+
+// settleOrRevisit decides a node anew when an input of it was replaced while
+// it ran: its answer is right for the inputs it had, which are not the ones of
+// this run any more.
+func (s *scheduler) settleOrRevisit(ctx context.Context, id ID, class cache.Class) {
+	if s.dirty[id] {
+		delete(s.dirty, id)
+		s.decide(ctx, id)
+		return
+	}
+	s.settle(ctx, id, class)
+}
+
+func (s *scheduler) holes(id ID) bool {
+	for _, d := range s.g.Node(id).Deps {
+		if !s.usable(d.On) {
+			return true
+		}
+	}
+	return false
+}
+
+// broke deals with an attempt that came to nothing.
+func (s *scheduler) broke(ctx context.Context, u update) {
+	n, st := s.g.Node(u.id), &s.status[u.id]
+	st.Seconds = u.seconds
+	switch {
+	case ctx.Err() != nil:
+		s.phase[u.id] = undecided // becomes interrupted
+		return
+	case s.raced(u.id, u.err):
+		s.decide(ctx, u.id)
+		return
+	case s.heal(ctx, u.id, u.err):
+		return
+	case isInput(u.err):
+	case st.Attempts < n.Retry.Attempts:
+		s.retryLater(u)
+		return
+	}
+	if s.o.SaveLog != nil && len(u.log) > 0 {
+		s.o.SaveLog(n.Addr, st.Attempts, u.log)
+	}
+	s.fail(ctx, u.id, u.err)
+}
+
+// raced reports whether a source changed while it was read and the node should
+// be described anew; what was read then is kept out of the store.
+func (s *scheduler) raced(id ID, err error) bool {
+	var changed *cache.ChangedError
+	if !errors.As(err, &changed) || s.races[id] >= sourceRaceAttempts {
+		return false
+	}
+	s.races[id]++
+	return true
+}
+
+func (s *scheduler) retryLater(u update) {
+	n, st := s.g.Node(u.id), &s.status[u.id]
+	if s.o.SaveLog != nil && len(u.log) > 0 {
+		s.o.SaveLog(n.Addr, st.Attempts, u.log)
+	}
+	s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: n.Addr, Kind: n.Kind, Attempt: st.Attempts,
+		Reason: firstLine(u.err.Error()), Wait: n.Retry.Wait.Seconds()})
+	s.sleeping++
+	time.AfterFunc(n.Retry.Wait, func() {
+		select {
+		case s.updates <- update{id: u.id, kind: awake}:
+		case <-s.quit:
+		}
+	})
+}
+
+// unpark tries again for keys that other workers had.
+func (s *scheduler) unpark() {
+	for _, id := range s.parked {
+		heap.Push(&s.poolOf(id).ready, id)
+	}
+	s.parked = s.parked[:0]
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

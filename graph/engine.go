@@ -1,0 +1,141 @@
+package graph
+
+import (
+	"context"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// Locker lets one worker at a time, among all processes on a store, do the
+// work of a key. It never waits.
+type Locker interface {
+	Lock(ctx context.Context, k cache.Key) (release func(), ok bool, err error)
+}
+
+// Log remembers, per node address, the last stored answer. *cache.BuildLog is
+// the real one.
+type Log interface {
+	Get(addr string) (cache.LogEntry, bool)
+	Append(cache.LogEntry) error
+}
+
+// Options of one execution.
+type Options struct {
+	Store  cache.Store
+	Locker Locker
+	Log    Log
+	Sink   event.Sink
+	Run    string         // id of the run, kept in records
+	Pools  map[string]int // slots by pool; "cpu" must be there
+	DryRun bool           // decide, but run and write nothing
+	// Force makes matching nodes stale whatever the store says.
+	Force func(*Node) bool
+	// Stop is asked after every node that ended; once it says true, nothing
+	// new starts. Nil never stops.
+	Stop func(ID, *Status) bool
+	// SaveLog keeps what a broken attempt printed; it may be nil.
+	SaveLog func(addr string, attempt int, output []byte)
+	// LockPoll is the pause between attempts to take over a key that another
+	// process works on; 0 is the default.
+	LockPoll time.Duration
+}
+
+// CPUPool is the pool of nodes that name none.
+const CPUPool = "cpu"
+
+// defaultLockPoll keeps the wait for another process's result well below what
+// a person notices, at a cost of some system calls per second.
+const defaultLockPoll = 50 * time.Millisecond
+
+// sourceRaceAttempts bounds how often a node is described anew because its
+// sources changed while it read them.
+const sourceRaceAttempts = 3
+
+// Status is what an execution decided about a node.
+type Status struct {
+	State    event.State // "" when a dry run found it stale
+	Stale    bool        // its work had or has to run
+	New      bool        // no earlier answer is known for its address
+	WasBroke string      // why the last attempt broke, when it did
+	Key      cache.Key   // zero when it could not be computed
+	Outputs  []cache.Output
+	Manifest []byte // encoded; only for stale nodes and dry runs
+	Cause    string
+	Category string // one word for counting causes: asset, new, follows ...
+	Changes  []event.Change
+	Message  string
+	Culprit  string // for blocked nodes, the address that failed or broke
+	Attempts int
+	Seconds  float64
+	Expected float64 // seconds, from earlier runs; 0 is unknown
+	Input    bool    // failed because a source could not be used
+}
+
+func (s *Status) output(name string) (cache.Output, bool) {
+	for _, o := range s.Outputs {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return cache.Output{}, false
+}
+
+// Report is the result of an execution.
+type Report struct {
+	Nodes    []ID     // the closure of the targets, in topological order
+	statuses []Status // by ID
+	Seconds  float64
+
+	Executed, Cached, Failed, Broken, Blocked, Interrupted int
+	InputErrors                                            int // among Failed
+}
+
+// Status returns what was decided about a node of the closure.
+func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
+
+// Execute brings the targets and all that they depend on up to date, or, in a
+// dry run, says what that would take. It returns when nothing of it runs any
+// more; a cancelled ctx ends it early with nodes left interrupted. Nodes that
+// fail or break are in the report; an error is a fault of the engine's own
+// files.
+func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, error) {
+	if o.LockPoll == 0 {
+		o.LockPoll = defaultLockPoll
+	}
+	if o.Sink == nil {
+		o.Sink = event.Sinks(nil)
+	}
+	started := time.Now()
+	s := newScheduler(g, g.Closure(targets), o)
+	err := s.run(ctx)
+	r := &Report{Nodes: s.closure, statuses: s.status, Seconds: time.Since(started).Seconds()}
+	r.count()
+	return r, err
+}
+
+func (r *Report) count() {
+	for _, id := range r.Nodes {
+		st := &r.statuses[id]
+		switch st.State {
+		case event.Cached:
+			r.Cached++
+		case event.Blocked:
+			r.Blocked++
+		case event.Interrupted:
+			r.Interrupted++
+		case event.Done, event.Timeout:
+			r.Executed++
+		case event.Failed:
+			r.Executed++
+			r.Failed++
+			if st.Input {
+				r.InputErrors++
+			}
+		case event.Broken:
+			r.Executed++
+			r.Broken++
+		}
+	}
+}

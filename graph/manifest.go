@@ -1,0 +1,211 @@
+package graph
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// manifestVersion salts every key. A golden test fails when the encoding
+// changes and this does not.
+const manifestVersion = 1
+
+// manifestMagic begins every encoded manifest.
+const manifestMagic = "fevalgraph manifest"
+
+// The types of a field. Null, empty and absent are three different things.
+const (
+	typeString = 's'
+	typeInt    = 'i'
+	typeBool   = 'b'
+	typeList   = 'l'
+	typeDigest = 'd'
+	typeNull   = 'n'
+)
+
+// Manifest is the labelled list of everything that can change a node's
+// outputs. The one traversal that writes it feeds both the key and, decoded
+// and compared with an earlier one, the explanation; the two cannot drift
+// apart. Labels are unique within a manifest and make sense to a person.
+type Manifest struct {
+	buf []byte
+}
+
+func newManifest(kind string) *Manifest {
+	m := &Manifest{buf: make([]byte, 0, 512)}
+	m.buf = appendBytes(m.buf, manifestMagic)
+	m.buf = binary.AppendUvarint(m.buf, manifestVersion)
+	m.String("kind", kind)
+	return m
+}
+
+// String adds a text field.
+func (m *Manifest) String(label, value string) {
+	m.field(label, typeString)
+	m.buf = appendBytes(m.buf, value)
+}
+
+// Int adds a number.
+func (m *Manifest) Int(label string, value int64) {
+	m.field(label, typeInt)
+	m.buf = binary.AppendVarint(m.buf, value)
+}
+
+// Bool adds a truth value.
+func (m *Manifest) Bool(label string, value bool) {
+	m.field(label, typeBool)
+	if value {
+		m.buf = append(m.buf, 1)
+	} else {
+		m.buf = append(m.buf, 0)
+	}
+}
+
+// Strings adds a list whose order matters.
+func (m *Manifest) Strings(label string, values []string) {
+	m.field(label, typeList)
+	m.buf = binary.AppendUvarint(m.buf, uint64(len(values)))
+	for _, v := range values {
+		m.buf = appendBytes(m.buf, v)
+	}
+}
+
+// Digest adds the identity of content.
+func (m *Manifest) Digest(label string, d cache.Digest) {
+	m.field(label, typeDigest)
+	m.buf = append(m.buf, d.Hash[:]...)
+	m.buf = binary.AppendVarint(m.buf, d.Size)
+}
+
+// Null says that a thing which could be there is not.
+func (m *Manifest) Null(label string) { m.field(label, typeNull) }
+
+func (m *Manifest) field(label string, kind byte) {
+	m.buf = appendBytes(m.buf, label)
+	m.buf = append(m.buf, kind)
+}
+
+// Key is the SHA-256 of the encoded manifest.
+func (m *Manifest) Key() cache.Key { return sha256.Sum256(m.buf) }
+
+// Bytes is the encoded manifest; the caller must not change it.
+func (m *Manifest) Bytes() []byte { return m.buf }
+
+func appendBytes(buf []byte, s string) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(s)))
+	return append(buf, s...)
+}
+
+// Field is one decoded field of a manifest, its value as a person reads it.
+type Field struct {
+	Label string
+	Value string
+}
+
+var errTruncated = errors.New("manifest is truncated")
+
+// DecodeManifest reads an encoded manifest. Manifests of another format
+// version are an error: their fields may mean something else.
+func DecodeManifest(b []byte) ([]Field, error) {
+	r := manifestReader{rest: b}
+	if r.text() != manifestMagic {
+		return nil, errors.New("not a manifest")
+	}
+	if v := r.uvarint(); v != manifestVersion && r.err == nil {
+		return nil, fmt.Errorf("manifest has format version %d, want %d", v, manifestVersion)
+	}
+	var fields []Field
+	for len(r.rest) > 0 && r.err == nil {
+		label := r.text()
+		value := r.value()
+		fields = append(fields, Field{Label: label, Value: value})
+	}
+	return fields, r.err
+}
+
+type manifestReader struct {
+	rest []byte
+	err  error
+}
+
+func (r *manifestReader) take(n uint64) []byte {
+	if r.err == nil && n > uint64(len(r.rest)) {
+		r.err = errTruncated
+	}
+	if r.err != nil {
+		return nil
+	}
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
+	return taken
+}
+
+func (r *manifestReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if r.err == nil && n <= 0 {
+		r.err = errTruncated
+	}
+	if r.err != nil {
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *manifestReader) varint() int64 {
+	v, n := binary.Varint(r.rest)
+	if r.err == nil && n <= 0 {
+		r.err = errTruncated
+	}
+	if r.err != nil {
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *manifestReader) text() string { return string(r.take(r.uvarint())) }
+
+func (r *manifestReader) value() string {
+	kind := r.take(1)
+	if r.err != nil {
+		return ""
+	}
+	switch kind[0] {
+	case typeString:
+		return r.text()
+	case typeInt:
+		return strconv.FormatInt(r.varint(), 10)
+	case typeBool:
+		b := r.take(1)
+		return strconv.FormatBool(r.err == nil && b[0] == 1)
+	case typeList:
+		return r.list()
+	case typeDigest:
+		var d cache.Digest
+		copy(d.Hash[:], r.take(uint64(len(d.Hash))))
+		d.Size = r.varint()
+		return d.String()
+	case typeNull:
+		return "null"
+	}
+	r.err = fmt.Errorf("manifest has a field of unknown type %q", kind[0])
+	return ""
+}
+
+func (r *manifestReader) list() string {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) { // every element takes at least a byte
+		r.err = errTruncated
+	}
+	var items []string
+	for i := uint64(0); i < n && r.err == nil; i++ {
+		items = append(items, strconv.Quote(r.text()))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}

@@ -1,0 +1,200 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// ID is a node's index in its graph.
+type ID int32
+
+// Task is what a node does. The engine calls Describe before every decision
+// about the node and Run only when the decision is to run; never both at
+// once, and never from two goroutines at a time.
+type Task interface {
+	// Describe writes everything that can change the outputs, except for the
+	// dependencies' outputs, which the engine adds. An *InputError says that
+	// something the user named cannot be read.
+	Describe(m *Manifest) error
+	// Run does the work. An error means that the machinery broke: nothing is
+	// stored and the node may be tried again. Whatever the work itself had to
+	// say is in the Outcome.
+	Run(ctx context.Context, w *Work) (Outcome, error)
+}
+
+// Predictor is a Task whose outputs follow from what Describe read, so that a
+// plan can look past it without running it. It is called after Describe.
+type Predictor interface {
+	Predict() ([]cache.Output, error)
+}
+
+// Outcome is what a node's work came to.
+type Outcome struct {
+	Class   cache.Class // done when empty
+	Outputs []cache.Output
+	Message string // one line for people; required for failed and timeout
+}
+
+// InputError says that a source which the configuration names cannot be used.
+// It is the user's to mend, so it is neither broken nor retried.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Label is an axis of a node, for selection: problem=kvstore.
+type Label struct{ Name, Value string }
+
+// Retry says how often broken work is tried, and the pause before each
+// further attempt. The zero value is one attempt.
+type Retry struct {
+	Attempts int
+	Wait     time.Duration
+}
+
+// Dep is an edge: the node consumes the named outputs of On and calls them As.
+type Dep struct {
+	On      ID
+	As      string
+	Outputs []string
+}
+
+// Node is one piece of work.
+type Node struct {
+	Addr   string // unique and printable
+	Kind   string // materialize, tests, submission, pytest ...
+	Labels []Label
+	Task   Task
+	Deps   []Dep
+	Pool   string // "" is the cpu pool
+	Retry  Retry
+	// Tolerant nodes run even when dependencies have no outputs; Work.State
+	// tells them which. Their outcome is then not stored.
+	Tolerant bool
+	// Kept nodes' outputs are read after the run, so they are fresh only
+	// while the store still has them.
+	Kept bool
+}
+
+// Graph is a set of nodes, dependencies before dependents.
+type Graph struct {
+	nodes  []Node
+	byAddr map[string]ID
+}
+
+// New returns an empty graph.
+func New() *Graph { return &Graph{byAddr: map[string]ID{}} }
+
+// Add appends a node. Its dependencies must have been added before, which
+// makes cycles impossible; a repeated address is a bug of the caller.
+func (g *Graph) Add(n Node) ID {
+	id := ID(len(g.nodes))
+	if _, taken := g.byAddr[n.Addr]; taken {
+		panic("graph: duplicate node address " + n.Addr)
+	}
+	for _, d := range n.Deps {
+		if d.On < 0 || d.On >= id {
+			panic(fmt.Sprintf("graph: node %s depends on a node that was not added before it", n.Addr))
+		}
+	}
+	g.nodes = append(g.nodes, n)
+	g.byAddr[n.Addr] = id
+	return id
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.nodes) }
+
+// Node returns the node with the given id; the caller must not change it.
+func (g *Graph) Node(id ID) *Node { return &g.nodes[id] }
+
+// Lookup finds a node by its address.
+func (g *Graph) Lookup(addr string) (ID, bool) {
+	id, ok := g.byAddr[addr]
+	return id, ok
+}
+
+// Closure returns the targets and everything that they depend on, in
+// ascending, hence topological, order.
+func (g *Graph) Closure(targets []ID) []ID {
+	wanted := make([]bool, len(g.nodes))
+	for _, t := range targets {
+		wanted[t] = true
+	}
+	var closure []ID
+	for id := ID(len(g.nodes)) - 1; id >= 0; id-- {
+		if !wanted[id] {
+			continue
+		}
+		closure = append(closure, id)
+		for _, d := range g.nodes[id].Deps {
+			wanted[d.On] = true
+		}
+	}
+	slices.Reverse(closure)
+	return closure
+}
+
+// Label returns the value of the node's axis, or "".
+func (n *Node) Label(name string) string {
+	for _, l := range n.Labels {
+		if l.Name == name {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+// Work is what a running task may use.
+type Work struct {
+	Addr    string
+	Attempt int // from 1
+	Store   cache.Store
+	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
+	inputs  []input
+}
+
+type input struct {
+	as      string
+	state   event.State
+	message string
+	outputs []cache.Output
+	hole    bool // the dependency has nothing to offer
+}
+
+func (w *Work) hasHoles() bool {
+	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
+}
+
+// Input returns the digest of a consumed output; false when the dependency
+// has no such output.
+func (w *Work) Input(as, output string) (cache.Digest, bool) {
+	for i := range w.inputs {
+		if w.inputs[i].as != as {
+			continue
+		}
+		for _, o := range w.inputs[i].outputs {
+			if o.Name == output {
+				return o.Digest, true
+			}
+		}
+	}
+	return cache.Digest{}, false
+}
+
+// State returns how a dependency ended in this run, and its message. Only
+// tolerant nodes ever see anything but a usable dependency.
+func (w *Work) State(as string) (event.State, string) {
+	for i := range w.inputs {
+		if w.inputs[i].as == as {
+			return w.inputs[i].state, w.inputs[i].message
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,62 @@
+// Package capped keeps the beginning and the end of output of any length, so
+// that a program which prints without end costs neither memory nor disk. It is
+// no ring buffer for reading while writing.
+package capped
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Buffer is an io.Writer that keeps the first Head and the last Tail bytes of
+// what is written. It is safe for concurrent use.
+type Buffer struct {
+	Head, Tail int // bytes; 0 is DefaultKept
+
+	mu      sync.Mutex
+	head    []byte
+	tail    []byte
+	dropped int64
+}
+
+// DefaultKept is enough for any log that a person reads.
+const DefaultKept = 4 << 20
+
+// Write never fails.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(p)
+	if room := orDefault(b.Head) - len(b.head); room > 0 {
+		k := min(room, len(p))
+		b.head = append(b.head, p[:k]...)
+		p = p[k:]
+	}
+	b.tail = append(b.tail, p...)
+	// Trimmed only at twice its size: copying at every write would be quadratic.
+	if keep := orDefault(b.Tail); len(b.tail) > 2*keep {
+		over := len(b.tail) - keep
+		b.dropped += int64(over)
+		b.tail = append(b.tail[:0], b.tail[over:]...)
+	}
+	return n, nil
+}
+
+// Bytes returns a copy of what was kept, with a line that says how much was
+// not.
+func (b *Buffer) Bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := append([]byte(nil), b.head...)
+	if b.dropped > 0 {
+		out = fmt.Appendf(out, "\n[... %d bytes dropped ...]\n", b.dropped)
+	}
+	return append(out, b.tail...)
+}
+
+func orDefault(n int) int {
+	if n == 0 {
+		return DefaultKept
+	}
+	return n
+}

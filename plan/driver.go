@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// driver is a backend of the configuration with its environment and its
+// identity, which is resolved once per run.
+type driver struct {
+	Driver
+	base     []pytest.Var // the backend's part of the environment
+	identify func(context.Context) (backend.Identity, error)
+}
+
+func (c *compiler) driver(b *lang.Backend) (*driver, error) {
+	if d, ok := c.backends[b]; ok {
+		return d, nil
+	}
+	base := c.baseEnv(b)
+	made, err := c.env.Backend(b, environ(base))
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+	}
+	d := &driver{Driver: made, base: base}
+	var once sync.Once
+	var identity backend.Identity
+	var identityErr error
+	d.identify = func(ctx context.Context) (backend.Identity, error) {
+		once.Do(func() { identity, identityErr = made.Identity(ctx) })
+		return identity, identityErr
+	}
+	c.backends[b] = d
+	return d, nil
+}
+
+// Interpreter lets tasks ask the wrapped driver, when it knows.
+func (d *driver) Interpreter(ctx context.Context) (path, version string, err error) {
+	if k, ok := d.Driver.(interface {
+		Interpreter(context.Context) (string, string, error)
+	}); ok {
+		return k.Interpreter(ctx)
+	}
+	return "", "", nil
+}
+
+// baseEnv is the environment that a backend block gives, lowest first:
+// defaults, passed through, inherited, set.
+func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
+	base := []pytest.Var{{Name: "LANG", Value: "C.UTF-8"}}
+	base = append(base, c.uvPlaces()...)
+	for _, name := range b.Passthrough {
+		if value, ok := c.env.LookupEnv(name); ok {
+			base = append(base, pytest.Var{Name: name, Value: value, Unhashed: true})
+		}
+	}
+	for _, name := range b.Inherit {
+		if value, ok := c.env.LookupEnv(name); ok {
+			base = append(base, pytest.Var{Name: name, Value: value})
+		}
+	}
+	return append(base, vars(b.Env)...)
+}
+
+// uvPlaces points uv at the caller's cache and interpreters: sessions have a
+// home directory of their own, where it would find neither.
+func (c *compiler) uvPlaces() []pytest.Var {
+	home, ok := c.env.LookupEnv("HOME")
+	if !ok || home == "" {
+		return nil
+	}
+	under := func(variable string, fallback ...string) string {
+		if dir, ok := c.env.LookupEnv(variable); ok && filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(append([]string{home}, fallback...)...)
+	}
+	return []pytest.Var{
+		{Name: "UV_CACHE_DIR", Value: filepath.Join(under("XDG_CACHE_HOME", ".cache"), "uv"), Unhashed: true},
+		{Name: "UV_PYTHON_INSTALL_DIR", Value: filepath.Join(under("XDG_DATA_HOME", ".local", "share"), "uv", "python"), Unhashed: true},
+	}
+}
+
+func (d *driver) environ(own []lang.EnvVar) []pytest.Var {
+	all := make([]pytest.Var, 0, len(d.base)+len(own))
+	all = append(all, d.base...)
+	return append(all, vars(own)...)
+}
+
+func vars(env []lang.EnvVar) []pytest.Var {
+	out := make([]pytest.Var, len(env))
+	for i, v := range env {
+		out[i] = pytest.Var{Name: v.Name, Value: v.Value, Secret: v.Secret}
+	}
+	return out
+}
+
+func environ(base []pytest.Var) []string {
+	out := make([]string, len(base))
+	for i, v := range base {
+		out[i] = v.Name + "=" + v.Value
+	}
+	return out
+}
+
+// inShard spreads cells over shards by their names, so that adding one moves
+// none of the others.
+func inShard(c lang.Cell, index, count int) bool {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s%c%s%c%s%c%d", c.Solution.Problem.Name, os.PathSeparator, c.Solution.Name, os.PathSeparator, c.Backend.Addr(), os.PathSeparator, c.Repeat)
+	return int(h.Sum32()%uint32(count)) == index-1
+}

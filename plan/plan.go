@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// The kinds of nodes.
+const (
+	KindMaterialize = "materialize"
+	KindTests       = "tests"
+	KindSubmission  = "submission"
+	KindPytest      = "pytest"
+	KindParse       = "parse"
+	KindAggregate   = "aggregate"
+)
+
+// The axes that selectors know.
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "repeat", "verdict"}
+
+// Store is what the compiled graph keeps its blobs in.
+type Store interface {
+	cache.Store
+	tasks.FilePutter
+}
+
+// Environment is what compiling needs of the outside.
+type Environment struct {
+	Store  Store
+	States tasks.FileStates
+	// Backend makes the driver of a backend block; env is the environment of
+	// its probes.
+	Backend func(b *lang.Backend, env []string) (Driver, error)
+	// LookupEnv reads the caller's environment, for inherit and passthrough.
+	LookupEnv func(name string) (string, bool)
+	// Pins returns the locked requirements of a problem on a backend. A nil
+	// slice without an error means that they are not locked yet.
+	Pins func(d Driver, requires []string) ([]string, error)
+}
+
+// Driver is a backend that runs pytest.
+type Driver interface {
+	backend.Backend
+}
+
+// Plan is a compiled configuration.
+type Plan struct {
+	Config *lang.Config
+	Graph  *graph.Graph
+	Cells  []*Cell // in suite order, each once
+	Pools  map[string]int
+}
+
+// Cell is one solution on one backend, with its nodes.
+type Cell struct {
+	Problem     *lang.Problem
+	Solution    *lang.Solution
+	Backend     *lang.Backend
+	Repeat      int
+	Suites      []string
+	Node        graph.ID
+	Checkpoints []CellCheckpoint // reached ones, in order
+	NotReached  []string         // checkpoints that the solution lacks
+}
+
+// CellCheckpoint is one graded checkpoint of a cell.
+type CellCheckpoint struct {
+	Checkpoint               *lang.Checkpoint
+	Pytest, Parse, Aggregate graph.ID
+}
+
+// Name is how a cell is called in addresses: agent["small"]@local.host, with
+// "#2" for a second repeat.
+func (c *Cell) Name() string {
+	name := c.Solution.Name + "@" + c.Backend.Addr()
+	if c.Repeat > 1 {
+		name += fmt.Sprintf("#%d", c.Repeat)
+	}
+	return name
+}
+
+// compiler builds one plan.
+type compiler struct {
+	env      Environment
+	plan     *Plan
+	sources  tasks.Sources
+	backends map[*lang.Backend]*driver
+	cells    map[lang.Cell]*Cell
+	prepared *pytest.Environments
+}
+
+// Compile turns a configuration into a graph. jobs is the size of the cpu
+// pool. Nothing is read or run yet but what env's functions do.
+func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
+	c := &compiler{
+		env:      env,
+		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs}},
+		sources:  tasks.Sources{States: env.States, Store: env.Store},
+		backends: map[*lang.Backend]*driver{},
+		cells:    map[lang.Cell]*Cell{},
+		prepared: &pytest.Environments{},
+	}
+	for _, p := range cfg.Pools {
+		c.plan.Pools[p.Name] = p.Slots
+	}
+	for _, suite := range cfg.Suites {
+		if err := c.suite(suite); err != nil {
+			return nil, err
+		}
+	}
+	return c.plan, nil
+}
+
+func (c *compiler) suite(s *lang.Suite) error {
+	var deps []graph.Dep
+	var names []string
+	for _, lc := range s.Cells {
+		if s.ShardCount > 0 && !inShard(lc, s.ShardIndex, s.ShardCount) {
+			continue
+		}
+		cell, err := c.cell(s, lc)
+		if err != nil {
+			return err
+		}
+		name := cell.Problem.Name + "/" + cell.Name()
+		names = append(names, name)
+		deps = append(deps, graph.Dep{On: cell.Node, As: name, Outputs: []string{tasks.ResultOutput}})
+	}
+	c.plan.Graph.Add(graph.Node{
+		Addr: KindAggregate + ":suite." + s.Name, Kind: KindAggregate,
+		Labels: []graph.Label{{Name: "kind", Value: KindAggregate}, {Name: "suite", Value: s.Name}},
+		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true,
+	})
+	return nil
+}
+
+// cell adds the nodes of a cell, once however many suites it is in.
+func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
+	if known, ok := c.cells[lc]; ok {
+		known.Suites = append(known.Suites, s.Name)
+		return known, nil
+	}
+	cell := &Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat, Suites: []string{s.Name}}
+	if err := c.pytestCell(s, cell); err != nil {
+		return nil, err
+	}
+	c.plan.Cells = append(c.plan.Cells, cell)
+	c.cells[lc] = cell
+	return cell, nil
+}
+
+// once adds a node unless its address is known: shared inputs of cells.
+func (c *compiler) once(n graph.Node) graph.ID {
+	if id, ok := c.plan.Graph.Lookup(n.Addr); ok {
+		return id
+	}
+	return c.plan.Graph.Add(n)
+}

@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// pytestCell adds the nodes of a cell of a pytest problem.
+func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
+	d, err := c.driver(cell.Backend)
+	if err != nil {
+		return err
+	}
+	var deps []graph.Dep
+	var names []string
+	for _, answer := range cell.Solution.Checkpoints {
+		if answer.Missing {
+			cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
+			continue
+		}
+		cc := c.pytestCheckpoint(s, cell, answer, d)
+		cell.Checkpoints = append(cell.Checkpoints, cc)
+		names = append(names, answer.Checkpoint.Name)
+		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+	}
+	cell.Node = c.plan.Graph.Add(graph.Node{
+		Addr: KindAggregate + ":" + cell.Problem.Name + "/" + cell.Name(), Kind: KindAggregate,
+		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: names}, Deps: deps, Tolerant: true,
+	})
+	return nil
+}
+
+func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
+	cp := answer.Checkpoint
+	deps := []graph.Dep{
+		{On: c.tests(cell.Problem, cp), As: "tests", Outputs: []string{tasks.TreeOutput}},
+		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
+	}
+	for _, a := range cp.Assets {
+		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
+	}
+	body := cell.Problem.Name + "/" + cp.Name + "/" + cell.Name()
+	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
+		return graph.Node{Addr: kind + ":" + body, Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps}
+	}
+	run := node(KindPytest, c.pytestRun(cell, answer, d), deps)
+	run.Pool = cell.Backend.Pool
+	run.Retry = retryOf(s, cell.Backend)
+	cc := CellCheckpoint{Checkpoint: cp}
+	cc.Pytest = c.plan.Graph.Add(run)
+
+	parse := node(KindParse, &pytest.Parse{Grouping: grouping(cell.Problem, cp)}, []graph.Dep{{On: cc.Pytest, As: "pytest",
+		Outputs: []string{pytest.OutputExit, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}}})
+	parse.Kept = true
+	cc.Parse = c.plan.Graph.Add(parse)
+
+	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: policyOf(cp.Pass)},
+		[]graph.Dep{{On: cc.Parse, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
+	aggregate.Kept = true
+	cc.Aggregate = c.plan.Graph.Add(aggregate)
+	return cc
+}
+
+func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytest.Run {
+	cp, driver := answer.Checkpoint, cell.Problem.Pytest
+	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
+	pins, pinsErr := c.env.Pins(d, requires)
+	run := &pytest.Run{
+		Checkpoint: cp.Name, Requirements: pins, RequirementsError: pinsErr, Directory: driver.Directory,
+		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins,
+		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
+		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
+		Repeat: cell.Repeat, Backend: d, Identity: d.identify, Environment: c.prepared,
+	}
+	for _, m := range cp.Markers {
+		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})
+	}
+	for _, a := range cp.Assets {
+		run.Assets = append(run.Assets, pytest.Asset{Name: a.Name, Target: a.Target})
+	}
+	return run
+}
+
+// tests adds the node with the tests of a checkpoint, shared by its cells.
+func (c *compiler) tests(p *lang.Problem, cp *lang.Checkpoint) graph.ID {
+	files := slices.Clone(cp.Tests)
+	if cp.IncludePriorTests {
+		for _, prior := range p.Checkpoints {
+			if prior == cp {
+				break
+			}
+			files = append(files, prior.Tests...)
+		}
+	}
+	return c.once(graph.Node{
+		Addr: KindTests + ":" + p.Name + "/" + cp.Name, Kind: KindTests, Labels: problemLabels(KindTests, p, cp.Name),
+		Task: tasks.NewTests(p.Pytest.Root, files, c.sources),
+	})
+}
+
+// submission adds the node with a solution's code for a checkpoint, shared by
+// backends and repeats.
+func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.ID {
+	return c.once(graph.Node{
+		Addr: KindSubmission + ":" + cell.Problem.Name + "/" + answer.Checkpoint.Name + "/" + cell.Solution.Name, Kind: KindSubmission,
+		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
+		Task:   tasks.NewSubmission(answer.Source, cell.Solution.Ignore, c.sources),
+	})
+}
+
+// materialize adds the node of an asset, shared by the checkpoints that have it.
+func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
+	addr := KindMaterialize + ":" + p.Name + "/" + a.Name
+	if a.Owner != "" {
+		addr = KindMaterialize + ":" + p.Name + "/" + a.Owner + "/" + a.Name
+	}
+	return c.once(graph.Node{
+		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, a.Owner),
+		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sources),
+	})
+}
+
+func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
+	g := pytest.Grouping{Checkpoint: cp.Name, Files: map[string]string{}, Custom: map[string]report.Group{}}
+	for _, other := range p.Checkpoints {
+		for _, file := range other.Tests {
+			g.Files[file] = other.Name
+		}
+	}
+	for _, m := range cp.Markers {
+		g.Custom[m.Name] = report.Group(m.Group)
+	}
+	return g
+}
+
+func labels(kind string, cell *Cell, cp *lang.Checkpoint) []graph.Label {
+	checkpoint := ""
+	if cp != nil {
+		checkpoint = cp.Name
+	}
+	l := append(problemLabels(kind, cell.Problem, checkpoint),
+		graph.Label{Name: "solution", Value: cell.Solution.Name},
+		graph.Label{Name: "backend", Value: cell.Backend.Addr()},
+		graph.Label{Name: "repeat", Value: strconv.Itoa(cell.Repeat)})
+	for _, s := range cell.Suites {
+		l = append(l, graph.Label{Name: "suite", Value: s})
+	}
+	return l
+}
+
+func problemLabels(kind string, p *lang.Problem, checkpoint string) []graph.Label {
+	l := []graph.Label{{Name: "kind", Value: kind}, {Name: "problem", Value: p.Name}}
+	if checkpoint != "" {
+		l = append(l, graph.Label{Name: "checkpoint", Value: checkpoint})
+	}
+	for _, tag := range p.Tags {
+		l = append(l, graph.Label{Name: "tag", Value: tag})
+	}
+	return l
+}
+
+func retryOf(s *lang.Suite, b *lang.Backend) graph.Retry {
+	r := s.Retry
+	if r == nil {
+		r = b.Retry
+	}
+	if r == nil {
+		return graph.Retry{}
+	}
+	return graph.Retry{Attempts: r.Attempts, Wait: r.Wait}
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// Results reads the results of an execution: every cell of which a checkpoint
+// was asked for, with those checkpoints.
+func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, run string) (*report.Results, error) {
+	asked := make([]bool, p.Graph.Len())
+	for _, id := range r.Nodes {
+		asked[id] = true
+	}
+	results := &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}
+	for _, cell := range p.Cells {
+		out, any, err := p.cellResult(ctx, store, r, cell, asked)
+		if err != nil {
+			return nil, err
+		}
+		if any {
+			results.Cells = append(results.Cells, out)
+		}
+	}
+	p.sort(results)
+	return results, nil
+}
+
+func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
+	out := report.Cell{
+		Problem: cell.Problem.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr(), Repeat: cell.Repeat,
+		Suites: cell.Suites, Checkpoints: []report.Checkpoint{},
+	}
+	for _, l := range cell.Solution.Labels {
+		if out.Labels == nil {
+			out.Labels = map[string]string{}
+		}
+		out.Labels[l.Name] = l.Value
+	}
+	var classes []report.Class
+	for _, cc := range cell.Checkpoints {
+		if !asked[cc.Aggregate] {
+			continue
+		}
+		c, err := p.checkpointResult(ctx, store, r, cc)
+		if err != nil {
+			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
+		}
+		classes = append(classes, c.Class)
+		if out.Message == nil && c.Message != nil {
+			message := c.Name + ": " + *c.Message
+			out.Message = &message
+		}
+		out.Checkpoints = append(out.Checkpoints, c)
+	}
+	out.Status = report.CellStatus(classes)
+	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+}
+
+func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (report.Checkpoint, error) {
+	st := r.Status(cc.Aggregate)
+	switch st.State {
+	case event.Done, event.Cached:
+	default:
+		return p.withoutVerdict(r, cc, st), nil
+	}
+	var c report.Checkpoint
+	if err := readOutput(ctx, store, st, tasks.ResultOutput, &c); err != nil {
+		return c, err
+	}
+	var m pytest.Measurements
+	if err := readOutput(ctx, store, r.Status(cc.Parse), pytest.OutputMeasurements, &m); err != nil {
+		return c, err
+	}
+	c.DurationMS = m.DurationMS
+	c.Message = nonEmpty(m.Message)
+	for i := range c.Tests {
+		// Verdicts and measurements come from the same report unless the
+		// verdicts were equal before; then the newer measurements fit, too.
+		if i < len(m.Tests) {
+			c.Tests[i].DurationMS = m.Tests[i].DurationMS
+			c.Tests[i].Message = nonEmpty(m.Tests[i].Message)
+		}
+	}
+	return c, nil
+}
+
+// withoutVerdict is a checkpoint that could not be graded, and why.
+func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Status) report.Checkpoint {
+	c := report.Checkpoint{
+		Name: cc.Checkpoint.Name, Policy: policyOf(cc.Checkpoint.Pass).Text(), Class: report.NotJudged,
+		Groups: map[report.Group]report.Count{}, Tests: []report.Test{},
+	}
+	for _, g := range report.Groups {
+		c.Groups[g] = report.Count{}
+	}
+	message := st.Message
+	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
+		cs := r.Status(culprit)
+		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
+		if cs.Input {
+			c.Class = report.InputError
+		}
+	}
+	if message == "" {
+		message = st.Cause
+	}
+	c.Message = nonEmpty(message)
+	return c
+}
+
+func (p *Plan) sort(r *report.Results) {
+	order := map[string][]string{}
+	for _, problem := range p.Config.Problems {
+		for _, c := range problem.Checkpoints {
+			order[problem.Name] = append(order[problem.Name], c.Name)
+		}
+	}
+	r.Sort(func(problem string) []string { return order[problem] })
+}
+
+func readOutput(ctx context.Context, store cache.Store, st *graph.Status, name string, into any) error {
+	for _, o := range st.Outputs {
+		if o.Name != name {
+			continue
+		}
+		content, err := cache.ReadBlob(ctx, store, o.Digest, -1)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(content, into)
+	}
+	return fmt.Errorf("there is no output %q", name)
+}
+
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

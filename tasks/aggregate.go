@@ -1,0 +1,189 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// ResultOutput is the name of every aggregate's only output.
+const ResultOutput = "result"
+
+// Policy decides whether a graded checkpoint passes.
+type Policy interface {
+	// Text identifies the rule in keys and to people.
+	Text() string
+	Passes(c *report.Checkpoint) (bool, error)
+}
+
+// AggregateCheckpoint is the task that counts the verdicts of a checkpoint,
+// its dependency "verdicts", by group, and applies the pass policy. Its result
+// is a report.Checkpoint without measurements.
+type AggregateCheckpoint struct {
+	Policy Policy
+}
+
+// Describe implements graph.Task.
+func (a *AggregateCheckpoint) Describe(m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("level", "checkpoint")
+	m.String("pass", a.Policy.Text())
+	return nil
+}
+
+// Run implements graph.Task.
+func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var v pytest.Verdicts
+	if err := readInput(ctx, w, "verdicts", pytest.OutputVerdicts, &v); err != nil {
+		return graph.Outcome{}, err
+	}
+	c := report.Checkpoint{
+		Name: v.Checkpoint, Policy: a.Policy.Text(), Class: v.Class, ExitCode: v.ExitCode, Collected: v.Collected,
+		InfrastructureFailure: v.InfrastructureFailure, Groups: map[report.Group]report.Count{}, Tests: []report.Test{},
+	}
+	for _, g := range report.Groups {
+		c.Groups[g] = report.Count{}
+	}
+	for _, t := range v.Tests {
+		count := c.Groups[t.Group]
+		count.Total++
+		if t.Status == report.TestPassed {
+			count.Passed++
+		}
+		c.Groups[t.Group] = count
+		c.Tests = append(c.Tests, report.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status})
+	}
+	passed, err := a.Policy.Passes(&c)
+	if err != nil {
+		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("deciding whether %s passes: %w", c.Name, err)}
+	}
+	c.Passed = passed
+	return writeResult(ctx, w, c)
+}
+
+// AggregateCell is the task that sums up one solution on one backend. It
+// tolerates checkpoints without a result: they make the cell broken.
+type AggregateCell struct {
+	Checkpoints []string // each a dependency by that name
+}
+
+// CellResult is the result of AggregateCell.
+type CellResult struct {
+	Status      report.Status   `json:"status"`
+	Passed      bool            `json:"passed"` // every checkpoint was judged and passed
+	Checkpoints []CheckpointSum `json:"checkpoints"`
+}
+
+// CheckpointSum is a checkpoint's line in a CellResult.
+type CheckpointSum struct {
+	Name   string                        `json:"name"`
+	Class  report.Class                  `json:"class"`
+	Passed bool                          `json:"passed"`
+	Groups map[report.Group]report.Count `json:"groups"`
+}
+
+// Describe implements graph.Task.
+func (a *AggregateCell) Describe(m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("level", "cell")
+	m.Strings("checkpoints", a.Checkpoints)
+	return nil
+}
+
+// Run implements graph.Task.
+func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	r := CellResult{Passed: true, Checkpoints: []CheckpointSum{}}
+	classes := make([]report.Class, 0, len(a.Checkpoints))
+	for _, name := range a.Checkpoints {
+		sum := CheckpointSum{Name: name, Class: report.NotJudged}
+		if state, _ := w.State(name); usable(state) {
+			var c report.Checkpoint
+			if err := readInput(ctx, w, name, ResultOutput, &c); err != nil {
+				return graph.Outcome{}, err
+			}
+			sum.Class, sum.Passed, sum.Groups = c.Class, c.Passed, c.Groups
+		}
+		classes = append(classes, sum.Class)
+		r.Passed = r.Passed && sum.Passed
+		r.Checkpoints = append(r.Checkpoints, sum)
+	}
+	r.Status = report.CellStatus(classes)
+	return writeResult(ctx, w, r)
+}
+
+// AggregateSuite is the task that counts the cells of a suite, its
+// dependencies by name. It tolerates cells without a result.
+type AggregateSuite struct {
+	Cells []string
+}
+
+// SuiteResult is the result of AggregateSuite.
+type SuiteResult struct {
+	Cells    int                   `json:"cells"`
+	Passed   int                   `json:"passed"`
+	Statuses map[report.Status]int `json:"statuses"`
+}
+
+// Describe implements graph.Task.
+func (a *AggregateSuite) Describe(m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("level", "suite")
+	m.Strings("cells", a.Cells)
+	return nil
+}
+
+// Run implements graph.Task.
+func (a *AggregateSuite) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	r := SuiteResult{Cells: len(a.Cells), Statuses: map[report.Status]int{}}
+	for _, name := range a.Cells {
+		cell := CellResult{Status: report.Broken}
+		if state, _ := w.State(name); usable(state) {
+			if err := readInput(ctx, w, name, ResultOutput, &cell); err != nil {
+				return graph.Outcome{}, err
+			}
+		}
+		r.Statuses[cell.Status]++
+		if cell.Passed {
+			r.Passed++
+		}
+	}
+	return writeResult(ctx, w, r)
+}
+
+func usable(s event.State) bool {
+	return s == event.Done || s == event.Cached || s == event.Timeout
+}
+
+func readInput(ctx context.Context, w *graph.Work, as, output string, into any) error {
+	d, ok := w.Input(as, output)
+	if !ok {
+		return fmt.Errorf("dependency %q has no output %q", as, output)
+	}
+	const limit = 1 << 30
+	content, err := cache.ReadBlob(ctx, w.Store, d, limit)
+	if err != nil {
+		return fmt.Errorf("reading the %s of %q: %w", output, as, err)
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
+	}
+	return nil
+}
+
+func writeResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
+	encoded, err := json.Marshal(result)
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("encoding the result: %w", err)
+	}
+	d, err := cache.PutBytes(ctx, w.Store, encoded)
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing the result: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: ResultOutput, Digest: d}}}, nil
+}

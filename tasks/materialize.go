@@ -1,0 +1,106 @@
+package tasks
+
+import (
+	"fmt"
+	"os"
+	"path"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Asset says what a materialize node brings in.
+type Asset struct {
+	Source string   // absolute path of a file or directory, or a doublestar pattern when Glob
+	Glob   bool     //
+	Target string   // name of the file or directory below the assets directory
+	Ignore []string // doublestar patterns relative to the source directory
+	Mode   string   // "" keeps each file's, "0644" and "0755" force it
+	SHA256 string   // expected, of a single file; "" is unchecked
+}
+
+// NewMaterialize returns the task that brings an asset into the store, as a
+// tree to be laid over the assets directory. Globs are expanded here and not
+// in the language: cty would normalise file names.
+func NewMaterialize(a Asset, sources Sources) *Source {
+	s := &Source{sources: sources}
+	s.scan = func() ([]file, error) {
+		found, err := a.scan()
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if a.Mode != "" && !found[i].Dir && found[i].Link == "" {
+				found[i].Executable = a.Mode == "0755"
+			}
+		}
+		return found, a.verify(s, found)
+	}
+	return s
+}
+
+func (a Asset) scan() ([]file, error) {
+	if a.Glob {
+		return a.scanGlob()
+	}
+	info, err := os.Stat(a.Source)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return scanFile(a.Source, a.Target)
+	}
+	found, err := scanTree(a.Source, a.Ignore)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the directory %s has no files", a.Source)
+	}
+	return below(a.Target, found), nil
+}
+
+func (a Asset) scanGlob() ([]file, error) {
+	base, pattern := doublestar.SplitPattern(a.Source)
+	names, err := doublestar.Glob(os.DirFS(base), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return nil, fmt.Errorf("expanding %s: %w", a.Source, err)
+	}
+	var found []file
+	for _, name := range names {
+		if ignored(name, a.Ignore) {
+			continue
+		}
+		one, err := scanFile(path.Join(base, name), name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one...)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s matches no file", a.Source)
+	}
+	return below(a.Target, found), nil
+}
+
+func (a Asset) verify(s *Source, found []file) error {
+	if a.SHA256 == "" {
+		return nil
+	}
+	if len(found) != 1 || found[0].Dir || found[0].Link != "" {
+		return fmt.Errorf("sha256 is given, but %s is not a single file", a.Source)
+	}
+	if err := s.hash(&found[0]); err != nil {
+		return err
+	}
+	if got := found[0].Digest.Hex(); got != a.SHA256 {
+		return fmt.Errorf("%s has the SHA-256 %s, want %s", a.Source, got, a.SHA256)
+	}
+	return nil
+}
+
+func below(target string, found []file) []file {
+	for i := range found {
+		found[i].Path = path.Join(target, found[i].Path)
+	}
+	return found
+}

@@ -1,0 +1,167 @@
+package pytest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// pytest's exit codes.
+const (
+	exitOK          = 0
+	exitTestsFailed = 1
+	exitInterrupted = 2 // also: errors during collection
+	exitInternal    = 3
+	exitUsage       = 4
+	exitNoTests     = 5
+	// signalBase is what a launcher adds to the number of the signal that
+	// ended its child.
+	signalBase = 128
+)
+
+// read is what the reports say, if they can be trusted.
+type read struct {
+	tests     []observed
+	collected int
+	collector *collector // the first that failed
+	usable    bool
+	trouble   string // why there is nothing usable
+}
+
+var collectedLine = regexp.MustCompile(`collected (\d+) items?`)
+
+// readReports combines the reports: pytest-json-report's when it has tests,
+// else CTRF's. A report counts only when pytest itself ended the way the
+// report says; a process that was killed did not write it last.
+func readReports(l left) read {
+	var r read
+	if m := collectedLine.FindSubmatch(l.log); m != nil {
+		r.collected, _ = strconv.Atoi(string(m[1]))
+	}
+	if l.exit.Signal != "" || l.exit.TimedOut || l.exit.Code >= signalBase {
+		return r
+	}
+	if l.report == nil && l.ctrf == nil {
+		r.trouble = "pytest wrote no report"
+		return r
+	}
+	if l.report != nil {
+		r.readJSON(l)
+	}
+	if len(r.tests) == 0 && l.ctrf != nil {
+		r.readCTRF(l.ctrf)
+	}
+	return r
+}
+
+func (r *read) readJSON(l left) {
+	decoded, err := decodeJSONReport(l.report)
+	if err != nil {
+		r.trouble = err.Error()
+		return
+	}
+	if decoded.ExitCode != nil && *decoded.ExitCode != l.exit.Code {
+		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.ExitCode, l.exit.Code)
+		return
+	}
+	r.usable = true
+	if r.collected == 0 {
+		r.collected = decoded.Summary.Collected
+	}
+	for i := range decoded.Collectors {
+		if decoded.Collectors[i].Outcome == "failed" && r.collector == nil {
+			r.collector = &decoded.Collectors[i]
+		}
+	}
+	for i := range decoded.Tests {
+		r.tests = append(r.tests, decoded.Tests[i].observed())
+	}
+}
+
+func (r *read) readCTRF(content []byte) {
+	decoded, err := decodeCTRF(content)
+	if err != nil {
+		if r.trouble == "" {
+			r.trouble = err.Error()
+		}
+		return
+	}
+	if len(decoded.Results.Tests) == 0 {
+		return
+	}
+	r.usable = true
+	for i := range decoded.Results.Tests {
+		r.tests = append(r.tests, decoded.Results.Tests[i].observed())
+	}
+	if r.collected == 0 {
+		r.collected = len(r.tests)
+	}
+}
+
+// classify tells how the run ended, with a line for people unless it was
+// judged.
+func classify(l left, r read) (report.Class, string) {
+	code := l.exit.Code
+	switch {
+	case l.exit.TimedOut:
+		return report.SessionTimeout, fmt.Sprintf("the session limit of %v s ended pytest", l.exit.Limit)
+	case l.exit.Signal != "":
+		return report.Killed, "pytest was ended by a signal: " + l.exit.Signal
+	case code >= signalBase:
+		return report.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
+	case code == exitNoTests:
+		return report.NoTests, "pytest found no tests"
+	case code == exitInterrupted && (r.collector != nil || strings.Contains(string(l.log), "during collection")):
+		return report.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
+	case code == exitUsage && strings.Contains(string(l.log), "while loading conftest"):
+		return report.CollectionError, "conftest.py could not be loaded: " + errorLine(l.log)
+	case code >= exitInterrupted && code <= exitUsage:
+		return report.PytestFailed, pytestTrouble[code] + ": " + errorLine(l.log)
+	case code != exitOK && code != exitTestsFailed:
+		return report.PytestFailed, fmt.Sprintf("pytest ended with exit code %d: %s", code, errorLine(l.log))
+	case !r.usable:
+		return report.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
+	case len(r.tests) == 0:
+		return report.NoTests, "the report has no tests"
+	}
+	return report.Judged, ""
+}
+
+var pytestTrouble = map[int]string{
+	exitInterrupted: "pytest was interrupted",
+	exitInternal:    "pytest had an internal error",
+	exitUsage:       "pytest was started in a wrong way",
+}
+
+func (r *read) collectionTrouble(log []byte) string {
+	if r.collector == nil {
+		return errorLine(log)
+	}
+	text, _ := r.collector.LongRepr.(string)
+	return r.collector.NodeID + ": " + errorLine([]byte(text))
+}
+
+// errorLine picks the line of a pytest log that tells most: the last of those
+// that pytest marks with "E", else one that names an error, else the last.
+func errorLine(log []byte) string {
+	marked, named := "", ""
+	for line := range strings.Lines(string(log)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "E   ") || strings.HasPrefix(line, "E  "):
+			marked = strings.TrimSpace(line[1:])
+		case strings.HasPrefix(line, "ERROR: ") || strings.Contains(line, "Error: ") || strings.HasPrefix(line, "!!"):
+			named = line
+		}
+	}
+	switch {
+	case marked != "":
+		return marked
+	case named != "":
+		return named
+	}
+	return lastLine(log)
+}

@@ -1,0 +1,78 @@
+package pytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// interpreter is what a backend offers when it knows the Python interpreter
+// that its identity names.
+type interpreter interface {
+	Interpreter(ctx context.Context) (path, version string, err error)
+}
+
+// Environments makes sure, once per set of requirements and interpreter, that
+// uv can provide pytest. That is where the network is needed, and a failure of
+// it must be told from what tests do. The zero value is ready; it is safe for
+// concurrent use.
+type Environments struct {
+	mu    sync.Mutex
+	ready map[string]*preparation
+}
+
+type preparation struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// prepareTimeout is generous: a first run downloads every wheel.
+const prepareTimeout = 10 * time.Minute
+
+// prepare returns the interpreter for uvx, "" for uv's own choice.
+func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Session, env []string) (string, error) {
+	python := ""
+	if b, ok := r.Backend.(interpreter); ok {
+		path, _, err := b.Interpreter(ctx)
+		if err != nil {
+			return "", err
+		}
+		python = path
+	}
+	p := e.of(strings.Join(r.uvx(python, false), "\x00"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return python, nil
+	}
+	var out capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{
+		Argv: append(r.uvx(python, false), "--version"), Env: env, Timeout: prepareTimeout, Output: &out,
+	})
+	if err != nil {
+		return "", fmt.Errorf("preparing pytest with uv: %w", err)
+	}
+	if exit.Code != 0 {
+		return "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(out.Bytes()))
+	}
+	p.done = true
+	return python, nil
+}
+
+func (e *Environments) of(key string) *preparation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ready == nil {
+		e.ready = map[string]*preparation{}
+	}
+	if e.ready[key] == nil {
+		e.ready[key] = &preparation{}
+	}
+	return e.ready[key]
+}

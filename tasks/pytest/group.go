@@ -1,0 +1,66 @@
+package pytest
+
+import (
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// observed is one test as a report tells it.
+type observed struct {
+	file, id   string
+	status     report.TestStatus
+	keywords   []string // nearest decorator first
+	durationMS float64
+	message    string
+}
+
+// Grouping decides the group of every test of a checkpoint.
+type Grouping struct {
+	Checkpoint string
+	// Files maps the names of test files to the checkpoint whose tests they
+	// are; files that are not in it are told by their names.
+	Files map[string]string
+	// Custom maps marker names to groups.
+	Custom map[string]report.Group
+}
+
+var checkpointInName = regexp.MustCompile(`test_([^/]+)\.py`)
+
+// checkpointOf returns the checkpoint whose test file is the given one. A file
+// that names none belongs to the checkpoint being judged.
+func (g *Grouping) checkpointOf(file string) string {
+	if checkpoint, ok := g.Files[path.Base(file)]; ok {
+		return checkpoint
+	}
+	if m := checkpointInName.FindStringSubmatch(file); m != nil {
+		return m[1]
+	}
+	return g.Checkpoint
+}
+
+// group returns the group of a test; the first rule that fits decides:
+// another checkpoint's test is a regression test whatever it is marked, then
+// the error and regression markers, then custom markers in the order of the
+// keywords, then functionality.
+func (g *Grouping) group(checkpoint string, keywords []string) report.Group {
+	switch {
+	case checkpoint != g.Checkpoint:
+		return report.Regression
+	case slices.Contains(keywords, "error"):
+		return report.ErrorGroup
+	case slices.Contains(keywords, "regression"):
+		return report.Regression
+	}
+	for _, keyword := range keywords {
+		if group, ok := g.Custom[keyword]; ok {
+			return group
+		}
+	}
+	if slices.Contains(keywords, "functionality") {
+		return report.Functionality
+	}
+	return report.Core
+}

@@ -1,0 +1,339 @@
+package pytest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Run is the task that runs pytest on one checkpoint of one submission. Its
+// inputs are the trees "tests", "submission" and "asset <name>" for each
+// asset. Its outputs are OutputExit, always, and OutputReport, OutputCTRF,
+// OutputSetup and OutputLog when there were such.
+type Run struct {
+	Checkpoint   string
+	Requirements []string // name==version, every one; nil when not locked yet
+	// RequirementsError says why the requirements could not be locked.
+	RequirementsError error
+	Directory         string // of the tests in the workspace
+	Markers           []Marker
+	Entry             string // command that starts the submission
+	Args              []string
+	Plugins           []string
+	Timeout           time.Duration // per test; 0 is none
+	SessionTimeout    time.Duration // of the whole pytest run; 0 is none
+	Env               []Var         // complete, in order; later ones win
+	Setup             []string      // shell commands run in the workspace first
+	SetupTimeout      time.Duration // of each
+	Assets            []Asset
+	Repeat            int
+
+	Backend     backend.Backend
+	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+	Environment *Environments
+}
+
+// Marker is a pytest marker to register.
+type Marker struct{ Name, Description string }
+
+// Asset is an asset that the tests may read.
+type Asset struct {
+	Name   string // the dependency is called "asset <Name>"
+	Target string // below <tests>/assets
+}
+
+// Var is one environment variable of the tests.
+type Var struct {
+	Name, Value string
+	Secret      string // name of the secret it holds: the value is not hashed and not shown
+	Unhashed    bool   // cannot change a verdict: proxies, certificates
+}
+
+// The outputs of Run.
+const (
+	OutputExit   = "exit"
+	OutputReport = "report"
+	OutputCTRF   = "ctrf"
+	OutputSetup  = "setup"
+	OutputLog    = graph.LogOutput
+)
+
+// exitFacts is the content of OutputExit.
+type exitFacts struct {
+	Code     int     `json:"code"`
+	Signal   string  `json:"signal,omitempty"`
+	TimedOut bool    `json:"timed_out,omitempty"`
+	Seconds  float64 `json:"seconds"`
+	Limit    float64 `json:"limit,omitempty"` // the session limit, seconds
+}
+
+// Describe implements graph.Task.
+func (r *Run) Describe(m *graph.Manifest) error {
+	if r.RequirementsError != nil {
+		return r.RequirementsError
+	}
+	m.Int("recipe", 1)
+	m.String("checkpoint", r.Checkpoint)
+	m.String("entry", r.Entry)
+	m.String("tests directory", r.Directory)
+	m.Strings("args", r.Args)
+	m.Strings("plugins", r.Plugins)
+	m.String("timeout", r.Timeout.String())
+	m.String("session_timeout", r.SessionTimeout.String())
+	m.Strings("setup", r.Setup)
+	if len(r.Setup) > 0 {
+		m.String("setup_timeout", r.SetupTimeout.String())
+	}
+	m.Int("repeat", int64(r.Repeat))
+	for _, marker := range r.Markers {
+		m.String("marker "+marker.Name, marker.Description)
+	}
+	for _, a := range r.Assets {
+		m.String("target of asset "+a.Name, a.Target)
+	}
+	r.describeEnv(m)
+	if r.Requirements == nil {
+		m.Null("requirements (not locked yet)")
+	}
+	for _, requirement := range r.Requirements {
+		name, version, _ := strings.Cut(requirement, "==")
+		m.String("requirement "+name, version)
+	}
+	identity, err := r.Identity(context.Background())
+	if err != nil {
+		return fmt.Errorf("finding out what the backend is: %w", err)
+	}
+	for _, f := range identity {
+		m.String("backend "+f.Label, f.Value)
+	}
+	return nil
+}
+
+func (r *Run) describeEnv(m *graph.Manifest) {
+	last := map[string]Var{}
+	var names []string
+	for _, v := range r.Env {
+		if v.Unhashed {
+			continue
+		}
+		if _, seen := last[v.Name]; !seen {
+			names = append(names, v.Name)
+		}
+		last[v.Name] = v
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if v := last[name]; v.Secret != "" {
+			m.String("env "+name, "secret "+v.Secret)
+		} else {
+			m.String("env "+name, v.Value)
+		}
+	}
+}
+
+// Run implements graph.Task.
+func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	spec, err := r.workspace(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	session, err := r.Backend.Open(ctx, spec)
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("opening a session: %w", err)
+	}
+	// Closing ends processes; that must happen on a cancelled run, too.
+	defer session.Close(context.WithoutCancel(ctx))
+
+	env := r.environ(session.Dir())
+	var setup bytes.Buffer
+	if err := r.setUp(ctx, session, env, io.MultiWriter(&setup, w.Log)); err != nil {
+		return graph.Outcome{}, err
+	}
+	python, err := r.Environment.prepare(ctx, r, session, env)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	log := &capped.Buffer{}
+	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
+	exit, err := session.Exec(ctx, backend.Command{
+		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Output: redacted,
+	})
+	redacted.Close()
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("running pytest: %w", err)
+	}
+	return r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
+}
+
+// workspace lists the session's inputs in the order in which they win: the
+// submission first, then everything of the problem's.
+func (r *Run) workspace(ctx context.Context, w *graph.Work) (backend.Spec, error) {
+	submission, _ := w.Input("submission", "tree")
+	tests, _ := w.Input("tests", "tree")
+	empty, err := cache.PutBytes(ctx, w.Store, nil) // the empty Directory
+	if err != nil {
+		return backend.Spec{}, fmt.Errorf("storing an empty directory: %w", err)
+	}
+	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{
+		{Path: ".", Tree: submission},
+		{Path: r.Directory, Tree: tests, Replace: true},
+	}}
+	for _, a := range r.Assets {
+		tree, _ := w.Input("asset "+a.Name, "tree")
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree})
+	}
+	spec.Inputs = append(spec.Inputs,
+		backend.Input{Path: reportsDir, Tree: empty, Replace: true},
+		backend.Input{Path: iniPath, Content: r.ini(), Replace: true},
+	)
+	return spec, nil
+}
+
+// environ is the environment of the tests in a workspace at dir.
+func (r *Run) environ(dir string) []string {
+	env := make([]string, 0, len(r.Env)+len(r.Assets)+2)
+	for _, v := range r.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	assets := path.Join(dir, r.Directory, "assets")
+	if len(r.Assets) > 0 {
+		env = append(env, "SCBENCH_ASSETS_DIR="+assets)
+	}
+	for _, a := range r.Assets {
+		env = append(env, "SCBENCH_ASSET_"+envName(a.Name)+"="+path.Join(assets, a.Target))
+	}
+	return append(env, "SCBENCH_CHECKPOINT="+r.Checkpoint)
+}
+
+// envName upper-cases a name and replaces what shells do not carry in the
+// names of variables.
+func envName(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z':
+			return c - 'a' + 'A'
+		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+func (r *Run) secrets() []string {
+	var secrets []string
+	for _, v := range r.Env {
+		if v.Secret != "" {
+			secrets = append(secrets, v.Value)
+		}
+	}
+	return secrets
+}
+
+// setUp runs the set-up commands. One that says no is the submission's affair
+// and noted in the log; one that could not do its work for want of a program
+// or of the network leaves no basis for a verdict.
+func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, out io.Writer) error {
+	for _, line := range r.Setup {
+		var said capped.Buffer
+		redacted := backend.Redact(io.MultiWriter(&said, out), r.secrets())
+		fmt.Fprintf(redacted, "$ %s\n", line)
+		exit, err := session.Exec(ctx, backend.Command{
+			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: r.SetupTimeout, Output: redacted,
+		})
+		fmt.Fprintf(redacted, "[exit %d]\n", exit.Code)
+		redacted.Close()
+		if err != nil {
+			return fmt.Errorf("set-up command %q: %w", line, err)
+		}
+		if reason := setupBroken(exit, said.Bytes()); reason != "" {
+			return fmt.Errorf("set-up command %q: %s", line, reason)
+		}
+	}
+	return nil
+}
+
+// collect stores what the run left behind.
+func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, setup, log []byte) (graph.Outcome, error) {
+	if exit.HostOOM && exit.Signal != "" && !exit.TimedOut {
+		return graph.Outcome{}, errors.New("the machine ran out of memory while the tests ran")
+	}
+	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Seconds: exit.Seconds, Limit: r.SessionTimeout.Seconds()}
+	encoded, err := json.Marshal(facts)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	var o graph.Outcome
+	keep := func(name string, content []byte) error {
+		d, err := cache.PutBytes(ctx, w.Store, content)
+		if err != nil {
+			return fmt.Errorf("storing the %s: %w", name, err)
+		}
+		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
+		return nil
+	}
+	if err := keep(OutputExit, encoded); err != nil {
+		return o, err
+	}
+	reports := 0
+	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
+		content, err := readReport(ctx, session, report.path)
+		if err != nil {
+			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
+			continue
+		}
+		reports++
+		if err := keep(report.name, backend.RedactBytes(content, r.secrets())); err != nil {
+			return o, err
+		}
+	}
+	if reports == 0 && uvFailed(exit, log) {
+		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", lastLine(log))
+	}
+	if len(setup) > 0 {
+		if err := keep(OutputSetup, setup); err != nil {
+			return o, err
+		}
+	}
+	if err := keep(OutputLog, log); err != nil {
+		return o, err
+	}
+	if exit.TimedOut {
+		o.Class = cache.ClassTimeout
+		o.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
+	}
+	return o, nil
+}
+
+// maxReport bounds a report in memory; larger ones count as absent.
+const maxReport = 256 << 20
+
+var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
+
+func readReport(ctx context.Context, session backend.Session, name string) ([]byte, error) {
+	f, err := session.Collect(ctx, name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New("no such report")
+		}
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxReport+1))
+	if err == nil && len(content) > maxReport {
+		err = errReportTooLarge
+	}
+	return content, err
+}

@@ -1,0 +1,146 @@
+// Package requirements pins what Python problems require: a lock file beside
+// the configuration records, for each set of requirements, the exact version
+// of every package, so that a verdict does not depend on the day. Resolving is
+// uv's work; this package asks it and keeps the answers.
+package requirements
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/google/renameio/v2"
+)
+
+// FileName is the lock file's name, beside fevalgraph.hcl.
+const FileName = "fevalgraph.lock"
+
+// schema of the lock file.
+const schema = 1
+
+// Set is one resolved set of requirements.
+type Set struct {
+	Python   string   `json:"python"`   // "3.11": versions depend on it
+	Platform string   `json:"platform"` // "linux/amd64": likewise
+	Requires []string `json:"requires"` // as written, sorted, without repetition
+	Pins     []string `json:"pins"`     // name==version, sorted by name
+}
+
+// Lock is the content of a lock file.
+type Lock struct {
+	sets    []Set
+	changed bool
+}
+
+type lockFile struct {
+	Comment string `json:"comment"`
+	Schema  int    `json:"schema"`
+	Sets    []Set  `json:"sets"`
+}
+
+// Load reads a lock file; one that is not there is empty.
+func Load(path string) (*Lock, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Lock{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the lock file: %w", err)
+	}
+	var f lockFile
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	if err := decoder.Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s is not a lock file (%w); mend it or run `fevalgraph lock --upgrade`", path, err)
+	}
+	if f.Schema != schema {
+		return nil, fmt.Errorf("%s has schema %d, this version reads %d; run `fevalgraph lock --upgrade`", path, f.Schema, schema)
+	}
+	return &Lock{sets: f.Sets}, nil
+}
+
+// Pins returns the pinned versions for a set of requirements.
+func (l *Lock) Pins(python, platform string, requires []string) ([]string, bool) {
+	want := Set{Python: python, Platform: platform, Requires: Normalise(requires)}
+	i := slices.IndexFunc(l.sets, want.same)
+	if i < 0 {
+		return nil, false
+	}
+	return l.sets[i].Pins, true
+}
+
+func (s Set) same(other Set) bool {
+	return s.Python == other.Python && s.Platform == other.Platform && slices.Equal(s.Requires, other.Requires)
+}
+
+// Put adds or replaces a set.
+func (l *Lock) Put(s Set) {
+	s.Requires = Normalise(s.Requires)
+	slices.Sort(s.Pins)
+	l.sets = slices.DeleteFunc(l.sets, s.same)
+	l.sets = append(l.sets, s)
+	l.changed = true
+}
+
+// Keep drops the sets that keep refuses and reports how many.
+func (l *Lock) Keep(keep func(Set) bool) int {
+	before := len(l.sets)
+	l.sets = slices.DeleteFunc(l.sets, func(s Set) bool { return !keep(s) })
+	dropped := before - len(l.sets)
+	l.changed = l.changed || dropped > 0
+	return dropped
+}
+
+// Preferences are all pins known for an interpreter, so that a new set gets
+// the versions that others have where it can.
+func (l *Lock) Preferences(python, platform string) []string {
+	var pins []string
+	for _, s := range l.sets {
+		if s.Python == python && s.Platform == platform {
+			pins = append(pins, s.Pins...)
+		}
+	}
+	slices.Sort(pins)
+	return slices.CompactFunc(pins, func(a, b string) bool { return packageName(a) == packageName(b) })
+}
+
+// Save writes the lock file if anything changed. The file appears whole or not
+// at all, and its text follows from its content alone.
+func (l *Lock) Save(path string) error {
+	if !l.changed {
+		return nil
+	}
+	slices.SortFunc(l.sets, func(a, b Set) int {
+		return cmp.Or(cmp.Compare(a.Python, b.Python), cmp.Compare(a.Platform, b.Platform), slices.Compare(a.Requires, b.Requires))
+	})
+	f := lockFile{Comment: "Pinned requirements. Made by fevalgraph; renew with `fevalgraph lock --upgrade`.", Schema: schema, Sets: l.sets}
+	var content bytes.Buffer
+	encoder := json.NewEncoder(&content)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(f); err != nil {
+		return fmt.Errorf("encoding the lock file: %w", err)
+	}
+	if err := renameio.WriteFile(path, content.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("writing the lock file: %w", err)
+	}
+	l.changed = false
+	return nil
+}
+
+// Normalise sorts requirements and drops repetitions: neither their order nor
+// saying one twice means anything.
+func Normalise(requires []string) []string {
+	sorted := slices.Clone(requires)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
+
+func packageName(pin string) string {
+	name, _, _ := bytes.Cut([]byte(pin), []byte("=="))
+	return string(name)
+}

@@ -1,0 +1,147 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// FileStates knows the digests of source files. *cache.FileIndex is the real
+// one.
+type FileStates interface {
+	Digest(path string, info fs.FileInfo) (cache.Digest, error)
+}
+
+// FilePutter stores a file and refuses it when its bytes are not the wanted
+// ones any more (*cache.ChangedError). *cache.Disk is the real one.
+type FilePutter interface {
+	PutFile(ctx context.Context, path string, want *cache.Digest) (cache.Digest, error)
+}
+
+// Sources is what every task that reads source files needs.
+type Sources struct {
+	States FileStates
+	Store  FilePutter
+}
+
+// TreeOutput is the name of a source task's only output.
+const TreeOutput = "tree"
+
+// Source is a task that brings files into the content store as one tree. Its
+// manifest lists every file; its output follows from the manifest, so a plan
+// can predict it.
+type Source struct {
+	sources Sources
+	scan    func() ([]file, error)
+	found   []file // of the last Describe
+}
+
+// file is one entry of a tree and where its bytes are.
+type file struct {
+	cache.Entry
+	abs string
+}
+
+// Describe implements graph.Task. Whatever cannot be read is the user's to
+// mend, except for a file that changes while it is hashed.
+func (s *Source) Describe(m *graph.Manifest) error {
+	found, err := s.scan()
+	if err != nil {
+		return &graph.InputError{Err: err}
+	}
+	s.found = found
+	m.Int("recipe", 1)
+	for i := range found {
+		f := &found[i]
+		if err := s.hash(f); err != nil {
+			return err
+		}
+		m.String("file "+f.Path, describeEntry(f.Entry))
+	}
+	return nil
+}
+
+func (s *Source) hash(f *file) error {
+	if f.Dir || f.Link != "" {
+		return nil
+	}
+	info, err := os.Stat(f.abs)
+	if err != nil {
+		return &graph.InputError{Err: err}
+	}
+	f.Digest, err = s.sources.States.Digest(f.abs, info)
+	if err != nil {
+		if isRace(err) {
+			return err
+		}
+		return &graph.InputError{Err: fmt.Errorf("hashing %s: %w", f.abs, err)}
+	}
+	return nil
+}
+
+func describeEntry(e cache.Entry) string {
+	switch {
+	case e.Dir:
+		return "directory"
+	case e.Link != "":
+		return "link to " + e.Link
+	case e.Executable:
+		return e.Digest.String() + " executable"
+	}
+	return e.Digest.String()
+}
+
+// Predict implements graph.Predictor.
+func (s *Source) Predict() ([]cache.Output, error) {
+	tree, err := s.tree()
+	if err != nil {
+		return nil, err
+	}
+	return []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}, nil
+}
+
+func (s *Source) tree() (*cache.Tree, error) {
+	entries := make([]cache.Entry, len(s.found))
+	for i, f := range s.found {
+		entries[i] = f.Entry
+	}
+	return cache.BuildTree(entries)
+}
+
+// Run implements graph.Task: it stores the files that the store lacks, then
+// the directories.
+func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	tree, err := s.tree()
+	if err != nil {
+		return graph.Outcome{}, &graph.InputError{Err: err}
+	}
+	for _, f := range s.found {
+		if f.Dir || f.Link != "" {
+			continue
+		}
+		if err := s.put(ctx, w.Store, f); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	if err := tree.Store(ctx, w.Store); err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
+}
+
+func (s *Source) put(ctx context.Context, store cache.Store, f file) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if ok, err := store.Has(ctx, f.Digest); err == nil && ok {
+		return nil
+	}
+	if _, err := s.sources.Store.PutFile(ctx, f.abs, &f.Digest); err != nil {
+		return fmt.Errorf("storing %s: %w", f.abs, err)
+	}
+	return nil
+}
