@@ -12,12 +12,13 @@ type fileState struct {
 	dev          uint64
 }
 
-// Ticks of the clocks that stamp files. Kernels stamp with the time of their
-// last timer interrupt, at most 10 ms ago; a stamp of whole seconds suggests a
-// file system that keeps no more, or, as FAT does, only even ones.
+// Ticks of the clocks that stamp files, with room for a file server's clock to
+// lag behind ours. Kernels stamp with the time of their last timer interrupt,
+// at most 10 ms ago; a stamp of whole seconds suggests a file system that
+// keeps no more, or, as FAT does, only even ones.
 const (
-	fineTick   = int64(20e6)
-	coarseTick = int64(2e9)
+	fineTick   = int64(200e6)
+	coarseTick = int64(2.2e9)
 )
 
 // stableAt reports whether any write after time now (in nanoseconds) would

@@ -1,0 +1,268 @@
+package cache
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// settle waits until the file's stamps are old enough to be believed.
+func settle(t testing.TB, path string) {
+	t.Helper()
+	s, ok := stateOf(lstat(t, path))
+	if !ok {
+		t.Skip("this platform has no change times")
+	}
+	for !s.stableAt(time.Now().UnixNano()) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func lstat(t testing.TB, path string) fs.FileInfo {
+	t.Helper()
+	fi, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fi
+}
+
+// settledIndex returns an index that knows src.
+func settledIndex(t testing.TB, path, src string) *FileIndex {
+	t.Helper()
+	settle(t, src)
+	ix, err := OpenFileIndex(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ix.Digest(src, lstat(t, src)); err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+// digest asks the index and returns how often the file was read for it.
+func digest(t *testing.T, ix *FileIndex, path string) (Digest, int) {
+	t.Helper()
+	reads := 0
+	ix.hashed = func(string) { reads++ }
+	g, err := ix.Digest(path, lstat(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, reads
+}
+
+func TestFileIndexReadsOnce(t *testing.T) {
+	dir := t.TempDir()
+	path, saved := filepath.Join(dir, "f"), filepath.Join(dir, "sub", "index")
+	overwriteNew(t, path, "one")
+	ix := settledIndex(t, saved, path)
+	if g, reads := digest(t, ix, path); reads != 0 || g != SumBytes([]byte("one")) {
+		t.Errorf("second time: %s after %d reads", g, reads)
+	}
+	if err := ix.Save(); err != nil {
+		t.Fatal(err)
+	}
+	ix, _ = OpenFileIndex(saved)
+	if g, reads := digest(t, ix, path); reads != 0 || g != SumBytes([]byte("one")) {
+		t.Errorf("after loading: %s after %d reads", g, reads)
+	}
+
+	old := lstat(t, path).ModTime()
+	change := func(name string, fn func() error, want string) {
+		t.Helper()
+		if err := fn(); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, path)
+		if g, reads := digest(t, ix, path); reads != 1 || g != SumBytes([]byte(want)) {
+			t.Errorf("%s: %s after %d reads; want a read of %q", name, g, reads, want)
+		}
+		if _, reads := digest(t, ix, path); reads != 0 {
+			t.Errorf("%s: read again", name)
+		}
+	}
+	write := func(s string) func() error { return func() error { return os.WriteFile(path, []byte(s), 0o644) } }
+	change("same size", write("two"), "two")
+	change("longer", write("three"), "three")
+	change("same size and modification time", func() error {
+		return errors.Join(write("THREE")(), os.Chtimes(path, time.Time{}, old))
+	}, "THREE")
+	change("replaced by rename", func() error {
+		other := filepath.Join(dir, "other")
+		return errors.Join(os.WriteFile(other, []byte("other"), 0o644), os.Chtimes(other, old, old), os.Rename(other, path))
+	}, "other")
+	change("touched", func() error { return os.Chtimes(path, time.Time{}, old.Add(-time.Hour)) }, "other")
+	change("forgotten", func() error { ix.Forget(path); return nil }, "other")
+}
+
+// A write within the tick of the clock that stamped the file last must not go
+// unnoticed, however the index is used.
+func TestFileIndexRacyFile(t *testing.T) {
+	dir := t.TempDir()
+	path, saved := filepath.Join(dir, "f"), filepath.Join(dir, "index")
+	ix, _ := OpenFileIndex(saved)
+	for i := range 300 {
+		want := []byte(strconv.Itoa(1000 + i))
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		g, err := ix.Digest(path, lstat(t, path))
+		if err != nil || g != SumBytes(want) {
+			t.Fatalf("write %d: %s, %v; want the digest of %q", i, g, err, want)
+		}
+		if i%100 == 50 {
+			if err := ix.Save(); err != nil {
+				t.Fatal(err)
+			}
+			ix, _ = OpenFileIndex(saved)
+		}
+	}
+	if _, reads := digest(t, ix, path); reads != 1 {
+		t.Error("a file that was just written was believed")
+	}
+}
+
+func TestStampStable(t *testing.T) {
+	const now = int64(1_700_000_000_500_000_000)
+	for _, c := range []struct {
+		name  string
+		stamp int64
+		want  bool
+	}{
+		{"an hour ago", now - 3600e9 + 1, true},
+		{"just now", now, false},
+		{"in the future", now + 1, false},
+		{"a tick ago", now - fineTick, false},
+		{"more than a tick ago", now - fineTick - 1, true},
+		{"whole second, the last", now - 500e6, false},
+		{"whole second, the one before", now - 1500e6, false},
+		{"whole second, long ago", now - 3500e6, true},
+	} {
+		if got := stampStable(c.stamp, now); got != c.want {
+			t.Errorf("%s: stable = %v", c.name, got)
+		}
+	}
+	for _, s := range []fileState{{mtime: now, ctime: 1}, {mtime: 1, ctime: now}} {
+		if s.stableAt(now) {
+			t.Errorf("%+v is believed", s)
+		}
+	}
+}
+
+func TestFileIndexErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	overwriteNew(t, path, "x")
+	fi := lstat(t, path)
+	ix, _ := OpenFileIndex(filepath.Join(dir, "index"))
+	if _, err := ix.Digest(dir, lstat(t, dir)); err == nil {
+		t.Error("a directory has a digest")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ix.Digest(path, fi); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is gone: %v", err)
+	}
+	overwriteNew(t, path, "x")
+	if os.Geteuid() != 0 {
+		if err := os.Chmod(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ix.Digest(path, lstat(t, path)); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("an unreadable file: %v", err)
+		}
+	}
+}
+
+// Each damage to a saved index makes it empty: no digest comes out of it.
+func TestFileIndexDamage(t *testing.T) {
+	whole := encodeIndex(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}})
+	if e, err := decodeIndex(whole); err != nil || len(e) != 2 {
+		t.Fatalf("%d entries, %v", len(e), err)
+	}
+	for bit := range len(whole) * 8 {
+		b := bytes.Clone(whole)
+		b[bit/8] ^= 1 << (bit % 8)
+		if _, err := decodeIndex(b); err == nil {
+			t.Fatalf("bit %d flipped and nobody noticed", bit)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "index")
+	for size := range len(whole) {
+		overwriteNew(t, path, string(whole[:size]))
+		if ix, err := OpenFileIndex(path); err != nil || len(ix.entries) != 0 {
+			t.Fatalf("%d bytes left: %d entries, %v", size, len(ix.entries), err)
+		}
+	}
+	if ix, err := OpenFileIndex(filepath.Dir(path)); err != nil || len(ix.entries) != 0 {
+		t.Errorf("a directory as index: %v", err)
+	}
+}
+
+func TestFileIndexSave(t *testing.T) {
+	dir := t.TempDir()
+	path, saved := filepath.Join(dir, "f"), filepath.Join(dir, "index")
+	overwriteNew(t, path, "x")
+	empty, _ := OpenFileIndex(saved)
+	if err := empty.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(saved); err == nil {
+		t.Error("an index without change was saved")
+	}
+	ix := settledIndex(t, saved, path)
+	ix.entries[pathID{1}] = indexEntry{used: today() - indexKeep - 1}
+	ix.entries[pathID{2}] = indexEntry{used: today() - indexKeep + 1}
+	if err := ix.Save(); err != nil {
+		t.Fatal(err)
+	}
+	first := lstat(t, saved)
+	if err := ix.Save(); err != nil || !os.SameFile(first, lstat(t, saved)) {
+		t.Errorf("saved again without change: %v", err)
+	}
+	again, _ := OpenFileIndex(saved)
+	if _, old := again.entries[pathID{1}]; old || len(again.entries) != 2 {
+		t.Errorf("%d entries; want all but the old one", len(again.entries))
+	}
+	if left := listing(t, dir); len(left) != 2 {
+		t.Errorf("files: %q", left)
+	}
+}
+
+func TestFileIndexConcurrent(t *testing.T) {
+	dir := t.TempDir()
+	ix, _ := OpenFileIndex(filepath.Join(dir, "index"))
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 40 {
+				path := filepath.Join(dir, strconv.Itoa(i%10))
+				if w == 0 && i < 10 {
+					_ = os.WriteFile(path, []byte(path), 0o644)
+				}
+				if fi, err := os.Lstat(path); err == nil && fi.Size() > 0 {
+					_, err := ix.Digest(path, fi)
+					if changed := (*ChangedError)(nil); err != nil && !errors.As(err, &changed) {
+						t.Error(err)
+					}
+				}
+				if i%20 == w {
+					ix.Forget(path)
+					if err := ix.Save(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
