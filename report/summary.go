@@ -7,7 +7,8 @@ import (
 )
 
 // Summary counts the checkpoints of some results. Each is in exactly one of
-// Passed, Failed, Errored, Broken and Skipped.
+// Passed, Failed, Errored, Broken and Skipped. A cell that has none to show
+// counts as one, by its status.
 type Summary struct {
 	Cells       int `json:"cells"`
 	Checkpoints int `json:"checkpoints"`
@@ -30,14 +31,10 @@ type Summary struct {
 func Summarize(r *Results, p *Policy) Summary {
 	s := Summary{Cells: len(r.Cells)}
 	broken, failed := false, false
-	for i := range r.Cells {
-		cell := &r.Cells[i]
-		// A cell can break before it has any checkpoint to show for it.
-		broken = broken || cell.Status == Broken
-		failed = failed || cell.Status == Error || cell.Status == TimedOut
-		for j := range cell.Checkpoints {
-			s.count(&cell.Checkpoints[j], p)
-		}
+	for _, row := range rowsOf(r) {
+		broken = broken || row.cell.Status == Broken
+		failed = failed || row.cell.Status == Error || row.cell.Status == TimedOut
+		s.count(row.checkpoint, p)
 	}
 	s.Judged = s.Passed + s.Failed
 	s.NotJudged = s.Errored + s.Broken + s.Skipped
@@ -56,16 +53,18 @@ func (s *Summary) count(c *Checkpoint, p *Policy) {
 	if p != nil {
 		passed = p.Passes(c)
 	}
-	switch v := verdictOf(c); {
-	case v == verdictPassed && !passed, v == verdictFailed && !passed:
-		s.Failed++
-	case v == verdictPassed, v == verdictFailed:
-		s.Passed++
-	case v == verdictSkipped:
+	switch verdictOf(c) {
+	case verdictPassed, verdictFailed:
+		if passed {
+			s.Passed++
+		} else {
+			s.Failed++
+		}
+	case verdictSkipped:
 		s.Skipped++
-	case v == verdictErrored:
+	case verdictErrored:
 		s.Errored++
-	default:
+	case verdictBroken:
 		s.Broken++
 	}
 }

@@ -7,24 +7,39 @@ const (
 	verdictPassed  verdict = "passed"
 	verdictFailed  verdict = "failed"
 	verdictErrored verdict = "errored" // the submission kept it from being judged
-	verdictBroken  verdict = "broken"  // infrastructure did; also any class we do not know
+	verdictBroken  verdict = "broken"  // infrastructure did
 	verdictSkipped verdict = "skipped"
 )
 
 // verdictOf reads the stored verdict; Passed counts only when there was one.
 func verdictOf(c *Checkpoint) verdict {
-	switch c.Class {
-	case Judged:
+	switch c.Class.Status() {
+	case Success:
 		if c.Passed {
 			return verdictPassed
 		}
 		return verdictFailed
-	case NotReached:
+	case Skipped:
 		return verdictSkipped
-	case CollectionError, NoTests, NoReport, Killed, SessionTimeout, PytestFailed:
+	case Error, TimedOut:
 		return verdictErrored
 	}
 	return verdictBroken
+}
+
+// rank orders verdicts by how much they ask for attention.
+func (v verdict) rank() int {
+	switch v {
+	case verdictPassed:
+		return 0
+	case verdictSkipped:
+		return 1
+	case verdictFailed:
+		return 2
+	case verdictErrored:
+		return 3
+	}
+	return 4
 }
 
 // remark is a case that stands for a checkpoint as a whole in formats that

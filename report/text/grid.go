@@ -7,6 +7,11 @@ import (
 	pretty "github.com/jedib0t/go-pretty/v6/text"
 )
 
+const (
+	gap   = 2  // spaces between columns
+	least = 20 // columns that a cut last column keeps
+)
+
 // Grid is a table for people. Cells must be safe lines already, see Line;
 // they may hold colour.
 type Grid struct {
@@ -28,12 +33,16 @@ func (g Grid) Text() string {
 	style.Name = "plain columns"
 	style.Format.Header = pretty.FormatUpper
 	style.Options = table.Options{SeparateHeader: true}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
 	style.Box.MiddleHorizontal, style.Box.MiddleSeparator = "-", "-"
 	w.SetStyle(style)
 	var b strings.Builder
 	for line := range strings.Lines(w.Render() + "\n") {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+		line = strings.TrimRight(line, " \n")
+		if rule := strings.Trim(line, "-") == ""; rule {
+			line = line[:max(len(line)-gap, 0)] // the gap after the last column
+		}
+		b.WriteString(line + "\n")
 	}
 	if g.Footer != "" {
 		b.WriteString("\n" + g.Footer + "\n")
@@ -78,7 +87,6 @@ func (g Grid) fit() [][]string {
 	if g.Width <= 0 || last < 0 {
 		return g.Rows
 	}
-	const gap, least = 2, 20
 	room := g.Width
 	for i, title := range g.Header[:last] {
 		column := Width(title)

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// test makes a test of 12.5 ms; message "" is none.
+func test(id string, g Group, s TestStatus, message string) Test {
+	t := Test{ID: id, File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: g, Status: s, DurationMS: 12.5}
+	if message != "" {
+		t.Message = &message
+	}
+	return t
+}
+
+// checkpoint counts tests into groups as tasks does.
+func checkpoint(name string, class Class, passed bool, tests ...Test) Checkpoint {
+	c := Checkpoint{Name: name, Class: class, Passed: passed, Policy: "core-cases", Collected: len(tests), Groups: GroupCounts{}, Tests: tests}
+	for _, g := range Groups {
+		c.Groups[g] = Count{}
+	}
+	for _, t := range tests {
+		n := c.Groups[t.Group]
+		n.Total++
+		if t.Status == TestPassed {
+			n.Passed++
+		}
+		c.Groups[t.Group] = n
+		c.DurationMS += t.DurationMS
+	}
+	if class == Judged {
+		c.ExitCode = ptr(0)
+		if !passed {
+			c.ExitCode = ptr(1)
+		}
+	}
+	return c
+}
+
+// nasty is what a hostile or unlucky test may print.
+const nasty = "naïve 🙂 日本\nline \"two\", | <b>&amp;</b> `x`\r\n\x1b[31mred\x1b[0m\x00nul\u202egnp.exe ]]> \xff end"
+
+// mixed has a cell of every status and a checkpoint of most classes.
+func mixed() *Results {
+	broken := checkpoint("checkpoint_1", NotJudged, false)
+	broken.Message = ptr("starting uvx: connection refused")
+	collection := checkpoint("checkpoint_2", CollectionError, false)
+	collection.ExitCode, collection.InfrastructureFailure = ptr(2), true
+	collection.Message = ptr("\nImportError: no module named kv\n  more")
+	noCore := checkpoint("checkpoint_3", Judged, false, test("test_alone", Functionality, TestPassed, ""))
+	noCore.ExitCode = ptr(0)
+	return &Results{Schema: Schema, Run: "20260102-030405-abcd", Cells: []Cell{
+		{
+			Problem: "kvstore", Solution: "reference", Backend: "local.host", Repeat: 1, Suites: []string{"nightly"},
+			Labels: map[string]string{"model": "none", "a<b": "c&d"}, Status: Success, Score: ptr(1.0),
+			Checkpoints: []Checkpoint{
+				checkpoint("checkpoint_1", Judged, true,
+					test("test_get[empty]", Core, TestPassed, ""),
+					test("test_slow", Functionality, TestSkipped, "needs a network"),
+					test("TestErrors::test_bad_key", ErrorGroup, TestPassed, "")),
+				checkpoint("checkpoint_2", Judged, true, test("test_put", Core, TestPassed, "")),
+			},
+		},
+		{
+			Problem: "kvstore", Solution: `agent["small"]`, Backend: "docker.py312", Repeat: 1, Status: Error, Score: ptr(0.0),
+			Message: ptr("checkpoint_2 could not be collected"),
+			Checkpoints: []Checkpoint{
+				checkpoint("checkpoint_1", Judged, false,
+					test("test_regression", Regression, TestFailed, "old"),
+					test("test_get[a|b]", Core, TestFailed, nasty),
+					test("test_setup", Core, TestError, "fixture 'kv' not found")),
+				collection,
+				noCore,
+			},
+		},
+		{Problem: "kvstore", Solution: `agent["small"]`, Backend: "docker.py312", Repeat: 2, Status: Broken, Checkpoints: []Checkpoint{broken}},
+		{Problem: "logs", Solution: "late", Backend: "local.host", Repeat: 1, Status: Skipped,
+			Checkpoints: []Checkpoint{checkpoint("checkpoint_1", NotReached, false)}},
+		{Problem: "logs", Solution: "lost", Backend: "local.host", Repeat: 1, Status: Broken, Message: ptr("image not found")},
+	}}
+}
+
+// many has n cells of three checkpoints.
+func many(n int) *Results {
+	r := &Results{Schema: Schema, Run: "many"}
+	for i := range n {
+		cell := Cell{Problem: fmt.Sprintf("p%d", i/4), Solution: fmt.Sprintf("s%d", i%4), Backend: "local.host", Repeat: 1, Status: Success}
+		for j := range 3 {
+			passed := i%5 != j
+			status := TestPassed
+			if !passed {
+				status = TestFailed
+			}
+			cell.Checkpoints = append(cell.Checkpoints, checkpoint(fmt.Sprintf("checkpoint_%d", j+1), Judged, passed,
+				test("test_a", Core, status, ""), test("test_b", Functionality, TestPassed, "")))
+		}
+		r.Cells = append(r.Cells, cell)
+	}
+	return r
+}
+
+// megabyte is a message without a line end.
+func megabyte() string { return strings.Repeat("x\x00é", 1<<18) }

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func render(t *testing.T, format string, r *Results, o Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFormatsGolden(t *testing.T) {
+	start := time.UnixMilli(1767323045000)
+	for _, format := range Formats() {
+		golden(t, "mixed."+format, render(t, format, mixed(), Options{Start: start, Stop: start.Add(90 * time.Second)}))
+		golden(t, "empty."+format, render(t, format, &Results{Run: "none"}, Options{}))
+	}
+	golden(t, "mixed.color.table", render(t, "table", mixed(), Options{Color: true}))
+	golden(t, "mixed.narrow.table", render(t, "table", mixed(), Options{Width: 120}))
+	golden(t, "many.table", render(t, "table", many(16), Options{}))
+	golden(t, "many.verbose.table", render(t, "table", many(16), Options{Verbose: true}))
+	golden(t, "many.markdown", render(t, "markdown", many(16), Options{}))
+}
+
+func TestUnknownFormatListsTheKnown(t *testing.T) {
+	err := Write(io.Discard, "jnuit", mixed(), Options{})
+	if err == nil || !strings.Contains(err.Error(), `did you mean "junit"?`) || !strings.Contains(err.Error(), "table, json, jsonl, csv, markdown, junit, ctrf") {
+		t.Errorf("error %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWriteReportsTheWritersError(t *testing.T) {
+	for _, format := range Formats() {
+		if err := Write(fullDisk{}, format, mixed(), Options{}); err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("%s: error %v", format, err)
+		}
+	}
+}
+
+// Whatever the tests print, each format stays readable by its reader, and a
+// terminal is sent no control character.
+func TestNastyContentStaysInside(t *testing.T) {
+	for _, message := range []string{nasty, megabyte(), "\x1b]0;title\a", strings.Repeat("\n", 1000), "\xff\xfe", `=cmd|' /C calc'!A0`} {
+		r := mixed()
+		cell := &r.Cells[1]
+		cell.Solution, cell.Message = message, &message
+		c := &cell.Checkpoints[0]
+		c.Tests[1].ID, c.Tests[1].File, c.Tests[1].Message = message, message, &message
+		for _, format := range Formats() {
+			out := render(t, format, r, Options{Width: 100})
+			if !utf8.Valid(out) {
+				t.Errorf("%s: not UTF-8", format)
+			}
+			switch format {
+			case "table", "markdown":
+				if i := bytes.IndexAny(out, "\x00\x1b\r\u202e"); i >= 0 {
+					t.Errorf("%s: control character at %d", format, i)
+				}
+			case "json":
+				if _, err := Decode(bytes.NewReader(out)); err != nil {
+					t.Error(err)
+				}
+			case "jsonl", "ctrf":
+				for line := range bytes.Lines(out) {
+					if !json.Valid(line) {
+						t.Errorf("%s: not JSON: %.100q", format, line)
+					}
+				}
+			case "csv":
+				records, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(records) != 1+8+4 { // header, tests, checkpoints without any
+					t.Errorf("csv: %d records", len(records))
+				}
+			case "junit":
+				if err := xml.Unmarshal(out, new(junitReport)); err != nil {
+					t.Error(err)
+				}
+				if bytes.ContainsAny(out, "\x00\x1b\x07") {
+					t.Error("junit: a character that XML 1.0 forbids")
+				}
+			}
+		}
+	}
+}
+
+// No format may look better than the model: every broken, errored, skipped
+// and failed checkpoint shows up as something that is not a pass.
+func TestNoFormatHidesWhatWasNotJudged(t *testing.T) {
+	r := mixed()
+	s := Summarize(r, nil)
+	bad := s.Failed + s.NotJudged
+
+	var junit junitReport
+	if err := xml.Unmarshal(render(t, "junit", r, Options{}), &junit); err != nil {
+		t.Fatal(err)
+	}
+	notGreen := 0
+	for _, suite := range junit.Suites {
+		if suite.Failures+suite.Errors > 0 || suite.Skipped == suite.Tests {
+			notGreen++
+		}
+	}
+	if notGreen != bad {
+		t.Errorf("junit: %d suites are not green, want %d", notGreen, bad)
+	}
+
+	var ctrf ctrfReport
+	if err := json.Unmarshal(render(t, "ctrf", r, Options{}), &ctrf); err != nil {
+		t.Fatal(err)
+	}
+	red := map[string]bool{}
+	for _, test := range ctrf.Results.Tests {
+		if test.Status == "failed" || test.Status == "other" || test.Status == "skipped" && test.FilePath == "" {
+			red[test.Suite[0]] = true
+		}
+	}
+	if len(red) != bad {
+		t.Errorf("ctrf: %d suites are not green, want %d: %v", len(red), bad, red)
+	}
+	if sum := ctrf.Results.Summary; sum.Tests != sum.Passed+sum.Failed+sum.Skipped+sum.Other || sum.Tests != len(ctrf.Results.Tests) {
+		t.Errorf("ctrf: summary does not add up: %+v", sum)
+	}
+
+	lines := bytes.Count(render(t, "jsonl", r, Options{}), []byte("\n"))
+	if want := s.Checkpoints; lines != want {
+		t.Errorf("jsonl: %d lines, want %d", lines, want)
+	}
+	records, err := csv.NewReader(bytes.NewReader(render(t, "csv", r, Options{}))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	notPassed := map[string]bool{}
+	for _, record := range records[1:] {
+		if record[7] == "false" {
+			notPassed[strings.Join(record[1:6], " ")] = true
+		}
+	}
+	if len(notPassed) != bad {
+		t.Errorf("csv: %d checkpoints did not pass, want %d", len(notPassed), bad)
+	}
+}
+
+func TestWriteChangesNothing(t *testing.T) {
+	r := mixed()
+	before := render(t, "json", r, Options{})
+	for _, format := range Formats() {
+		render(t, format, r, Options{})
+	}
+	if after := render(t, "json", r, Options{}); !bytes.Equal(before, after) {
+		t.Error("rendering changed the results")
+	}
+	if r.Cells[4].Checkpoints != nil {
+		t.Error("rendering filled in the model")
+	}
+}

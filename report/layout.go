@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// manyRows is where a table of checkpoints stops being readable at a glance;
+// above it, unless all are asked for, a row is a cell.
+const manyRows = 40
+
+// Columns of a name and of a note, above which they are cut. The other
+// formats have them whole.
+const (
+	nameColumns = 80
+	noteColumns = 200
+)
+
+// layout turns results into a grid for people.
+type layout struct {
+	repeats bool                                // some cell is a repeat, so there is a column for it
+	safe    func(s string, limit int) string    // makes a string fit for the page
+	mark    func(v verdict, word string) string // dresses the word for a verdict
+}
+
+// layOut makes a row per checkpoint or, when there are many and not all are
+// wanted, one per cell.
+func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict, string) string) text.Grid {
+	l := layout{safe: safe, mark: mark}
+	for _, cell := range r.Cells {
+		l.repeats = l.repeats || cell.Repeat > 1
+	}
+	rows := rowsOf(r)
+	var grid text.Grid
+	if len(rows) > manyRows && !all {
+		grid = l.perCell(r)
+	} else {
+		grid = l.perCheckpoint(rows)
+	}
+	grid.Footer = Summarize(r, nil).String()
+	return grid
+}
+
+func (l layout) perCheckpoint(rows []row) text.Grid {
+	grid := l.grid("problem", "checkpoint", "solution", "backend")
+	for i, r := range rows {
+		if i > 0 && rows[i-1].cell.Problem != r.cell.Problem {
+			grid.Rows = append(grid.Rows, nil)
+		}
+		c, cell := r.checkpoint, r.cell
+		grid.Rows = append(grid.Rows, l.row(
+			[]string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}, cell.Repeat,
+			l.mark(verdictOf(c), word(c)), c.Groups, r.seconds(), note(r)))
+	}
+	return grid
+}
+
+func (l layout) perCell(r *Results) text.Grid {
+	grid := l.grid("problem", "solution", "backend")
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		if i > 0 && r.Cells[i-1].Problem != cell.Problem {
+			grid.Rows = append(grid.Rows, nil)
+		}
+		one := &Results{Cells: r.Cells[i : i+1]}
+		groups, seconds, worst, remark := make(GroupCounts), 0.0, verdictPassed, ""
+		for _, row := range rowsOf(one) {
+			for _, g := range Groups {
+				groups[g] = groups[g].plus(row.checkpoint.Groups[g])
+			}
+			seconds += row.seconds()
+			if v := verdictOf(row.checkpoint); v.rank() > worst.rank() {
+				worst = v
+				remark = orName(row.checkpoint.Name, "cell") + " " + string(v)
+				if n := note(row); n != "" {
+					remark += ": " + n
+				}
+			}
+		}
+		s := Summarize(one, nil)
+		grid.Rows = append(grid.Rows, l.row(
+			[]string{cell.Problem, cell.Solution, cell.Backend}, cell.Repeat,
+			l.mark(worst, fmt.Sprintf("%d/%d", s.Passed, s.Checkpoints)), groups, seconds, remark))
+	}
+	return grid
+}
+
+// grid is an empty grid with columns for names and for what row adds.
+func (l layout) grid(names ...string) text.Grid {
+	if l.repeats {
+		names = append(names, "repeat")
+	}
+	header := append(names, "passed", "core", "func", "regr", "error", "time", "note")
+	var right []int
+	for i := len(names) + 1; i < len(header)-1; i++ {
+		right = append(right, i)
+	}
+	return text.Grid{Header: header, Right: right}
+}
+
+func (l layout) row(names []string, repeat int, passed string, groups GroupCounts, seconds float64, note string) []string {
+	var cells []string
+	for _, name := range names {
+		cells = append(cells, l.safe(name, nameColumns))
+	}
+	if l.repeats {
+		cells = append(cells, strconv.Itoa(repeat))
+	}
+	cells = append(cells, passed)
+	for _, g := range Groups {
+		cells = append(cells, fraction(groups[g]))
+	}
+	time := "-"
+	if seconds > 0 {
+		time = text.Duration(seconds)
+	}
+	return append(cells, time, l.safe(note, noteColumns))
+}
+
+// fraction is "12/14", and "-" when the group is empty.
+func fraction(c Count) string {
+	if c.Total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", c.Passed, c.Total)
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// word is the mark of a checkpoint. Capitals say "look here" where there is
+// no colour.
+func word(c *Checkpoint) string {
+	switch verdictOf(c) {
+	case verdictPassed:
+		return "yes"
+	case verdictFailed:
+		return "NO"
+	case verdictSkipped:
+		return "skipped"
+	case verdictErrored:
+		return "ERROR"
+	}
+	return "BROKEN"
+}
+
+// note says in one line what the counts do not: why a checkpoint was not
+// judged, or what keeps it from passing.
+func note(r row) string {
+	c := r.checkpoint
+	switch verdictOf(c) {
+	case verdictPassed:
+		return ""
+	case verdictFailed:
+		if m := remarkOn(c); m != nil {
+			return text.FirstLine(m.message)
+		}
+		return failing(c)
+	}
+	message := text.FirstLine(r.message())
+	if c.Class == NotJudged || c.Class == NotReached {
+		return message // the mark says the rest
+	}
+	if message == "" {
+		return string(c.Class)
+	}
+	return string(c.Class) + ": " + message
+}
+
+// failing names the first failing test of the first group that has one, as
+// most policies look at core first, and counts the others.
+func failing(c *Checkpoint) string {
+	name, group, others := "", len(Groups), -1
+	for _, t := range c.Tests {
+		if t.Status != TestFailed && t.Status != TestError {
+			continue
+		}
+		others++
+		g := slices.Index(Groups[:], t.Group)
+		if g < 0 {
+			g = len(Groups)
+		}
+		if name == "" || g < group {
+			name, group = t.ID, g
+		}
+	}
+	if others > 0 {
+		name += fmt.Sprintf(" and %d more", others)
+	}
+	return name
+}

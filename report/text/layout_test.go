@@ -1,0 +1,94 @@
+package text
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[float64]string{
+		0: "0s", 0.0001: "1ms", 0.08: "80ms", 0.0994: "100ms", 0.1: "0.1s", 1.234: "1.2s", 59.94: "59.9s", 59.96: "1m00s",
+		190: "3m10s", 3599.4: "59m59s", 3599.6: "1h00m", 7500: "2h05m", 360000: "100h00m",
+		-1: "?", math.NaN(): "?", math.Inf(1): "?",
+	} {
+		if got := Duration(in); got != want {
+			t.Errorf("Duration(%v) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for in, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 4 << 30: "4.0 GiB",
+		math.MaxInt64: "8.0 EiB", -1: "?",
+	} {
+		if got := Bytes(in); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  []string
+	}{
+		{"one two three four", 9, []string{"one two", "three", "four"}},
+		{"one two\n  laid   out already\nlast", 9, []string{"one two", "  laid   out already", "last"}},
+		{"averyveryverylongword x", 5, []string{"averyveryverylongword", "x"}},
+		{"no limit at all", 0, []string{"no limit at all"}},
+		{"日本 日本 日本", 9, []string{"日本 日本", "日本"}},
+		{"a\n\nb\n", 10, []string{"a", "", "b"}},
+	} {
+		if got := Fold(c.in, c.width); !slices.Equal(got, c.want) {
+			t.Errorf("Fold(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+func TestColorTakesNoWidth(t *testing.T) {
+	p := NewPalette(true)
+	painted := p.Good("日本") + p.Bad("x")
+	if painted == "日本x" || Width(painted) != 5 || Pad(painted, 7) != painted+"  " {
+		t.Errorf("width %d of %q", Width(painted), painted)
+	}
+	if off := NewPalette(false); off.Bad("x") != "x" || p.Good("") != "" {
+		t.Error("painted for nothing")
+	}
+}
+
+func TestGridFits(t *testing.T) {
+	p := NewPalette(true)
+	g := Grid{Header: []string{"name", "n", "note"}, Right: []int{1}, Width: 40, Footer: "done",
+		Rows: [][]string{{"日本", "1", "short"}, nil, {p.Bad("red"), "22", strings.Repeat("long ", 20)}, {"row", "3"}}}
+	const want = `NAME   N  NOTE
+----------------------------------------
+日本   1  short
+----------------------------------------
+red   22  long long long long long long…
+row    3
+
+done
+`
+	if got := stripColor(g.Text()); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if md := g.Markdown(); strings.Count(md, "\n") != 7 {
+		t.Errorf("markdown:\n%s", md)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	known := []string{"auto", "always", "never"}
+	for in, want := range map[string]string{
+		"alwys":  `unknown colour mode "alwys": did you mean "always"? known are auto, always, never`,
+		"purple": `unknown colour mode "purple": known are auto, always, never`,
+	} {
+		if got := Unknown("colour mode", in, known).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
