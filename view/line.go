@@ -45,7 +45,7 @@ func trouble(s event.State) bool {
 // done is the line of a node's end, and its message below when there is
 // trouble:
 //
-//	12.3s   4/27  BROKEN   kvstore/basics…  1.2s  asset "fixtures" changed
+//	12.3s   4/27  BROKEN      kvstore/basics…  1.2s  (asset "fixtures" changed)
 //	              connection refused
 func (l lines) done(prefix string, e event.NodeDone) string {
 	word := string(e.State)
@@ -57,24 +57,37 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 	case event.Done:
 		word = l.palette.Good(word)
 	}
-	out := prefix + text.Pad(word, 8) + " " + text.Line(e.Addr, 0)
+	out := l.head(prefix, word, e.Addr)
+	// The cause of a blocked node is its culprit; of the others, why they ran.
+	left, right := "", ""
 	if e.State != event.Blocked {
 		out += "  " + text.Duration(e.Seconds)
+		left, right = "(", ")"
 	}
 	if e.Cause != "" {
-		out += "  " + l.palette.Quiet(l.cut(text.Line(e.Cause, 0), text.Width(out)+2))
+		out += "  " + l.palette.Quiet(left+l.cut(text.Line(e.Cause, 0), text.Width(out)+4)+right)
 	}
 	out += "\n"
 	if trouble(e.State) && e.Message != "" && e.Message != e.Cause {
-		out += l.message(e.Addr, e.Message, text.Width(prefix))
+		out += l.message(e.Addr, e.Message, max(text.Width(prefix), 4))
 	}
 	return out
 }
 
+// head is how each line begins: what happened, and to which node.
+func (l lines) head(prefix, word, addr string) string {
+	return prefix + text.Pad(word, len("interrupted")) + " " + text.Line(addr, 0)
+}
+
+// start is the line of work that begins.
+func (l lines) start(prefix string, e event.NodeStart) string {
+	return l.head(prefix, "start", e.Addr) + "\n"
+}
+
 // retry is the line of an attempt that broke.
 func (l lines) retry(prefix string, e event.NodeRetry) string {
-	out := fmt.Sprintf("%s%s %s  attempt %d broke, next in %s: ",
-		prefix, text.Pad(l.palette.Doubt("retry"), 8), text.Line(e.Addr, 0), e.Attempt, text.Duration(e.Wait))
+	out := fmt.Sprintf("%s  attempt %d broke, next in %s: ",
+		l.head(prefix, l.palette.Doubt("retry"), e.Addr), e.Attempt, text.Duration(e.Wait))
 	return out + l.cut(text.Line(e.Reason, 0), text.Width(out)) + "\n"
 }
 

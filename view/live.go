@@ -23,32 +23,45 @@ import (
 // The bar is drawn from the tally a few times a second; events only count.
 // So a million cached nodes cost a million additions and no drawing.
 type liveView struct {
-	out      io.Writer
-	now      func() time.Time
-	lines    lines
+	out     io.Writer
+	now     func() time.Time
+	lines   lines
+	options []mpb.ContainerOption
+
+	// Both are nil until the first event, so that a run that never starts
+	// draws nothing. Only Emit and Close use them.
 	progress *mpb.Progress
 	bar      *mpb.Bar
 
-	mu     sync.Mutex // Emit and the drawing goroutines of mpb
+	mu     sync.Mutex // Emit, Close and the drawing goroutines of mpb
 	tally  tally
 	err    error
 	closed bool
 }
 
-func newLiveView(o Options, extra ...mpb.ContainerOption) *liveView {
-	v := &liveView{out: o.Err, now: o.Now, lines: lines{text.NewPalette(o.Color), o.Verbose, o.Width}}
-	options := []mpb.ContainerOption{mpb.WithOutput(o.Err), mpb.WithAutoRefresh()}
-	if o.Width > 0 {
-		options = append(options, mpb.WithWidth(o.Width))
+func newLiveView(o Options) *liveView {
+	v := &liveView{
+		out:     o.Err,
+		now:     o.Now,
+		lines:   lines{text.NewPalette(o.Color), o.Verbose, o.Width},
+		options: []mpb.ContainerOption{mpb.WithOutput(o.Err), mpb.WithAutoRefresh()},
 	}
-	v.progress = mpb.New(append(options, extra...)...)
+	if o.Width > 0 {
+		v.options = append(v.options, mpb.WithWidth(o.Width))
+	}
+	return v
+}
+
+// draw begins to draw.
+func (v *liveView) draw() {
+	v.progress = mpb.New(v.options...)
 	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
 	// A total of 0 leaves the end to Close; the real one is in the tally.
 	v.bar = v.progress.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 		v.mu.Lock()
 		s.Total, s.Current = int64(v.tally.total), int64(v.tally.done)
 		v.mu.Unlock()
-		// What is left of a narrow terminal is better spent on the counts.
+		// What is left of a wide terminal is better spent on the counts.
 		const widest = 32
 		s.RequestedWidth = min(widest, s.AvailableWidth)
 		return style.Fill(w, s)
@@ -57,30 +70,37 @@ func newLiveView(o Options, extra ...mpb.ContainerOption) *liveView {
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return v.position() })),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return v.counts() })),
 	)
-	return v
 }
 
 // Emit implements event.Sink.
 func (v *liveView) Emit(e event.Event) {
-	if above := v.count(e); above != "" {
-		// Without the lock: mpb writes from the goroutine that draws, and
-		// drawing takes the lock.
-		if _, err := io.WriteString(v.progress, above); err != nil {
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			if v.err == nil {
-				v.err = err
-			}
+	above, closed := v.count(e)
+	if closed {
+		return
+	}
+	if v.progress == nil {
+		v.draw()
+	}
+	if above == "" {
+		return
+	}
+	// Without the lock: mpb writes from the goroutine that draws, and drawing
+	// takes the lock.
+	if _, err := io.WriteString(v.progress, above); err != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.err == nil {
+			v.err = err
 		}
 	}
 }
 
 // count adds e to the tally and returns what to leave above the bar for it.
-func (v *liveView) count(e event.Event) string {
+func (v *liveView) count(e event.Event) (above string, closed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
-		return ""
+		return "", true
 	}
 	ran := false
 	if done, ok := e.(event.NodeDone); ok {
@@ -89,25 +109,26 @@ func (v *liveView) count(e event.Event) string {
 	v.tally.add(e, v.now())
 	switch e := e.(type) {
 	case event.NodeRetry:
-		return v.lines.retry("", e)
+		above = v.lines.retry("", e)
 	case event.NodeDone:
 		if trouble(e.State) || v.lines.verbose && v.lines.worthALine(e, ran) {
-			return v.lines.done("", e)
+			above = v.lines.done("", e)
 		}
 	}
-	return ""
+	return above, false
 }
 
-// Close implements View: the bar disappears, what stands above it stays.
+// Close implements View: the bar disappears, what stands above it stays. It
+// is called by the goroutine that called Emit, or after the last Emit.
 func (v *liveView) Close() error {
 	v.mu.Lock()
-	closed := v.closed
+	first := !v.closed
 	v.closed = true
 	v.mu.Unlock()
-	if !closed {
+	if first && v.progress != nil {
 		v.bar.Abort(true)
+		v.progress.Wait()
 	}
-	v.progress.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.err

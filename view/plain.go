@@ -72,7 +72,7 @@ func (v *plainView) Emit(e event.Event) {
 	switch e := e.(type) {
 	case event.NodeStart:
 		if v.lines.verbose {
-			v.write(v.prefix(now) + text.Pad("start", 8) + " " + text.Line(e.Addr, 0) + "\n")
+			v.write(v.lines.start(v.prefix(now), e))
 		}
 	case event.NodeRetry:
 		v.write(v.lines.retry(v.prefix(now), e))
@@ -106,12 +106,12 @@ func (v *plainView) heartbeat() {
 	}
 	v.beat = now
 	if len(v.tally.running) == 0 {
-		v.write(v.prefix(now) + text.Pad("waiting", 8) + " nothing runs\n")
+		v.write(v.lines.head(v.prefix(now), "waiting", "nothing runs") + "\n")
 		return
 	}
 	longest := v.tally.running[0] // they are in order of start
-	line := fmt.Sprintf("%s%s %s  for %s", v.prefix(now), text.Pad("running", 8),
-		text.Line(longest.addr, 0), text.Duration(now.Sub(longest.since).Seconds()))
+	line := fmt.Sprintf("%s  for %s", v.lines.head(v.prefix(now), "running", longest.addr),
+		text.Duration(now.Sub(longest.since).Seconds()))
 	if others := len(v.tally.running) - 1; others > 0 {
 		line += fmt.Sprintf(", and %s", text.Count(others, "other"))
 	}
