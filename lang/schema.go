@@ -1,14 +1,22 @@
 package lang
 
+import "slices"
+
 // BlockSchema describes one kind of block: what it may hold and what that
 // means. Schema returns the table that decoding itself uses.
 type BlockSchema struct {
 	Name       string            `json:"name"`
 	Labels     []string          `json:"labels,omitempty"` // what each label is: "name", "kind"
 	Doc        string            `json:"doc"`
+	Repeats    bool              `json:"repeats,omitempty"` // may stand more than once where it may stand
+	Required   bool              `json:"required,omitempty"`
 	Attributes []AttributeSchema `json:"attributes,omitempty"`
 	Blocks     []BlockSchema     `json:"blocks,omitempty"` // nested
 	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // what a first label of that name adds
+
+	free  bool     // any attribute is taken: locals
+	later []string // kinds and nested blocks that a later version has
+	axes  bool     // attributes are matrix axes
 }
 
 // AttributeSchema describes one attribute.
@@ -16,9 +24,110 @@ type AttributeSchema struct {
 	Name     string        `json:"name"`
 	Type     AttributeType `json:"type"`
 	Required bool          `json:"required,omitempty"`
-	Default  string        `json:"default,omitempty"` // HCL text
+	Default  string        `json:"default,omitempty"` // HCL text of a fixed default; Doc tells computed ones
+	Values   []string      `json:"values,omitempty"`  // the only ones allowed
 	Doc      string        `json:"doc"`
+
+	scope   string   // name in scope beside the global ones: checkpoint, cell, self
+	secrets bool     // may hold secret values
+	later   []string // values that a later version has
+	planned bool     // the whole attribute comes with a later version
 }
 
 // AttributeType is the kind of value an attribute takes, as shown to people.
 type AttributeType string
+
+// The types of attributes.
+const (
+	TypeText       AttributeType = "string"
+	TypeInteger    AttributeType = "whole number"
+	TypeBool       AttributeType = "bool"
+	TypeDuration   AttributeType = "duration"       // "20s", "1h30m"
+	TypeTexts      AttributeType = "list(string)"   // a set or tuple is taken too
+	TypeOneOrTexts AttributeType = "string or list" // of strings
+	TypeMap        AttributeType = "map(string)"
+	TypeForEach    AttributeType = "map, set or list of strings"
+	TypeProblem    AttributeType = "problem"
+	TypeSuite      AttributeType = "suite"
+	TypePool       AttributeType = "pool"
+	TypeSolutions  AttributeType = "solutions" // one, or a list, set or map of them
+	TypeBackends   AttributeType = "backends"
+	TypeAny        AttributeType = "any"
+	TypeType       AttributeType = "type"       // string, list(string), object({…}) …
+	TypeNames      AttributeType = "names"      // identifiers, not evaluated
+	TypeExpression AttributeType = "expression" // evaluated later, with self in scope
+)
+
+// Schema returns the blocks of the language in the order in which the
+// documentation treats them. Names that only later versions know are left out.
+func Schema() []BlockSchema {
+	shown := topLevel()
+	for i := range shown {
+		shown[i] = shown[i].shown()
+	}
+	return shown
+}
+
+func (s BlockSchema) shown() BlockSchema {
+	s.Attributes = slices.DeleteFunc(slices.Clone(s.Attributes), func(a AttributeSchema) bool { return a.planned })
+	s.Blocks, s.Kinds = slices.Clone(s.Blocks), slices.Clone(s.Kinds)
+	for i := range s.Blocks {
+		s.Blocks[i] = s.Blocks[i].shown()
+	}
+	for i := range s.Kinds {
+		s.Kinds[i] = s.Kinds[i].shown()
+	}
+	return s
+}
+
+func (s *BlockSchema) attribute(name string) *AttributeSchema {
+	for i := range s.Attributes {
+		if s.Attributes[i].Name == name {
+			return &s.Attributes[i]
+		}
+	}
+	return nil
+}
+
+func (s *BlockSchema) block(name string) *BlockSchema {
+	for i := range s.Blocks {
+		if s.Blocks[i].Name == name {
+			return &s.Blocks[i]
+		}
+	}
+	return nil
+}
+
+// forKind is the schema of a block whose first label is kind: the common part
+// and the kind's own; nil when there is no such kind.
+func (s *BlockSchema) forKind(kind string) *BlockSchema {
+	for _, k := range s.Kinds {
+		if k.Name == kind {
+			merged := *s
+			merged.Attributes = slices.Concat(s.Attributes, k.Attributes)
+			merged.Blocks = slices.Concat(s.Blocks, k.Blocks)
+			return &merged
+		}
+	}
+	return nil
+}
+
+func (s *BlockSchema) attributeNames() []string {
+	var names []string
+	for _, a := range s.Attributes {
+		if !a.planned {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+func (s *BlockSchema) blockNames() []string { return schemaNames(s.Blocks) }
+
+func schemaNames(schemas []BlockSchema) []string {
+	names := make([]string, len(schemas))
+	for i, s := range schemas {
+		names[i] = s.Name
+	}
+	return names
+}

@@ -1,0 +1,65 @@
+package lang
+
+import "fmt"
+
+// assemble fills the Config in source order from what the declarations made.
+func (l *loader) assemble() {
+	c := l.config
+	for _, d := range l.decls {
+		switch made := d.made.(type) {
+		case Variable:
+			c.Variables = append(c.Variables, made)
+		case Pool:
+			c.Pools = append(c.Pools, made)
+		case Secret:
+			c.Secrets = append(c.Secrets, made)
+		case *Backend:
+			c.Backends = append(c.Backends, made)
+		case []*Problem:
+			c.Problems = append(c.Problems, made...)
+		case []*Solution:
+			c.Solutions = append(c.Solutions, made...)
+		case *Suite:
+			c.Suites = append(c.Suites, made)
+		case *Result:
+			c.Results = append(c.Results, made)
+		case *Export:
+			c.Exports = append(c.Exports, made)
+		}
+	}
+	l.checkNames()
+}
+
+// checkNames reports problems that share a name, and solutions that share
+// one within their problem: results could not tell them apart.
+func (l *loader) checkNames() {
+	problems := map[string]*Problem{}
+	for _, p := range l.config.Problems {
+		if before := problems[p.Name]; before != nil {
+			l.report(finding{
+				code: "duplicate", summary: "Two problems of one name", rng: hclRange(p.Range),
+				detail: fmt.Sprintf("%s and %s (line %d) are both named %q.", p.Ref, before.Ref, before.Range.Start.Line, p.Name),
+				hint:   "give one of them another name = …",
+			})
+			continue
+		}
+		problems[p.Name] = p
+	}
+	type key struct {
+		problem *Problem
+		name    string
+	}
+	solutions := map[key]*Solution{}
+	for _, s := range l.config.Solutions {
+		k := key{s.Problem, s.Name}
+		if before := solutions[k]; before != nil {
+			l.report(finding{
+				code: "duplicate", summary: "Two solutions of one name", rng: hclRange(s.Range),
+				detail: fmt.Sprintf("%s and %s (line %d) both answer %q and are both named %q.", s.Ref, before.Ref, before.Range.Start.Line, s.Problem.Name, s.Name),
+				hint:   "give one of them another name = …",
+			})
+			continue
+		}
+		solutions[k] = s
+	}
+}

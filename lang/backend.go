@@ -1,0 +1,88 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// backendKinds says how the attributes of each kind are read. A kind is one
+// entry here and one in backendSchema.
+func backendKinds() map[string]func(*block, *Backend) {
+	return map[string]func(*block, *Backend){
+		"local": func(b *block, made *Backend) {
+			made.Local = &LocalBackend{}
+			made.Local.Python, _ = b.text("python")
+		},
+	}
+}
+
+func (l *loader) evaluateBackend(d *decl) cty.Value {
+	b := &block{l: l, src: d.src, decl: d, schema: l.topSchema("backend").forKind(d.path[0]), ctx: l.scope(d), header: d.header}
+	if d.block != nil {
+		b = l.open(d, d.block, d.schema, l.scope(d))
+	}
+	made := &Backend{Kind: d.path[0], Name: d.path[1], Pool: cpuPool, Range: convertRange(d.header)}
+	if name, g := b.reference("pool", TypePool, "pool."); g == isSet {
+		made.Pool = strings.TrimPrefix(name, "pool.")
+	}
+	made.Env, _ = b.env("env")
+	made.Inherit = b.envNames("inherit")
+	made.Passthrough = b.envNames("passthrough")
+	made.Setup, _ = b.texts("setup")
+	made.SetupTimeout, _ = b.limit("setup_timeout")
+	made.Retry = b.retry()
+	backendKinds()[made.Kind](b, made)
+
+	l.instances.backends[d.addr()] = made
+	d.made = made
+	value := cty.ObjectVal(map[string]cty.Value{
+		"ref":  cty.StringVal(d.addr()),
+		"kind": cty.StringVal(made.Kind),
+		"name": cty.StringVal(made.Name),
+		"addr": cty.StringVal(made.Addr()),
+	})
+	l.instances.values[d.addr()] = value
+	return value
+}
+
+// retry reads the retry block of a backend or suite; nil when there is none.
+func (b *block) retry() *Retry {
+	r := b.only("retry")
+	if r == nil {
+		return nil
+	}
+	made := &Retry{}
+	made.On, _ = r.texts("on")
+	made.Attempts, _ = r.integer("attempts", 1)
+	made.Wait, _ = r.duration("wait")
+	return made
+}
+
+// reference reads an attribute that names one declared thing, and returns
+// its ref.
+func (b *block) reference(name string, kind AttributeType, prefix string) (string, given) {
+	v, g := b.value(b.schemaOf(name, kind))
+	if g != isSet {
+		return "", g
+	}
+	ref := refOf(v)
+	if !strings.HasPrefix(ref, prefix) {
+		b.wrongType(name, "a "+string(kind)+", such as "+prefix+"name", v.Type())
+		return "", isFailed
+	}
+	return ref, isSet
+}
+
+// refOf is the ref attribute of a value that stands for something declared;
+// "" when the value is something else.
+func refOf(v cty.Value) string {
+	if v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("ref") {
+		return ""
+	}
+	ref := v.GetAttr("ref")
+	if ref.Type() != cty.String || ref.IsNull() {
+		return ""
+	}
+	return ref.AsString()
+}

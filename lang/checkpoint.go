@@ -1,0 +1,126 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	sessionFactor  = 10 // default session limit, in limits of one test
+	sessionMinimum = 60 * time.Second
+)
+
+// checkpoint reads one checkpoint; place counts from 1 as written.
+func (b *block) checkpoint(place int, down inherited) *Checkpoint {
+	c := &Checkpoint{Name: b.label(), Range: convertRange(b.header)}
+	if c.Name == "" || strings.ContainsAny(c.Name, "/\\\x00") || strings.TrimSpace(c.Name) != c.Name {
+		b.fail(finding{
+			code: "bad-name", summary: "Bad name", rng: b.header,
+			detail: fmt.Sprintf("%q cannot name a checkpoint: files are named after it.", c.Name),
+		})
+	}
+	order, g := b.integer("order", 0)
+	if g == isAbsent || g == isNull {
+		order = place
+	}
+	c.Order = order
+	c.Version, _ = b.integer("version", 0)
+	c.State, _ = b.text("state")
+	c.Spec, _ = b.path("spec")
+	c.IncludePriorTests, _ = b.truth("include_prior_tests")
+
+	root := ""
+	if down.problem.Pytest != nil {
+		root = down.problem.Pytest.Root
+	}
+	c.Tests = b.testFiles(root)
+	b.timeouts(c, down)
+
+	env, _ := b.env("env")
+	c.Env = mergeEnv(down.env, env)
+	c.Markers = slices.Clone(down.markers)
+	for _, m := range b.markers() {
+		c.Markers = replace(c.Markers, m, func(x Marker) bool { return x.Name == m.Name })
+	}
+	c.Assets = slices.Clone(down.assets)
+	for _, a := range b.assets(c.Name) {
+		c.Assets = replace(c.Assets, a, func(x Asset) bool { return x.Name == a.Name })
+	}
+	b.eachTargetOnce(c.Assets)
+	c.Pass = down.pass
+	if pass := b.only("pass"); pass != nil {
+		c.Pass = pass.pass()
+	}
+	return c
+}
+
+// timeouts lets the checkpoint's own limits replace the problem's; a null is
+// an own limit too: none.
+func (b *block) timeouts(c *Checkpoint, down inherited) {
+	c.Timeout = down.timeout
+	if own, g := b.limit("timeout"); g == isSet || g == isNull {
+		c.Timeout = own
+	}
+	own, g := b.limit("session_timeout")
+	if g == isAbsent {
+		own, g = down.sessionTimeout, down.session
+	}
+	if g == isAbsent && c.Timeout > 0 {
+		own = max(sessionFactor*c.Timeout, sessionMinimum)
+	}
+	c.SessionTimeout = own
+}
+
+// replace puts v where same holds, or at the end.
+func replace[T any](list []T, v T, same func(T) bool) []T {
+	if at := slices.IndexFunc(list, same); at >= 0 {
+		list[at] = v
+		return list
+	}
+	return append(list, v)
+}
+
+var markerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (b *block) markers() []Marker {
+	all := b.children("marker")
+	b.eachNameOnce(all)
+	var made []Marker
+	for _, m := range all {
+		marker := Marker{Name: m.label(), Range: convertRange(m.header)}
+		marker.Group, _ = m.text("group")
+		marker.Description, _ = m.text("description")
+		if !markerName.MatchString(marker.Name) {
+			m.fail(finding{
+				code: "bad-name", summary: "Bad marker name", rng: m.header,
+				detail: fmt.Sprintf("%q cannot be a pytest marker: it must be a Python identifier.", marker.Name),
+			})
+		}
+		if strings.ContainsAny(marker.Description, "\n\r") {
+			m.reject("description", "bad-value", "Bad description", "The description of a marker is one line: it goes into pytest.ini.", "")
+		}
+		made = append(made, marker)
+	}
+	return made
+}
+
+// pass reads a pass block.
+func (b *block) pass() Pass {
+	p := Pass{Range: convertRange(b.header)}
+	policy, g := b.text("policy")
+	p.When = b.expression("when")
+	switch hasWhen := b.attrs["when"] != nil; {
+	case g == isFailed:
+	case (g == isSet) == hasWhen:
+		b.fail(finding{
+			code: "missing-attribute", summary: "How does it pass?", rng: b.header,
+			detail: "A pass block has exactly one of policy and when.",
+		})
+	default:
+		p.Policy = policy
+	}
+	return p
+}

@@ -1,0 +1,62 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Console evaluates expressions over a loaded configuration. It is used by one
+// goroutine at a time.
+type Console struct{ l *loader }
+
+// NewConsole loads a configuration. The console works as far as it could be
+// made sense of, also when there are findings; it is nil only when a file
+// could not be read or parsed.
+func NewConsole(o Options) (*Console, diag.List) {
+	l := newLoader(o)
+	l.load()
+	l.findings.Sort()
+	if l.unresolved {
+		return nil, l.findings
+	}
+	return &Console{l}, l.findings
+}
+
+// Config is the loaded configuration.
+func (c *Console) Config() *Config { return c.l.config }
+
+const consoleFile = "console"
+
+// Eval evaluates one expression and returns its value as HCL text, sensitive
+// parts masked. Relative paths start at the project's root.
+func (c *Console) Eval(expression string) (string, diag.List) {
+	src := &source{shown: consoleFile, dir: c.l.root, bytes: []byte(expression)}
+	c.l.reporter = newReporter() // findings of loading are said already
+	c.l.shown[src.shown] = src
+	expr, problems := hclsyntax.ParseExpression(src.bytes, src.shown, hcl.InitialPos)
+	for _, p := range problems {
+		c.l.reportHCL(p, "syntax")
+	}
+	if problems.HasErrors() {
+		return "", c.l.findings
+	}
+	clear(c.l.bad) // ranges of an earlier expression may be the same
+	d := &decl{kind: "console", path: []string{""}, src: src, whole: map[string]bool{}, value: cty.DynamicVal}
+	c.l.resolveExpr(d, expr, names{})
+	b := &block{l: c.l, src: src, decl: d, ctx: c.l.scope(d)}
+	v, ok := b.evaluate(expr)
+	if !ok && len(c.l.findings) == 0 {
+		c.l.report(finding{
+			code: "unknown-value", summary: "No value", rng: expr.Range(),
+			detail: "It depends on a part of the configuration that has an error.", hint: "`fevalgraph validate` shows it",
+		})
+	}
+	c.l.findings.Sort()
+	if !ok {
+		return "", c.l.findings
+	}
+	return valueText(v), c.l.findings
+}

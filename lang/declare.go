@@ -1,0 +1,213 @@
+package lang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/userfunc"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// decl is one thing that can be referred to, evaluated once.
+type decl struct {
+	kind   string   // "problem", "local", "backend" …
+	path   []string // what follows the kind: ["kvstore"], ["local", "host"]
+	src    *source
+	block  *hclsyntax.Block     // nil for locals and implicit declarations
+	attr   *hclsyntax.Attribute // of a local
+	schema *BlockSchema         // of block
+	header hcl.Range
+
+	needs []need          // what it refers to, in source order
+	whole map[string]bool // kinds that it refers to as a whole
+
+	failed bool
+	value  cty.Value // unknown until evaluated, and for ever when that fails
+	made   any       // what it adds to the Config, when that could be made
+}
+
+// need is one reference.
+type need struct {
+	to  *decl
+	rng hcl.Range
+}
+
+// addr is what the declaration is referred to by.
+func (d *decl) addr() string { return d.kind + "." + strings.Join(d.path, ".") }
+
+// name is the last part of the address.
+func (d *decl) name() string { return d.path[len(d.path)-1] }
+
+// title is the declaration as written, for sentences.
+func (d *decl) title() string {
+	if d.kind == "local" {
+		return d.addr()
+	}
+	return blockTitle(d.kind, d.path)
+}
+
+// declare collects the names of all sources.
+func (l *loader) declare() {
+	for _, src := range l.sources {
+		for _, b := range src.body.Blocks {
+			schema := l.topSchema(b.Type)
+			if schema == nil || len(b.Labels) != len(schema.Labels) {
+				continue // reported by checkStructure
+			}
+			if b.Type == "locals" {
+				for _, attr := range sortedAttributes(b.Body.Attributes) {
+					l.add(&decl{kind: "local", path: []string{attr.Name}, src: src, attr: attr, header: attr.NameRange})
+				}
+				continue
+			}
+			if schema.Kinds != nil {
+				if schema = schema.forKind(b.Labels[0]); schema == nil {
+					continue
+				}
+			}
+			path := b.Labels
+			if len(path) == 0 {
+				path = []string{""} // the fevalgraph block: one of its kind
+			}
+			l.add(&decl{kind: b.Type, path: path, src: src, block: b, schema: schema, header: b.DefRange()})
+		}
+	}
+	l.declareImplicit()
+}
+
+// declareImplicit adds what exists when nothing of its kind is written.
+func (l *loader) declareImplicit() {
+	main := l.sources[0]
+	if !l.written("backend") {
+		l.add(&decl{kind: "backend", path: []string{"local", "host"}, src: main})
+	}
+	if !l.written("suite") {
+		l.add(&decl{kind: "suite", path: []string{"default"}, src: main})
+	}
+	l.add(&decl{kind: "pool", path: []string{cpuPool}, src: main})
+}
+
+// cpuPool is the pool whose size is -j.
+const cpuPool = "cpu"
+
+// written reports whether any block of the kind stands in a file, well formed
+// or not: a mistyped backend must not bring the implicit one to life.
+func (l *loader) written(kind string) bool {
+	for _, src := range l.sources {
+		for _, b := range src.body.Blocks {
+			if b.Type == kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l *loader) add(d *decl) {
+	d.value = cty.DynamicVal
+	d.whole = map[string]bool{}
+	if first := l.byAddr[d.addr()]; first != nil {
+		l.duplicate(d, first)
+		return
+	}
+	if d.kind == "pool" && d.block != nil && d.name() == cpuPool {
+		l.report(finding{
+			code: "duplicate", summary: "Pool exists already", detail: "The pool cpu always exists; its size is -j.",
+			rng: d.header,
+		})
+		return
+	}
+	if !l.validName(d) {
+		d.failed = true
+	}
+	l.byAddr[d.addr()] = d
+	l.decls = append(l.decls, d)
+	if d.kind == "function" {
+		l.declareFunction(d)
+	}
+}
+
+func (l *loader) duplicate(second, first *decl) {
+	l.report(finding{
+		code: "duplicate", summary: "Duplicate " + second.kind,
+		detail: fmt.Sprintf("%s is declared at %s already.", strings.TrimSuffix(second.title(), ` ""`), place(first.header)),
+		rng:    second.header,
+	})
+}
+
+// validName keeps names such that a reference can spell them.
+func (l *loader) validName(d *decl) bool {
+	if d.block == nil || d.kind == "fevalgraph" {
+		return true
+	}
+	label := len(d.path) - 1
+	if hclsyntax.ValidIdentifier(d.path[label]) {
+		return true
+	}
+	l.report(finding{
+		code: "bad-name", summary: "Bad name",
+		detail: fmt.Sprintf("%q cannot be referred to: a label is made of letters, digits, \"_\" and \"-\" and begins with a letter or \"_\".", d.path[label]),
+		hint:   nameHint(d.kind), rng: d.block.LabelRanges[label],
+	})
+	return false
+}
+
+func nameHint(kind string) string {
+	if kind == "problem" || kind == "solution" {
+		return "the attribute name takes any text"
+	}
+	return ""
+}
+
+// declareFunction makes a function block callable. Its result is evaluated
+// when it is called, in the scope of its own references.
+func (l *loader) declareFunction(d *decl) {
+	for _, a := range d.schema.Attributes {
+		if a.Required && d.block.Body.Attributes[a.Name] == nil {
+			d.failed = true
+			return
+		}
+	}
+	if _, taken := l.builtins(d.src.dir)[d.name()]; taken {
+		l.report(finding{
+			code: "duplicate", summary: "Function exists already",
+			detail: fmt.Sprintf("%s is a function of the language.", d.name()), rng: d.header,
+		})
+		d.failed = true
+		return
+	}
+	alone := &hclsyntax.Body{Blocks: []*hclsyntax.Block{d.block}, SrcRange: d.block.Range(), EndRange: d.block.CloseBraceRange}
+	made, _, problems := userfunc.DecodeUserFunctions(alone, "function", func() *hcl.EvalContext { return l.scope(d) })
+	for _, p := range problems {
+		l.reportHCL(p, "bad-function")
+		d.failed = true
+	}
+	if f, ok := made[d.name()]; ok {
+		l.functions[d.name()] = f
+	}
+}
+
+func (l *loader) topSchema(name string) *BlockSchema {
+	for i := range l.schema {
+		if l.schema[i].Name == name {
+			return &l.schema[i]
+		}
+	}
+	return nil
+}
+
+// drivers are the blocks of which a problem has exactly one.
+func drivers(schema *BlockSchema) []string {
+	var names []string
+	for _, b := range schema.Blocks {
+		if b.Name == "pytest" {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// place is "file:line" of a range.
+func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }

@@ -1,0 +1,216 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// finding is a diagnostic in the making. With expr and ctx it shows what the
+// references of the expression were.
+type finding struct {
+	warning bool
+	code    string
+	summary string
+	detail  string
+	hint    string
+	rng     hcl.Range // zero when there is no place
+	expr    hcl.Expression
+	ctx     *hcl.EvalContext
+}
+
+// reportKey is what makes two findings the same: the instances of a for_each
+// repeat each other's.
+type reportKey struct {
+	code, detail, summary string
+	rng                   hcl.Range
+}
+
+// maxSnippet is how many lines of source a diagnostic shows at most.
+const maxSnippet = 8
+
+// reporter turns findings into diagnostics.
+type reporter struct {
+	shown    map[string]*source // by the Filename of their ranges
+	reported map[reportKey]bool
+	findings diag.List
+}
+
+func newReporter() reporter {
+	return reporter{shown: map[string]*source{}, reported: map[reportKey]bool{}}
+}
+
+func (r *reporter) report(f finding) {
+	key := reportKey{f.code, f.detail, f.summary, f.rng}
+	if r.reported[key] {
+		return
+	}
+	r.reported[key] = true
+	d := diag.Diagnostic{Severity: diag.Error, Code: f.code, Summary: f.summary, Detail: f.detail, Hint: f.hint}
+	if f.warning {
+		d.Severity = diag.Warning
+	}
+	if f.rng.Filename != "" {
+		at := convertRange(f.rng)
+		d.Range = &at
+		if src := r.shown[f.rng.Filename]; src != nil {
+			d.Snippet = src.snippet(f.rng)
+			d.Context = src.enclosing(f.rng)
+			d.Values = referenceValues(src, f.expr, f.ctx)
+		}
+	}
+	r.findings = append(r.findings, d)
+}
+
+// reportHCL reports a diagnostic of the hcl library. A non-empty code
+// overrides the one that its summary stands for.
+func (r *reporter) reportHCL(h *hcl.Diagnostic, code string) {
+	r.report(fromHCL(h, code))
+}
+
+func fromHCL(h *hcl.Diagnostic, code string) finding {
+	f := finding{
+		warning: h.Severity == hcl.DiagWarning,
+		code:    code, summary: h.Summary, detail: h.Detail, expr: h.Expression, ctx: h.EvalContext,
+	}
+	if h.Subject != nil {
+		f.rng = *h.Subject
+	}
+	if h.Summary == "Attribute redefined" {
+		f.code, f.summary = "duplicate", "Duplicate attribute"
+	}
+	if f.code == "" {
+		f.code = evaluationCode(h.Summary)
+	}
+	// the library suggests inside its sentences; here hints stand apart
+	if before, after, found := strings.Cut(f.detail, " Did you mean "); found {
+		f.detail, f.hint = before, "did you mean "+after
+	}
+	if name, candidates := missingStep(h); f.hint == "" && name != "" {
+		f.hint = didYouMean(name, candidates, "")
+	}
+	return f
+}
+
+// evaluationCode maps the summaries of the hcl library to stable codes.
+func evaluationCode(summary string) string {
+	switch summary {
+	case "Unsupported attribute", "Unknown variable", "Invalid index", "Missing map element":
+		return "unknown-reference"
+	case "Call to unknown function":
+		return "unknown-function"
+	case "Error in function call", "Invalid function argument", "Not enough function arguments", "Too many function arguments",
+		"Invalid expanding argument value":
+		return "function-call"
+	case "Duplicate object key":
+		return "duplicate"
+	}
+	return "evaluation"
+}
+
+func convertRange(r hcl.Range) diag.Range {
+	return diag.Range{
+		File:  r.Filename,
+		Start: diag.Pos{Line: r.Start.Line, Column: r.Start.Column, Byte: r.Start.Byte},
+		End:   diag.Pos{Line: r.End.Line, Column: r.End.Column, Byte: r.End.Byte},
+	}
+}
+
+func hclRange(r diag.Range) hcl.Range {
+	return hcl.Range{
+		Filename: r.File,
+		Start:    hcl.Pos{Line: r.Start.Line, Column: r.Start.Column, Byte: r.Start.Byte},
+		End:      hcl.Pos{Line: r.End.Line, Column: r.End.Column, Byte: r.End.Byte},
+	}
+}
+
+// snippet returns the lines of r.
+func (s *source) snippet(r hcl.Range) []string {
+	lines := strings.Split(string(s.bytes), "\n")
+	first, last := r.Start.Line-1, r.End.Line-1
+	if r.End.Column == 1 && last > first { // the range ends with a newline
+		last--
+	}
+	if first < 0 || first >= len(lines) {
+		return nil
+	}
+	last = min(last, len(lines)-1, first+maxSnippet-1)
+	lines = lines[first : last+1]
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, "\r")
+	}
+	return lines
+}
+
+// enclosing names the blocks around r, outermost first.
+func (s *source) enclosing(r hcl.Range) string {
+	if s.body == nil {
+		return ""
+	}
+	var names []string
+	body := s.body
+descend:
+	for {
+		for _, b := range body.Blocks {
+			whole := hcl.RangeBetween(b.TypeRange, b.CloseBraceRange)
+			if whole.Start.Byte <= r.Start.Byte && r.Start.Byte < whole.End.Byte {
+				names = append(names, blockTitle(b.Type, b.Labels))
+				body = b.Body
+				continue descend
+			}
+		}
+		return strings.Join(names, " > ")
+	}
+}
+
+// blockTitle is a block's header as written: problem "kvstore".
+func blockTitle(kind string, labels []string) string {
+	for _, label := range labels {
+		kind += fmt.Sprintf(" %q", label)
+	}
+	return kind
+}
+
+// missingStep finds what was looked up in vain and what there is instead.
+func missingStep(h *hcl.Diagnostic) (string, []string) {
+	if h.Expression == nil || h.EvalContext == nil || h.Subject == nil {
+		return "", nil
+	}
+	expr, ok := h.Expression.(hclsyntax.Expression)
+	if !ok {
+		return "", nil
+	}
+	for _, t := range expr.Variables() {
+		if name, candidates := failingStep(t, h.EvalContext); name != "" {
+			return name, candidates
+		}
+	}
+	return "", nil
+}
+
+// pathReason says what is wrong with a path.
+func pathReason(shown string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("There is no %q.", shown)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Sprintf("There is no %q: something on the way is a file.", shown)
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Sprintf("%q runs in a loop of symbolic links.", shown)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("%q may not be read.", shown)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Sprintf("%q: %v.", filepath.ToSlash(shown), err)
+}

@@ -1,0 +1,84 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// env reads a map of environment variables, sorted by name. A value with a
+// secret in it carries the secret's name.
+func (b *block) env(name string) ([]EnvVar, given) {
+	a := b.schemaOf(name, TypeMap)
+	v, g := b.marked(a)
+	if g != isSet {
+		return nil, g
+	}
+	v, outer := v.Unmark()
+	texts, err := convert.Convert(v, cty.Map(cty.String))
+	if err != nil {
+		b.wrongType(name, "a map of strings", v.Type())
+		return nil, isFailed
+	}
+	texts, inner := texts.Unmark()
+	var vars []EnvVar
+	for it := texts.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		value, own := value.Unmark()
+		switch {
+		case value.IsNull():
+			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
+			return nil, isFailed
+		case !envName.MatchString(key.AsString()):
+			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
+			return nil, isFailed
+		case strings.ContainsRune(value.AsString(), 0):
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s holds a NUL.", name, key.AsString()), "")
+			return nil, isFailed
+		}
+		vars = append(vars, EnvVar{Name: key.AsString(), Value: value.AsString(), Secret: secretName(cty.NewValueMarks(marksOf(outer, inner, own)...))})
+	}
+	return vars, isSet
+}
+
+func marksOf(sets ...cty.ValueMarks) []any {
+	var all []any
+	for _, s := range sets {
+		for m := range s {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// mergeEnv puts over on base, both sorted by name.
+func mergeEnv(base, over []EnvVar) []EnvVar {
+	merged := slices.Clone(base)
+	for _, v := range over {
+		at, found := slices.BinarySearchFunc(merged, v, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+		if found {
+			merged[at] = v
+		} else {
+			merged = slices.Insert(merged, at, v)
+		}
+	}
+	return merged
+}
+
+// envNames reads a list of names of environment variables.
+func (b *block) envNames(name string) []string {
+	names, _ := b.texts(name)
+	for _, n := range names {
+		if !envName.MatchString(n) {
+			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", n), "")
+			return nil
+		}
+	}
+	return names
+}

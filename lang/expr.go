@@ -1,0 +1,161 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Expr is an expression that is evaluated when results exist, with them in
+// scope as self. It is safe for concurrent use.
+type Expr struct {
+	expr   hclsyntax.Expression
+	ctx    *hcl.EvalContext
+	src    *source
+	source string
+	mu     *sync.Mutex // functions of the configuration make their scope when first called
+}
+
+// Source is the canonical text for keys: the expression without comments and
+// in canonical form, then a line for the value of everything it refers to
+// outside of self, so that a changed variable changes it.
+func (e *Expr) Source() string { return e.source }
+
+// Range is where the expression stands.
+func (e *Expr) Range() diag.Range { return convertRange(e.expr.Range()) }
+
+// Eval evaluates the expression over self. Findings have their place; the
+// value is cty.DynamicVal when any is an error.
+func (e *Expr) Eval(self cty.Value) (cty.Value, diag.List) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx := e.ctx.NewChild()
+	ctx.Variables = map[string]cty.Value{"self": self}
+	v, problems := e.expr.Value(ctx)
+	r := newReporter()
+	r.shown[e.src.shown] = e.src
+	for _, p := range problems {
+		if p.Expression == nil {
+			p.Expression, p.EvalContext = e.expr, ctx
+		}
+		r.reportHCL(p, "")
+	}
+	if problems.HasErrors() {
+		return cty.DynamicVal, r.findings
+	}
+	return v, r.findings
+}
+
+// expression keeps an attribute for later; nil when it is absent or bad.
+func (b *block) expression(name string) *Expr {
+	b.schemaOf(name, TypeExpression)
+	attr := b.attrs[name]
+	if attr == nil {
+		return nil
+	}
+	if b.l.bad[attr.Expr.Range()] {
+		b.decl.failed = true
+		return nil
+	}
+	e := &Expr{expr: attr.Expr, ctx: b.ctx, src: b.src, mu: &b.l.calling}
+	lines, secret, known := b.l.references(attr.Expr, b.src, b.ctx, map[string]bool{})
+	switch {
+	case secret != "":
+		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would hash the sensitive value %q.", name, secret), "")
+		return nil
+	case !known:
+		b.decl.failed = true
+		return nil
+	}
+	slices.Sort(lines)
+	text := canonicalText([]byte(rangeText(b.src, attr.Expr.Range())))
+	e.source = strings.Join(append([]string{text}, slices.Compact(lines)...), "\n")
+	return e
+}
+
+// references lists the values that expr refers to outside of self, and the
+// functions of the configuration that it calls with what they refer to.
+func (l *loader) references(expr hclsyntax.Expression, src *source, ctx *hcl.EvalContext, seen map[string]bool) (lines []string, secret string, known bool) {
+	known = true
+	for _, t := range expr.Variables() {
+		v, problems := t.TraverseAbs(ctx)
+		if problems.HasErrors() { // self, a parameter, or a mistake that Eval will report
+			continue
+		}
+		plain, marks := v.UnmarkDeep()
+		if name := secretName(marks); name != "" {
+			return nil, name, true
+		}
+		if !plain.IsWhollyKnown() {
+			return nil, "", false
+		}
+		lines = append(lines, canonicalText([]byte(rangeText(src, t.SourceRange())))+" = "+valueText(plain))
+	}
+	for _, call := range calls(expr) {
+		d := l.byAddr["function."+call.Name]
+		if d == nil || seen[call.Name] {
+			continue
+		}
+		seen[call.Name] = true
+		body := d.block.Body.Attributes
+		text := fmt.Sprintf("function %s(%s) = %s", call.Name, strings.Join(functionParams(d), ", "),
+			canonicalText([]byte(rangeText(d.src, body["result"].Expr.Range()))))
+		inner, secret, ok := l.references(body["result"].Expr, d.src, l.scope(d), seen)
+		if secret != "" || !ok {
+			return nil, secret, ok
+		}
+		lines = append(lines, text)
+		lines = append(lines, inner...)
+	}
+	return lines, "", known
+}
+
+// canonicalText is an expression without comments and line breaks, spaced as
+// the formatter does it.
+func canonicalText(text []byte) string {
+	tokens, _ := hclsyntax.LexExpression(text, "", hcl.InitialPos)
+	var b strings.Builder
+	templates := 0 // inside of "…" and heredocs every byte counts
+	interpolations := []int{}
+	for i, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenEOF:
+			continue
+		case hclsyntax.TokenComment:
+			b.WriteByte(' ')
+			continue
+		case hclsyntax.TokenNewline:
+			if i > 0 && tokens[i-1].Type == hclsyntax.TokenCHeredoc {
+				b.WriteByte('\n') // ends the heredoc
+			} else {
+				b.WriteByte(' ')
+			}
+			continue
+		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+			templates++
+		case hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			interpolations = append(interpolations, templates)
+			templates = 0
+		case hclsyntax.TokenTemplateSeqEnd:
+			if n := len(interpolations); n > 0 {
+				templates, interpolations = interpolations[n-1], interpolations[:n-1]
+			}
+		}
+		b.Write(t.Bytes)
+		if t.Type == hclsyntax.TokenCQuote || t.Type == hclsyntax.TokenCHeredoc {
+			templates--
+		}
+		if templates == 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return strings.TrimSpace(string(hclwrite.Format([]byte(b.String()))))
+}

@@ -1,0 +1,25 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Format returns src in canonical form. Text with syntax errors comes back as
+// it is, with the errors.
+func Format(filename string, src []byte) ([]byte, diag.List) {
+	r := newReporter()
+	r.shown[filename] = &source{shown: filename, bytes: src}
+	_, problems := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	for _, p := range problems {
+		r.reportHCL(p, "syntax")
+	}
+	r.findings.Sort()
+	if r.findings.HasErrors() {
+		return src, r.findings
+	}
+	return hclwrite.Format(src), r.findings
+}

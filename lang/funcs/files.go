@@ -1,0 +1,179 @@
+package funcs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// Files gives the file functions their place.
+type Files struct {
+	Dir string // relative paths start here; absolute
+	// Read, when set, is told what a function looked at, before it looks:
+	// kind "file" or "exists" with an absolute path, or "fileset" with an
+	// absolute directory, "\x00" and a pattern.
+	Read func(kind, name string)
+}
+
+func (f Files) functions() map[string]function.Function {
+	return map[string]function.Function{
+		"file":       f.file(),
+		"fileexists": f.exists(),
+		"fileset":    f.set(),
+	}
+}
+
+func (f Files) file() function.Function {
+	return function.New(&function.Spec{
+		Description: "Text of a UTF-8 file.",
+		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:        function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			name := f.resolve(args[0].AsString())
+			f.read("file", name)
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return cty.UnknownVal(cty.String), function.NewArgError(0, reason(args[0].AsString(), err))
+			}
+			if !utf8.Valid(text) {
+				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%q is not UTF-8 text", args[0].AsString())
+			}
+			return cty.StringVal(string(text)), nil
+		},
+	})
+}
+
+func (f Files) exists() function.Function {
+	return function.New(&function.Spec{
+		Description: "Whether a regular file is there.",
+		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:        function.StaticReturnType(cty.Bool),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			name := f.resolve(args[0].AsString())
+			f.read("exists", name)
+			info, err := os.Stat(name)
+			switch {
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+				return cty.False, nil
+			case err != nil: // not knowing is not the same as not there
+				return cty.UnknownVal(cty.Bool), function.NewArgError(0, reason(args[0].AsString(), err))
+			}
+			return cty.BoolVal(info.Mode().IsRegular()), nil
+		},
+	})
+}
+
+func (f Files) set() function.Function {
+	return function.New(&function.Spec{
+		Description: "Sorted slash-separated paths, relative to dir, of the files below it that match a pattern.",
+		Params: []function.Parameter{
+			{Name: "dir", Type: cty.String},
+			{Name: "pattern", Type: cty.String},
+		},
+		Type: function.StaticReturnType(cty.List(cty.String)),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			unknown := cty.UnknownVal(cty.List(cty.String))
+			dir, pattern := f.resolve(args[0].AsString()), args[1].AsString()
+			f.read("fileset", dir+"\x00"+pattern)
+			if info, err := os.Stat(dir); err != nil {
+				return unknown, function.NewArgError(0, reason(args[0].AsString(), err))
+			} else if !info.IsDir() {
+				return unknown, function.NewArgErrorf(0, "%q is not a directory", args[0].AsString())
+			}
+			names, err := Glob(dir, pattern)
+			if err != nil {
+				return unknown, function.NewArgError(1, err)
+			}
+			if len(names) == 0 {
+				return cty.ListValEmpty(cty.String), nil
+			}
+			values := make([]cty.Value, len(names))
+			for i, name := range names {
+				values[i] = cty.StringVal(name)
+				if values[i].AsString() != name { // the language normalises text; the disk does not
+					return unknown, function.NewArgErrorf(1, "the file name %+q is not in Unicode normal form C", name)
+				}
+			}
+			return cty.ListVal(values), nil
+		},
+	})
+}
+
+// Glob returns the sorted slash-separated paths, relative to dir, of the
+// regular files that match a doublestar pattern. Symbolic links to files
+// match; links to directories are neither matched nor entered, so a loop of
+// links cannot hang it. A name that is not UTF-8, a link that leads nowhere and
+// a directory that cannot be read are errors: the answer is never silently
+// smaller than the truth.
+func Glob(dir, pattern string) ([]string, error) {
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("%q is not a valid pattern", pattern)
+	}
+	if filepath.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
+		return nil, fmt.Errorf("the pattern %q must stay below the directory: no leading \"/\" and no \"..\"", pattern)
+	}
+	matches, err := doublestar.Glob(os.DirFS(dir), pattern,
+		doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
+	if err != nil {
+		var failed *fs.PathError
+		if errors.As(err, &failed) && !utf8.ValidString(failed.Path) {
+			return nil, fmt.Errorf("the file name %q is not UTF-8", failed.Path)
+		}
+		return nil, fmt.Errorf("looking for %q: %w", pattern, err)
+	}
+	names := matches[:0]
+	for _, name := range matches {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("the file name %q is not UTF-8", name)
+		}
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return nil, reason(name, err)
+		}
+		if !info.IsDir() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func (f Files) resolve(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(f.Dir, name)
+}
+
+func (f Files) read(kind, name string) {
+	if f.Read != nil {
+		f.Read(kind, name)
+	}
+}
+
+// reason says what is wrong with a path the way its author wrote it.
+func reason(written string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no %q", written)
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Errorf("%q runs in a loop of symbolic links", written)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%q may not be read", written)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("%q: %w", written, err)
+}

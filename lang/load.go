@@ -1,0 +1,100 @@
+package lang
+
+import (
+	"path/filepath"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Load reads a configuration. It returns every finding at once, sorted by
+// place. When any is an error the Config holds what could be made sense of
+// and must not be run.
+func Load(o Options) (*Config, diag.List) {
+	l := newLoader(o)
+	l.load()
+	l.findings.Sort()
+	return l.config, l.findings
+}
+
+// loader is the state of one Load.
+type loader struct {
+	options Options
+	base    string // absolute Options.Dir: names of files are shown relative to it
+	root    string // absolute directory of the main file
+	schema  []BlockSchema
+	config  *Config
+	reporter
+
+	sources []*source // in evaluation order: main, siblings, includes
+	read    map[ConfigInput]bool
+
+	decls     []*decl // in source order
+	byAddr    map[string]*decl
+	bad       map[hcl.Range]bool // expressions with an unresolved reference
+	functions map[string]function.Function
+	libraries map[string]map[string]function.Function // by directory
+
+	outside    assignments
+	instances  instances
+	calling    sync.Mutex // see Expr
+	unresolved bool       // no point in evaluating: a file did not parse
+}
+
+func newLoader(o Options) *loader {
+	if o.Env == nil {
+		o.Env = func(string) (string, bool) { return "", false }
+	}
+	return &loader{
+		options:   o,
+		schema:    topLevel(),
+		config:    &Config{},
+		reporter:  newReporter(),
+		read:      map[ConfigInput]bool{},
+		byAddr:    map[string]*decl{},
+		bad:       map[hcl.Range]bool{},
+		functions: map[string]function.Function{},
+		libraries: map[string]map[string]function.Function{},
+		instances: newInstances(),
+	}
+}
+
+func (l *loader) load() {
+	l.readSources()
+	if l.unresolved {
+		return
+	}
+	l.checkStructure()
+	l.declare()
+	l.readAssignments()
+	l.resolveAll()
+	order := l.evaluationOrder()
+	l.silenceFunctions()
+	for _, d := range order {
+		l.evaluate(d)
+	}
+	l.assemble()
+	if l.options.AdHoc != nil {
+		l.addAdHoc(*l.options.AdHoc)
+	}
+}
+
+// input records that evaluation depends on something beside the HCL text.
+func (l *loader) input(kind, name string) {
+	in := ConfigInput{Kind: kind, Name: name}
+	if !l.read[in] {
+		l.read[in] = true
+		l.config.Inputs = append(l.config.Inputs, in)
+	}
+}
+
+// resolve makes a path of the file src absolute.
+func (l *loader) resolve(src *source, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(src.dir, path)
+}

@@ -1,0 +1,122 @@
+package lang
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// matrix reads a suite's axes and returns their cells. Axes that are not
+// written hold everything there is; they follow those that are.
+func (b *block) matrix(repeat int) []Cell {
+	m := b.only("matrix")
+	if m == nil {
+		return cross(b.l.everySolution(), b.l.everyBackend(), true, repeat)
+	}
+	solutions, g := axis(m, "solution", TypeSolutions, b.l.instances.solutions)
+	if !g.usable() {
+		return nil
+	}
+	backends, g := axis(m, "backend", TypeBackends, b.l.instances.backends)
+	if !g.usable() {
+		return nil
+	}
+	if g != isSet {
+		backends = b.l.everyBackend()
+	}
+	solutionFirst := g != isSet || m.attrs["solution"].SrcRange.Start.Byte < m.attrs["backend"].SrcRange.Start.Byte
+	return cross(solutions, backends, solutionFirst, repeat)
+}
+
+// cross makes the cells of two axes, the last axis fastest, repeats innermost.
+func cross(solutions []*Solution, backends []*Backend, solutionFirst bool, repeat int) []Cell {
+	cells := make([]Cell, 0, len(solutions)*len(backends)*repeat)
+	add := func(s *Solution, b *Backend) {
+		for r := range repeat {
+			cells = append(cells, Cell{Solution: s, Backend: b, Repeat: r + 1})
+		}
+	}
+	if solutionFirst {
+		for _, s := range solutions {
+			for _, b := range backends {
+				add(s, b)
+			}
+		}
+		return cells
+	}
+	for _, b := range backends {
+		for _, s := range solutions {
+			add(s, b)
+		}
+	}
+	return cells
+}
+
+// axis reads the things along one axis: one, or a list, set or map of them,
+// nested as may be. One that comes twice counts once.
+func axis[T any](b *block, name string, kind AttributeType, known map[string]*T) ([]*T, given) {
+	v, g := b.value(b.schemaOf(name, kind))
+	if g != isSet {
+		return nil, g
+	}
+	var found []*T
+	seen := map[string]bool{}
+	var collect func(v cty.Value) bool
+	collect = func(v cty.Value) bool {
+		if ref := refOf(v); ref != "" {
+			thing := known[ref]
+			if thing != nil && !seen[ref] {
+				seen[ref] = true
+				found = append(found, thing)
+			}
+			return thing != nil
+		}
+		if v.IsNull() || !v.CanIterateElements() {
+			return false
+		}
+		var list []cty.Value
+		if t := v.Type(); t.IsMapType() || t.IsObjectType() {
+			for it := v.ElementIterator(); it.Next(); {
+				_, part := it.Element()
+				list = append(list, part)
+			}
+		} else {
+			list = v.AsValueSlice()
+			if t.IsSetType() { // a set of objects has no order of its own
+				slices.SortStableFunc(list, func(x, y cty.Value) int { return cmp.Compare(refOf(x), refOf(y)) })
+			}
+		}
+		for _, part := range list {
+			if !collect(part) {
+				return false
+			}
+		}
+		return true
+	}
+	if !collect(v) {
+		b.wrongType(name, string(kind)+": one, or a list, set or map of them", v.Type())
+		return nil, isFailed
+	}
+	return found, isSet
+}
+
+func (l *loader) everySolution() []*Solution {
+	var all []*Solution
+	for _, d := range l.decls {
+		if made, ok := d.made.([]*Solution); ok {
+			all = append(all, made...)
+		}
+	}
+	return all
+}
+
+func (l *loader) everyBackend() []*Backend {
+	var all []*Backend
+	for _, d := range l.decls {
+		if made, ok := d.made.(*Backend); ok {
+			all = append(all, made)
+		}
+	}
+	return all
+}

@@ -1,0 +1,191 @@
+package lang
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+const variableEnvPrefix = "FEVALGRAPH_VAR_"
+
+// outsideValue is a variable's value before it is converted.
+type outsideValue struct {
+	value  cty.Value
+	source string  // for people
+	at     finding // the place to blame
+}
+
+// assignments are the values given from outside, before it is known whether
+// the variables exist.
+type assignments struct {
+	flags map[string]string // --var; the last one wins
+	order []string          // names in flags, as first given
+	files []*source         // --var-file, then *.auto.vars.hcl: a later file of the same sort wins
+	given int               // how many of files are --var-file
+}
+
+// readAssignments collects --var, --var-file and *.auto.vars.hcl and reports
+// names that no variable block declares.
+func (l *loader) readAssignments() {
+	l.outside.flags = map[string]string{}
+	for _, flag := range l.options.Vars {
+		name, value, found := strings.Cut(flag, "=")
+		name = strings.TrimSpace(name)
+		if !found || name == "" {
+			l.report(finding{code: "bad-variable", summary: "Bad --var", detail: fmt.Sprintf("--var %q has no name and value.", flag), hint: "write --var name=value"})
+			continue
+		}
+		l.input("var", name)
+		if _, before := l.outside.flags[name]; !before {
+			l.outside.order = append(l.outside.order, name)
+		}
+		l.outside.flags[name] = value
+	}
+	for _, name := range l.outside.order {
+		l.checkAssigned(name, finding{detail: fmt.Sprintf("--var %s: ", name)})
+	}
+	for _, file := range l.options.VarFiles {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(l.base, file)
+		}
+		l.addAssignments(file)
+	}
+	l.outside.given = len(l.outside.files)
+	for _, file := range l.siblings(autoVarSuffix) {
+		l.addAssignments(file)
+	}
+}
+
+func (l *loader) addAssignments(path string) {
+	src := l.parse(path, &finding{})
+	if src == nil || src.body == nil {
+		l.unresolved = true
+		return
+	}
+	for _, b := range src.body.Blocks {
+		l.report(finding{
+			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
+			detail: "A file of variables holds assignments only.", hint: "write name = value",
+		})
+	}
+	for _, attr := range sortedAttributes(src.body.Attributes) {
+		l.checkAssigned(attr.Name, finding{rng: attr.NameRange})
+	}
+	l.outside.files = append(l.outside.files, src)
+}
+
+func (l *loader) checkAssigned(name string, at finding) {
+	if l.byAddr["variable."+name] != nil {
+		return
+	}
+	var candidates []string
+	for _, d := range l.decls {
+		if d.kind == "variable" {
+			candidates = append(candidates, d.name())
+		}
+	}
+	at.code, at.summary = "unknown-variable", "Unknown variable"
+	at.detail += fmt.Sprintf("There is no variable named %q.", name)
+	at.hint = didYouMean(name, candidates, "")
+	if len(candidates) == 0 {
+		at.hint = "no variable is declared"
+	}
+	l.report(at)
+}
+
+// variableValue finds the value of b's variable, or reports that there is
+// none and returns nil.
+func (b *block) variableValue(wanted cty.Type) *outsideValue {
+	l, name := b.l, b.label()
+	if text, ok := l.outside.flags[name]; ok {
+		return b.fromText(text, "--var", "--var "+name, wanted)
+	}
+	if v, found := b.fromFiles(l.outside.files[:l.outside.given]); found {
+		return v
+	}
+	l.input("env", variableEnvPrefix+name)
+	if text, ok := l.options.Env(variableEnvPrefix + name); ok {
+		return b.fromText(text, "environment "+variableEnvPrefix+name, variableEnvPrefix+name, wanted)
+	}
+	if v, found := b.fromFiles(l.outside.files[l.outside.given:]); found {
+		return v
+	}
+	a := b.schemaOf("default", TypeAny)
+	if attr := b.attrs[a.Name]; attr != nil {
+		v, ok := b.evaluate(attr.Expr)
+		if !ok {
+			return nil
+		}
+		v, marks := v.UnmarkDeep()
+		if secretName(marks) != "" {
+			b.reject("default", "sensitive-value", "Sensitive value", "The default of a variable cannot be another sensitive value.", "refer to that one instead")
+			return nil
+		}
+		return &outsideValue{v, "default", b.at("default")}
+	}
+	b.fail(finding{
+		code: "missing-value", summary: "Variable without a value", rng: b.header,
+		detail: fmt.Sprintf("var.%s has no default and no value was given.", name),
+		hint:   fmt.Sprintf("give --var %s=…, or set %s%s, or write %s = … in a file *%s", name, variableEnvPrefix, name, name, autoVarSuffix),
+	})
+	return nil
+}
+
+// fromFiles returns the value that the last of files gives.
+func (b *block) fromFiles(files []*source) (*outsideValue, bool) {
+	for i := len(files) - 1; i >= 0; i-- {
+		attr := files[i].body.Attributes[b.label()]
+		if attr == nil {
+			continue
+		}
+		v, problems := attr.Expr.Value(nil)
+		for _, p := range problems {
+			b.fail(fromHCL(p, ""))
+		}
+		if problems.HasErrors() {
+			return nil, true
+		}
+		return &outsideValue{v, "file " + files[i].shown, finding{rng: attr.Expr.Range()}}, true
+	}
+	return nil, false
+}
+
+// fromText reads a value given as text: literally when the variable holds
+// a string, number or bool, and as an HCL expression otherwise.
+func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideValue {
+	at := finding{}
+	if wanted == cty.DynamicPseudoType {
+		wanted = b.defaultType()
+	}
+	if wanted.IsPrimitiveType() {
+		return &outsideValue{cty.StringVal(text), source, at}
+	}
+	expr, problems := hclsyntax.ParseExpression([]byte(text), shown, hcl.InitialPos)
+	var v cty.Value
+	if !problems.HasErrors() {
+		v, problems = expr.Value(nil)
+	}
+	if problems.HasErrors() {
+		at.code, at.summary = "wrong-type", "Wrong type"
+		at.detail = fmt.Sprintf("%s is not an HCL value of the variable's type: %s", shown, problems[0].Detail)
+		at.hint = `write such as '["a", "b"]' or '{ a = 1 }'`
+		b.fail(at)
+		return nil
+	}
+	return &outsideValue{v, source, at}
+}
+
+// defaultType is what an untyped variable takes for text: its default's type,
+// or string.
+func (b *block) defaultType() cty.Type {
+	if attr := b.attrs["default"]; attr != nil && !b.l.bad[attr.Expr.Range()] {
+		if v, problems := attr.Expr.Value(b.ctx); !problems.HasErrors() && v.Type() != cty.DynamicPseudoType {
+			return v.Type()
+		}
+	}
+	return cty.String
+}

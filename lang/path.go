@@ -1,0 +1,89 @@
+package lang
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+const globCharacters = "*?[{"
+
+// isGlob reports whether a written path is a pattern.
+func isGlob(written string) bool { return strings.ContainsAny(written, globCharacters) }
+
+// splitGlob splits an absolute pattern at the last directory without glob
+// characters.
+func splitGlob(pattern string) (dir, rest string) {
+	return doublestar.SplitPattern(filepath.ToSlash(pattern))
+}
+
+// escapeGlob makes a path match itself alone.
+func escapeGlob(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		if strings.ContainsRune(`\*?[]{}`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// matchesAny reports whether anything on disk matches an absolute pattern.
+func matchesAny(pattern string) (bool, error) {
+	dir, rest := splitGlob(pattern)
+	found := false
+	err := doublestar.GlobWalk(os.DirFS(dir), rest, func(string, fs.DirEntry) error {
+		found = true
+		return doublestar.SkipDir
+	}, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if errors.Is(err, doublestar.SkipDir) {
+		err = nil
+	}
+	return found, err
+}
+
+// isRelativeInside reports whether a slash-separated path names something
+// below where it starts, without detours.
+func isRelativeInside(p string) bool {
+	return p != "" && p != "." && !path.IsAbs(p) && path.Clean(p) == p && p != ".." && !strings.HasPrefix(p, "../") &&
+		!strings.ContainsAny(p, "\\\x00")
+}
+
+// escapes reports whether an absolute path lies outside root.
+func escapes(root, absolute string) bool {
+	rel, err := filepath.Rel(root, absolute)
+	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// stat looks at a path that an attribute gave. What is wrong with it is
+// reported there.
+func (b *block) stat(name, absolute, hint string) (fs.FileInfo, bool) {
+	b.l.input("exists", absolute)
+	info, err := os.Stat(absolute)
+	if err == nil {
+		return info, true
+	}
+	code, summary := "unreadable-file", "Unreadable file"
+	switch {
+	case isMissing(err):
+		code, summary = "missing-file", "Missing file or directory"
+	case errors.Is(err, syscall.ELOOP):
+		code, summary, hint = "symlink-loop", "Loop of symbolic links", ""
+	default:
+		hint = ""
+	}
+	b.reject(name, code, summary, pathReason(b.l.show(absolute), err), hint)
+	return nil, false
+}
+
+// isMissing reports whether err says that nothing is there.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

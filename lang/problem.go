@@ -1,0 +1,193 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// problemDrivers says how each driver block is read. A driver is one entry
+// here and one block in problemSchema.
+func problemDrivers() map[string]func(*block, *Problem) {
+	return map[string]func(*block, *Problem){
+		"pytest": func(b *block, p *Problem) { p.Pytest = b.pytest() },
+	}
+}
+
+func (l *loader) evaluateProblem(d *decl) cty.Value {
+	var made []*Problem
+	var values []cty.Value
+	insts := l.expandEach(d)
+	for _, inst := range insts {
+		p := l.problem(d, inst)
+		made = append(made, p)
+		l.instances.problems[p.Ref] = p
+		value := problemValue(p)
+		l.instances.values[p.Ref] = value
+		values = append(values, value)
+	}
+	d.made = made
+	return collect(insts, values, problemValue(&Problem{}).Type())
+}
+
+// inherited is what a problem hands down to its checkpoints.
+type inherited struct {
+	problem        *Problem
+	timeout        time.Duration
+	sessionTimeout time.Duration
+	session        given // of sessionTimeout
+	env            []EnvVar
+	markers        []Marker
+	assets         []Asset
+	pass           Pass
+}
+
+func (l *loader) problem(d *decl, inst instance) *Problem {
+	b := l.open(d, d.block, d.schema, inst.ctx)
+	p := &Problem{Ref: inst.ref(d), Range: convertRange(d.header)}
+	p.Name = b.displayName(inst.name(d))
+	p.Title, _ = b.text("title")
+	p.Description, _ = b.text("description")
+	p.Version, _ = b.integer("version", 0)
+	p.Tags, _ = b.texts("tags")
+	p.Author, _ = b.text("author")
+	p.Difficulty, _ = b.text("difficulty")
+	p.Category, _ = b.text("category")
+	p.Entry, _ = b.text("entry")
+	b.driver(p)
+
+	down := inherited{problem: p}
+	down.timeout, _ = b.limit("timeout")
+	down.sessionTimeout, down.session = b.limit("session_timeout")
+	down.env, _ = b.env("env")
+	down.markers = b.markers()
+	down.assets = b.assets("")
+	down.pass = Pass{Policy: "core-cases"}
+	if pass := b.only("pass"); pass != nil {
+		down.pass = pass.pass()
+	}
+	b.checkpoints(p, down)
+	return p
+}
+
+// driver reads the one block that says how the problem is judged.
+func (b *block) driver(p *Problem) {
+	var found []*block
+	for _, name := range drivers(b.schema) {
+		if only := b.only(name); only != nil {
+			found = append(found, only)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		problemDrivers()[found[0].schema.Name](found[0], p)
+	case len(found) == 0 && !b.decl.failed:
+		b.fail(finding{
+			code: "missing-block", summary: "Problem without a driver", rng: b.header,
+			detail: "A problem has exactly one block that says how it is judged.",
+			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
+		})
+	}
+}
+
+// checkpoints reads the checkpoint blocks and sorts them by order and name.
+func (b *block) checkpoints(p *Problem, down inherited) {
+	all := b.children("checkpoint")
+	if len(all) == 0 && !b.decl.failed {
+		b.fail(finding{
+			code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
+			detail: "A problem has at least one checkpoint.", hint: `write checkpoint "checkpoint_1" { }`,
+		})
+	}
+	b.eachNameOnce(all)
+	for i, c := range all {
+		p.Checkpoints = append(p.Checkpoints, c.checkpoint(i+1, down))
+	}
+	slices.SortStableFunc(p.Checkpoints, func(x, y *Checkpoint) int {
+		return cmp.Or(cmp.Compare(x.Order, y.Order), cmp.Compare(x.Name, y.Name))
+	})
+}
+
+// eachNameOnce reports blocks of one kind that share a label.
+func (b *block) eachNameOnce(all []*block) {
+	first := map[string]*block{}
+	for _, c := range all {
+		if before := first[c.label()]; before != nil {
+			c.fail(finding{
+				code: "duplicate", summary: "Duplicate " + c.schema.Name, rng: c.header,
+				detail: fmt.Sprintf("%s stands at %s already.", blockTitle(c.schema.Name, c.labels), place(before.header)),
+			})
+			continue
+		}
+		first[c.label()] = c
+	}
+}
+
+// displayName reads the name attribute.
+func (b *block) displayName(otherwise string) string {
+	name, g := b.text("name")
+	if g != isSet {
+		return otherwise
+	}
+	if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
+		b.reject("name", "bad-name", "Bad name", fmt.Sprintf("%q cannot be a name: it must not be empty, begin or end with a space, or hold control characters.", name), "")
+		return otherwise
+	}
+	return name
+}
+
+// problemValue is what a reference to p sees.
+func problemValue(p *Problem) cty.Value {
+	checkpointType := cty.Object(map[string]cty.Type{"name": cty.String, "order": cty.Number, "version": cty.Number})
+	checkpoints := cty.ListValEmpty(checkpointType)
+	if len(p.Checkpoints) > 0 {
+		values := make([]cty.Value, len(p.Checkpoints))
+		for i, c := range p.Checkpoints {
+			values[i] = checkpointValue(c)
+		}
+		checkpoints = cty.ListVal(values)
+	}
+	kind := ""
+	if p.Pytest != nil {
+		kind = "pytest"
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"ref":         cty.StringVal(p.Ref),
+		"kind":        cty.StringVal(kind),
+		"name":        cty.StringVal(p.Name),
+		"title":       cty.StringVal(p.Title),
+		"description": cty.StringVal(p.Description),
+		"version":     cty.NumberIntVal(int64(p.Version)),
+		"tags":        textList(p.Tags),
+		"author":      cty.StringVal(p.Author),
+		"difficulty":  cty.StringVal(p.Difficulty),
+		"category":    cty.StringVal(p.Category),
+		"entry":       cty.StringVal(p.Entry),
+		"checkpoints": checkpoints,
+	})
+}
+
+// checkpointValue is checkpoint in the scope of a solution.
+func checkpointValue(c *Checkpoint) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{
+		"name":    cty.StringVal(c.Name),
+		"order":   cty.NumberIntVal(int64(c.Order)),
+		"version": cty.NumberIntVal(int64(c.Version)),
+	})
+}
+
+func textList(texts []string) cty.Value {
+	if len(texts) == 0 {
+		return cty.ListValEmpty(cty.String)
+	}
+	values := make([]cty.Value, len(texts))
+	for i, t := range texts {
+		values[i] = cty.StringVal(t)
+	}
+	return cty.ListVal(values)
+}

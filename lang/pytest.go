@@ -1,0 +1,93 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pytest reads the pytest driver of a problem and looks whether its root
+// holds tests at all.
+func (b *block) pytest() *Pytest {
+	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
+	if root, g := b.path("root"); g == isSet && b.testRoot(root) {
+		p.Root = root
+	}
+	directory, g := b.text("directory")
+	if g == isSet && !isRelativeInside(directory) {
+		b.reject("directory", "bad-path", "Bad directory", fmt.Sprintf("directory must be a plain relative path inside the workspace, not %q.", directory), `write such as "tests"`)
+	}
+	p.Directory = directory
+	p.Requires, _ = b.texts("requires")
+	p.Args, _ = b.texts("args")
+	p.Plugins, _ = b.texts("plugins")
+	b.text("split")
+	return p
+}
+
+// testRoot reports whether a directory has a test_*.py in it.
+func (b *block) testRoot(root string) bool {
+	info, ok := b.stat("root", root, "it is relative to "+b.l.show(b.src.path))
+	if !ok {
+		return false
+	}
+	if !info.IsDir() {
+		b.reject("root", "not-a-directory", "Not a directory", fmt.Sprintf("%q is not a directory.", b.l.show(root)), "")
+		return false
+	}
+	b.l.input("fileset", root+"\x00test_*.py")
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		b.reject("root", "unreadable-file", "Unreadable directory", pathReason(b.l.show(root), err), "")
+		return false
+	}
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), "test_") && strings.HasSuffix(e.Name(), ".py")
+	}) {
+		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("There is no test_*.py in %q.", b.l.show(root)), "every checkpoint has its tests in test_<checkpoint>.py")
+		return false
+	}
+	return true
+}
+
+// testFiles reads a checkpoint's own test files and looks whether they exist.
+func (b *block) testFiles(root string) []string {
+	tests, g := b.texts("tests")
+	if g == isAbsent || g == isNull {
+		tests = []string{"test_" + b.label() + ".py"}
+	}
+	if g == isSet && len(tests) == 0 {
+		b.reject("tests", "no-tests", "Checkpoint without tests", "tests is empty.", "leave it out for test_"+b.label()+".py")
+	}
+	for i, test := range tests {
+		if !isRelativeInside(test) || path.Ext(test) != ".py" {
+			b.reject("tests", "bad-path", "Bad test file", fmt.Sprintf("%q is not a plain path of a .py file relative to the pytest root.", test), "")
+			continue
+		}
+		if slices.Contains(tests[:i], test) {
+			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is named twice.", test), "")
+			continue
+		}
+		if root == "" { // it has a mistake of its own
+			b.decl.failed = true
+			continue
+		}
+		file := filepath.Join(root, filepath.FromSlash(test))
+		b.l.input("exists", file)
+		info, err := os.Stat(file)
+		switch {
+		case isMissing(err):
+			b.reject("tests", "missing-test-file", "Missing test file",
+				fmt.Sprintf("There is no %q, which has the tests of checkpoint %q.", b.l.show(file), b.label()),
+				"write it, or name the checkpoint's files with tests = [ … ]")
+		case err != nil:
+			b.reject("tests", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
+		case !info.Mode().IsRegular():
+			b.reject("tests", "missing-test-file", "Missing test file", fmt.Sprintf("%q is not a file.", b.l.show(file)), "")
+		}
+	}
+	return tests
+}

@@ -1,0 +1,355 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
+)
+
+// scopeStatic marks attributes that are evaluated before anything is declared.
+const scopeStatic = "static"
+
+// referable are the kinds that a reference can begin with, and how many
+// labels follow.
+func referable() []string {
+	return []string{"var", "local", "problem", "solution", "backend", "suite", "pool", "secret"}
+}
+
+// declKind is the kind of declaration that a prefix stands for.
+func declKind(prefix string) string {
+	if prefix == "var" {
+		return "variable"
+	}
+	return prefix
+}
+
+func prefixOf(kind string) string {
+	if kind == "variable" {
+		return "var"
+	}
+	return kind
+}
+
+// names is what may be referred to at a place beside the declarations.
+type names struct {
+	each  bool
+	scope string          // checkpoint, cell, self, or ""
+	local map[string]bool // iterators of dynamic, parameters of a function
+}
+
+func (n names) with(local string) names {
+	n.local = maps.Clone(n.local)
+	if n.local == nil {
+		n.local = map[string]bool{}
+	}
+	n.local[local] = true
+	return n
+}
+
+// resolveAll resolves every reference of every declaration.
+func (l *loader) resolveAll() {
+	for _, d := range l.decls {
+		switch {
+		case d.attr != nil:
+			l.resolveExpr(d, d.attr.Expr, names{})
+		case d.block != nil:
+			n := names{each: d.schema.attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil}
+			for _, p := range functionParams(d) {
+				n = n.with(p)
+			}
+			l.resolveBody(d, d.block.Body, d.schema, n)
+		}
+		if d.kind == "suite" { // what a matrix leaves out is all there is
+			for _, other := range l.decls {
+				if other.kind == "backend" || other.kind == "solution" {
+					d.needs = append(d.needs, need{other, d.header})
+				}
+			}
+		}
+	}
+}
+
+func functionParams(d *decl) []string {
+	if d.kind != "function" {
+		return nil
+	}
+	var params []string
+	if attr := d.block.Body.Attributes["params"]; attr != nil {
+		exprs, _ := hcl.ExprList(attr.Expr)
+		for _, e := range exprs {
+			params = append(params, hcl.ExprAsKeyword(e))
+		}
+	}
+	if attr := d.block.Body.Attributes["variadic_param"]; attr != nil {
+		params = append(params, hcl.ExprAsKeyword(attr.Expr))
+	}
+	return params
+}
+
+func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema, n names) {
+	for _, attr := range sortedAttributes(body.Attributes) {
+		known := schema.attribute(attr.Name)
+		if known == nil || known.Type == TypeNames || known.Type == TypeType || known.scope == scopeStatic {
+			continue
+		}
+		here := n
+		here.scope = known.scope
+		here.each = n.each && attr.Name != "for_each"
+		l.resolveExpr(d, attr.Expr, here)
+		if known.Type == TypeExpression {
+			l.forbidFiles(attr.Expr)
+		}
+	}
+	for _, b := range body.Blocks {
+		if b.Type == "dynamic" && len(b.Labels) == 1 {
+			if made := schema.block(b.Labels[0]); made != nil {
+				l.resolveDynamic(d, b, made, n)
+			}
+			continue
+		}
+		if inner := schema.block(b.Type); inner != nil {
+			l.resolveBody(d, b.Body, inner, n)
+		}
+	}
+}
+
+func (l *loader) resolveDynamic(d *decl, b *hclsyntax.Block, made *BlockSchema, n names) {
+	if attr := b.Body.Attributes["for_each"]; attr != nil {
+		l.resolveExpr(d, attr.Expr, n)
+	}
+	n = n.with(iteratorName(b))
+	if attr := b.Body.Attributes["labels"]; attr != nil {
+		l.resolveExpr(d, attr.Expr, n)
+	}
+	for _, inner := range b.Body.Blocks {
+		if inner.Type == "content" {
+			l.resolveBody(d, inner.Body, made, n)
+		}
+	}
+}
+
+// resolveExpr resolves the references and calls of one expression. One that
+// cannot be resolved makes the expression bad: it is never evaluated.
+func (l *loader) resolveExpr(d *decl, expr hclsyntax.Expression, n names) bool {
+	ok := true
+	for _, t := range expr.Variables() {
+		if f := l.resolveTraversal(d, t, n); f != nil {
+			l.report(*f)
+			ok = false
+		}
+	}
+	for _, call := range calls(expr) {
+		if f := l.resolveCall(d, call); f != nil {
+			l.report(*f)
+			ok = false
+		} else if _, made := l.functions[call.Name]; !made && l.byAddr["function."+call.Name] != nil {
+			ok = false // its own mistake is reported already
+		}
+	}
+	if !ok {
+		l.bad[expr.Range()] = true
+		d.failed = true
+	}
+	return ok
+}
+
+func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
+	root := t.RootName()
+	f := &finding{code: "unknown-reference", summary: "Unknown reference", rng: t.SourceRange()}
+	switch {
+	case n.local[root], root != "" && root == n.scope:
+		return nil
+	case root == "each" && n.each:
+		return nil
+	case root == "path":
+		name, rng := stepName(t, 1)
+		if name == "root" || name == "module" || name == "" {
+			return nil
+		}
+		f.detail, f.hint, f.rng = fmt.Sprintf("There is no path.%s.", name), didYouMean(name, []string{"root", "module"}, "path."), rng
+		return f
+	case root == "each":
+		f.detail = "each exists only in a block with for_each, outside of for_each itself."
+		return f
+	case root == "self":
+		f.detail = "self exists only where results do: in when of pass, where of result and value of metric."
+		return f
+	case root == "cell":
+		f.detail = "cell exists only in exclude blocks."
+		return f
+	case root == "checkpoint":
+		f.detail = "checkpoint exists only in source, entry and setup of a solution."
+		return f
+	case !slices.Contains(referable(), root):
+		return l.unknownRoot(t, f)
+	}
+	return l.resolveDecl(d, t, f)
+}
+
+// unknownRoot explains a reference that begins with no known prefix.
+func (l *loader) unknownRoot(t hcl.Traversal, f *finding) *finding {
+	root := t.RootName()
+	f.detail = fmt.Sprintf("There is nothing called %q.", root)
+	for _, d := range l.decls {
+		if d.name() == root && slices.Contains(referable(), prefixOf(d.kind)) {
+			f.detail = fmt.Sprintf("There is nothing called %q: a reference begins with what it refers to.", root)
+			f.hint = fmt.Sprintf("did you mean %s.%s?", prefixOf(d.kind), strings.Join(d.path, "."))
+			return f
+		}
+	}
+	f.rng = t[0].SourceRange()
+	f.hint = didYouMean(root, append(referable(), "each", "cell", "self", "path"), "")
+	if nearest(root, referable()) == "" && len(t) == 1 {
+		f.hint = fmt.Sprintf("for a text write %q", root)
+	}
+	return f
+}
+
+// resolveDecl finds the declaration and notes that d needs it.
+func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
+	kind := declKind(t.RootName())
+	labels := 1
+	if kind == "backend" {
+		labels = 2
+	}
+	var path []string
+	for i := 1; i <= labels; i++ {
+		name, _ := stepName(t, i)
+		if name == "" {
+			break
+		}
+		path = append(path, name)
+	}
+	if len(path) < labels { // values(solution), backend.local: all there are
+		d.whole[kind] = true
+		for _, other := range l.decls {
+			if other.kind == kind && (len(path) == 0 || other.path[0] == path[0]) {
+				d.needs = append(d.needs, need{other, t.SourceRange()})
+			}
+		}
+		return nil
+	}
+	if to := l.byAddr[kind+"."+strings.Join(path, ".")]; to != nil {
+		if to == d && d.kind == "variable" {
+			return nil // a validation speaks of its own variable
+		}
+		d.needs = append(d.needs, need{to, t.SourceRange()})
+		return nil
+	}
+	prefix := t.RootName() + "."
+	var candidates []string
+	for _, other := range l.decls {
+		if other.kind == kind {
+			candidates = append(candidates, strings.Join(other.path, "."))
+		}
+	}
+	_, last := stepName(t, labels)
+	f.rng = hcl.RangeBetween(t[0].SourceRange(), last)
+	f.detail = fmt.Sprintf("There is no %s named %q.", kind, strings.Join(path, "."))
+	f.hint = didYouMean(strings.Join(path, "."), candidates, prefix)
+	if len(candidates) == 0 {
+		f.hint = fmt.Sprintf("no %s is declared", kind)
+	}
+	return f
+}
+
+// stepName is the name at step i of a traversal: .name or ["name"].
+func stepName(t hcl.Traversal, i int) (string, hcl.Range) {
+	if i >= len(t) {
+		return "", hcl.Range{}
+	}
+	switch s := t[i].(type) {
+	case hcl.TraverseAttr:
+		return s.Name, s.SrcRange
+	case hcl.TraverseIndex:
+		if s.Key.Type() == cty.String && s.Key.IsKnown() && !s.Key.IsNull() {
+			return s.Key.AsString(), s.SrcRange
+		}
+	}
+	return "", hcl.Range{}
+}
+
+func (l *loader) resolveCall(d *decl, call *hclsyntax.FunctionCallExpr) *finding {
+	if to := l.byAddr["function."+call.Name]; to != nil {
+		d.needs = append(d.needs, need{to, call.NameRange})
+		return nil
+	}
+	builtins := l.builtins(d.src.dir)
+	if _, ok := builtins[call.Name]; ok {
+		return nil
+	}
+	candidates := slices.Sorted(maps.Keys(builtins))
+	for _, other := range l.decls {
+		if other.kind == "function" {
+			candidates = append(candidates, other.name())
+		}
+	}
+	f := &finding{
+		code: "unknown-function", summary: "Unknown function", rng: call.NameRange,
+		detail: fmt.Sprintf("There is no function %q.", call.Name),
+	}
+	if c := nearest(call.Name, candidates); c != "" {
+		f.hint = "did you mean " + c + "?"
+	}
+	return f
+}
+
+// forbidFiles refuses to read files in an expression that is evaluated when
+// results exist: what it read would be missing from its key.
+func (l *loader) forbidFiles(expr hclsyntax.Expression) {
+	for _, call := range l.allCalls(expr) {
+		if slices.Contains(funcs.FileFunctions(), call.Name) {
+			l.report(finding{
+				code: "file-in-result", summary: "Files cannot be read here",
+				detail: fmt.Sprintf("%s reads the disk, and this expression is evaluated when results exist.", call.Name),
+				hint:   "read it in locals and refer to local.<name>", rng: call.NameRange,
+			})
+			l.bad[expr.Range()] = true
+		}
+	}
+}
+
+// allCalls are the calls in expr and in the functions of the configuration
+// that it calls, however deep.
+func (l *loader) allCalls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
+	found := calls(expr)
+	seen := map[string]bool{}
+	for i := 0; i < len(found); i++ {
+		d := l.byAddr["function."+found[i].Name]
+		if d == nil || seen[d.name()] {
+			continue
+		}
+		seen[d.name()] = true
+		if attr := d.block.Body.Attributes["result"]; attr != nil {
+			found = append(found, calls(attr.Expr)...)
+		}
+	}
+	return found
+}
+
+func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
+	var found []*hclsyntax.FunctionCallExpr
+	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := node.(*hclsyntax.FunctionCallExpr); ok {
+			found = append(found, call)
+		}
+		return nil
+	})
+	return found
+}
+
+// builtins are the functions of the language for files of dir.
+func (l *loader) builtins(dir string) map[string]function.Function {
+	if l.libraries[dir] == nil {
+		l.libraries[dir] = funcs.Library(funcs.Files{Dir: dir, Read: l.input})
+	}
+	return l.libraries[dir]
+}

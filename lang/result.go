@@ -1,0 +1,56 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (l *loader) evaluateResult(d *decl) {
+	b := l.open(d, d.block, d.schema, l.scope(d))
+	r := &Result{Name: d.name(), Range: convertRange(d.header)}
+	r.From = b.suite("from")
+	r.Where = b.expression("where")
+	r.GroupBy, _ = b.texts("group_by")
+	metrics := b.children("metric")
+	b.eachNameOnce(metrics)
+	columns := slices.Clone(r.GroupBy)
+	for _, m := range metrics {
+		metric := Metric{Name: m.label(), Range: convertRange(m.header)}
+		metric.Value = m.expression("value")
+		metric.Format, _ = m.text("format")
+		r.Metrics = append(r.Metrics, metric)
+		columns = append(columns, metric.Name)
+	}
+	r.Sort, _ = b.texts("sort")
+	for _, key := range r.Sort {
+		name := strings.TrimPrefix(key, "-")
+		if !slices.Contains(columns, name) {
+			b.reject("sort", "unknown-value", "Unknown column", fmt.Sprintf("%q is neither a metric nor in group_by.", name), didYouMean(name, columns, ""))
+		}
+	}
+	d.made = r
+}
+
+func (l *loader) evaluateExport(d *decl) {
+	b := l.open(d, d.block, d.schema, l.scope(d))
+	e := &Export{Kind: d.path[0], Name: d.path[1], Range: convertRange(d.header)}
+	e.From = b.suite("from")
+	e.Path, _ = b.path("path")
+	d.made = e
+	for _, other := range l.decls {
+		if before, ok := other.made.(*Export); ok && other != d && e.Path != "" && before.Path == e.Path {
+			b.reject("path", "duplicate", "Two exports to one file",
+				fmt.Sprintf("%s writes %q already.", other.title(), l.show(e.Path)), "")
+		}
+	}
+}
+
+// suite reads an attribute that names a suite; nil when it does not.
+func (b *block) suite(name string) *Suite {
+	ref, g := b.reference(name, TypeSuite, "suite.")
+	if g != isSet {
+		return nil
+	}
+	return b.l.instances.suites[ref]
+}

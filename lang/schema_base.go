@@ -1,0 +1,131 @@
+package lang
+
+// topLevel is the table of every block that may stand in a file.
+func topLevel() []BlockSchema {
+	return []BlockSchema{
+		settingsSchema(),
+		variableSchema(),
+		{
+			Name: "locals", Repeats: true, free: true,
+			Doc: "Named values: every attribute is one, referred to as local.<name>.",
+		},
+		functionSchema(),
+		{
+			Name: "pool", Labels: []string{"name"}, Repeats: true,
+			Doc: "A limit on how many nodes run at once. The pool cpu exists already; its size is -j.",
+			Attributes: []AttributeSchema{
+				{Name: "slots", Type: TypeInteger, Required: true, Doc: "Nodes at once, at least 1."},
+			},
+		},
+		{
+			Name: "secret", Labels: []string{"name"}, Repeats: true,
+			Doc: "A value that is masked everywhere and never enters a key. It may be used in env. Exactly one of env and file is set.",
+			Attributes: []AttributeSchema{
+				{Name: "env", Type: TypeText, Doc: "Environment variable that holds it."},
+				{Name: "file", Type: TypeText, Doc: "File that holds it; one newline at its end is dropped."},
+			},
+		},
+		backendSchema(),
+		problemSchema(),
+		solutionSchema(),
+		suiteSchema(),
+		resultSchema(),
+		exportSchema(),
+	}
+}
+
+func settingsSchema() BlockSchema {
+	return BlockSchema{
+		Name: "fevalgraph",
+		Doc:  "Settings of the whole configuration; stands at most once.",
+		Attributes: []AttributeSchema{
+			{Name: "required_version", Type: TypeText, Doc: "Versions of fevalgraph that may read this: comma-separated conditions such as \">= 0.1, < 2\"."},
+			{Name: "include", Type: TypeTexts, scope: scopeStatic, Doc: "Further files, as paths or globs relative to the file; only path.root and path.module may be referred to. A glob must match something."},
+		},
+		Blocks: []BlockSchema{{
+			Name: "cache",
+			Doc:  "Where results are kept.",
+			Attributes: []AttributeSchema{
+				{Name: "dir", Type: TypeText, Doc: "Directory of the store. The default is the user's cache directory."},
+				{Name: "remote", Type: TypeText, planned: true},
+				{Name: "mode", Type: TypeText, planned: true},
+			},
+		}},
+	}
+}
+
+func variableSchema() BlockSchema {
+	return BlockSchema{
+		Name: "variable", Labels: []string{"name"}, Repeats: true,
+		Doc: "A value given from outside: by --var, --var-file, FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, in that order of precedence, or else its default.",
+		Attributes: []AttributeSchema{
+			{Name: "type", Type: TypeType, Default: "any", Doc: "Type that the value is converted to, such as string or set(string)."},
+			{Name: "default", Type: TypeAny, Doc: "Value when nothing is given. Without it a value is required."},
+			{Name: "description", Type: TypeText, Doc: "Shown by `fevalgraph variables`."},
+			{Name: "sensitive", Type: TypeBool, Default: "false", Doc: "Masks the value everywhere; it may then be used in env only, and only its name enters keys."},
+		},
+		Blocks: []BlockSchema{{
+			Name: "validation", Repeats: true,
+			Doc: "A condition that the value must meet.",
+			Attributes: []AttributeSchema{
+				{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "May refer to the variable itself."},
+				{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false."},
+			},
+		}},
+	}
+}
+
+func functionSchema() BlockSchema {
+	return BlockSchema{
+		Name: "function", Labels: []string{"name"}, Repeats: true,
+		Doc: "A function of your own. It may not call itself.",
+		Attributes: []AttributeSchema{
+			{Name: "params", Type: TypeNames, Required: true, Doc: "Names of the parameters: [a, b]."},
+			{Name: "variadic_param", Type: TypeNames, Doc: "Name of a parameter that takes all further arguments as a list."},
+			{Name: "result", Type: TypeAny, Required: true, Doc: "The value; parameters are in scope by their bare names."},
+		},
+	}
+}
+
+func retrySchema() BlockSchema {
+	return BlockSchema{
+		Name: "retry",
+		Doc:  "When and how often broken work is tried again. Verdicts are never retried.",
+		Attributes: []AttributeSchema{
+			{Name: "on", Type: TypeTexts, Default: `["broken"]`, Values: []string{"broken"}, Doc: "Classes of outcome that are retried."},
+			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Attempts in all, at least 1; 1 is no retry."},
+			{Name: "wait", Type: TypeDuration, Default: `"0s"`, Doc: "Pause before each further attempt."},
+		},
+	}
+}
+
+func backendSchema() BlockSchema {
+	return BlockSchema{
+		Name: "backend", Labels: []string{"kind", "name"}, Repeats: true,
+		Doc: "A place where commands run. Without any, the backend local.host exists.",
+		Attributes: []AttributeSchema{
+			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
+			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},
+			{Name: "inherit", Type: TypeTexts, Default: `["PATH"]`, Doc: "Variables taken from the caller's environment; their values enter keys."},
+			{Name: "passthrough", Type: TypeTexts, Default: passthroughDefault, Doc: "Variables taken from the caller's environment whose values do not enter keys: proxies, certificates, package indexes."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands run in the workspace before the tests."},
+			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
+		},
+		Blocks: []BlockSchema{retrySchema()},
+		Kinds: []BlockSchema{{
+			Name: "local",
+			Doc:  "This machine, without isolation.",
+			Attributes: []AttributeSchema{
+				{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\". The default is uv's choice."},
+			},
+		}},
+		later: []string{"docker", "gojudge", "skypilot", "remote"},
+	}
+}
+
+const passthroughDefault = `[
+  "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+  "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+  "UV_CACHE_DIR", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_PYTHON_INSTALL_DIR",
+  "UV_SYSTEM_CERTS", "UV_NATIVE_TLS",
+]`

@@ -1,0 +1,73 @@
+package lang
+
+func exportKinds() []string { return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf"} }
+
+func suiteSchema() BlockSchema {
+	return BlockSchema{
+		Name: "suite", Labels: []string{"name"}, Repeats: true,
+		Doc: "A set of cells: solutions on backends. Without any, the suite default holds every solution on every backend.",
+		Attributes: []AttributeSchema{
+			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged, at least 1."},
+			{Name: "stop_after", Type: TypeInteger, Default: "0", Doc: "Cells that may fail before nothing new starts; 0 is no limit."},
+			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only every N-th cell, starting with the I-th."},
+		},
+		Blocks: []BlockSchema{
+			{
+				Name: "matrix", axes: true,
+				Doc: "The axes, in the order written, the last one fastest. Without it: every solution on every backend.",
+				Attributes: []AttributeSchema{
+					{Name: "solution", Type: TypeSolutions, Required: true, Doc: "Solutions."},
+					{Name: "backend", Type: TypeBackends, Doc: "Backends. The default is every declared one, or else local.host."},
+				},
+			},
+			{
+				Name: "exclude", Repeats: true,
+				Doc: "Removes cells. cell.solution, cell.backend, cell.problem and cell.repeat are in scope.",
+				Attributes: []AttributeSchema{
+					{Name: "when", Type: TypeBool, Required: true, scope: "cell", Doc: "Whether the cell is removed."},
+					{Name: "reason", Type: TypeText, Default: `""`, scope: "cell", Doc: "Why, for people."},
+				},
+			},
+			retrySchema(),
+		},
+	}
+}
+
+func resultSchema() BlockSchema {
+	return BlockSchema{
+		Name: "result", Labels: []string{"name"}, Repeats: true,
+		Doc: "A leaderboard over a suite's results.",
+		Attributes: []AttributeSchema{
+			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
+			{Name: "where", Type: TypeExpression, scope: "self", Doc: "Which rows count, over self."},
+			{Name: "group_by", Type: TypeTexts, Default: "[]", Doc: "Axes that make a row: problem, solution, backend, or a label."},
+			{Name: "sort", Type: TypeTexts, Default: "[]", Doc: "Metrics or axes of group_by, most important first; a leading \"-\" is descending."},
+		},
+		Blocks: []BlockSchema{{
+			Name: "metric", Labels: []string{"name"}, Repeats: true,
+			Doc: "A column.",
+			Attributes: []AttributeSchema{
+				{Name: "value", Type: TypeExpression, Required: true, scope: "self", Doc: "Its value, over self."},
+				{Name: "format", Type: TypeText, Default: `""`, Doc: "A format such as \"%.1f\"."},
+			},
+		}},
+	}
+}
+
+func exportSchema() BlockSchema {
+	kinds := make([]BlockSchema, 0, len(exportKinds()))
+	for _, kind := range exportKinds() {
+		kinds = append(kinds, BlockSchema{Name: kind, Doc: "Results as " + kind + "."})
+	}
+	return BlockSchema{
+		Name: "export", Labels: []string{"kind", "name"}, Repeats: true,
+		Doc: "Writes a suite's results to a file after a run.",
+		Attributes: []AttributeSchema{
+			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
+			{Name: "path", Type: TypeText, Required: true, Doc: "The file."},
+		},
+		Kinds: kinds,
+		later: []string{"html", "github"},
+	}
+}

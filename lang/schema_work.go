@@ -1,0 +1,128 @@
+package lang
+
+const defaultIgnore = `["**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**", ".git/**"]`
+
+func groups() []string { return []string{"core", "functionality", "regression", "error"} }
+
+func policies() []string {
+	return []string{"core-cases", "all-cases", "all-non-error-cases", "any-case", "any-core-cases", "any"}
+}
+
+func problemSchema() BlockSchema {
+	return BlockSchema{
+		Name: "problem", Labels: []string{"name"}, Repeats: true,
+		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest.",
+		Attributes: []AttributeSchema{
+			forEachSchema(),
+			{Name: "name", Type: TypeText, Doc: "Unique name. The default is the label, or label[\"key\"] under for_each."},
+			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the problem."},
+			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
+			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "difficulty", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "category", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "entry", Type: TypeText, Default: `""`, Doc: "Command that starts a solution, such as \"python kv.py\". A solution may override it."},
+			{Name: "timeout", Type: TypeDuration, Default: `"30s"`, Doc: "Limit on one test; null is none. Checkpoints inherit it."},
+			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
+			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
+		},
+		Blocks: []BlockSchema{pytestSchema(), markerSchema(), assetSchema(), checkpointSchema(), passSchema()},
+		later:  []string{"judge", "command"},
+	}
+}
+
+func forEachSchema() AttributeSchema {
+	return AttributeSchema{
+		Name: "for_each", Type: TypeForEach,
+		Doc: "Makes one instance for each element, with each.key and each.value in scope; instances are referred to as <block>.<label>[\"key\"].",
+	}
+}
+
+func pytestSchema() BlockSchema {
+	return BlockSchema{
+		Name: "pytest",
+		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them.",
+		Attributes: []AttributeSchema{
+			{Name: "root", Type: TypeText, Required: true, Doc: "Directory with the test files."},
+			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
+			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
+			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
+			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
+			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none"}, later: []string{"file"}, Doc: "How a checkpoint's tests are divided between nodes."},
+		},
+	}
+}
+
+func markerSchema() BlockSchema {
+	return BlockSchema{
+		Name: "marker", Labels: []string{"name"}, Repeats: true,
+		Doc: "Maps a pytest marker to a group of tests.",
+		Attributes: []AttributeSchema{
+			{Name: "group", Type: TypeText, Required: true, Values: groups(), Doc: "Group of the marked tests."},
+			{Name: "description", Type: TypeText, Default: `""`, Doc: "Goes into pytest.ini."},
+		},
+	}
+}
+
+func assetSchema() BlockSchema {
+	return BlockSchema{
+		Name: "asset", Labels: []string{"name"}, Repeats: true,
+		Doc: "A file or directory that the tests may read. One of a checkpoint replaces the problem's of the same name.",
+		Attributes: []AttributeSchema{
+			{Name: "source", Type: TypeText, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something."},
+			{Name: "target", Type: TypeText, Doc: "Place below the assets directory: a relative path without \"..\". The default is the asset's name."},
+			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
+			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},
+		},
+	}
+}
+
+func checkpointSchema() BlockSchema {
+	return BlockSchema{
+		Name: "checkpoint", Labels: []string{"name"}, Repeats: true, Required: true,
+		Doc: "One step of a problem. Scalars replace the problem's, maps are merged into them.",
+		Attributes: []AttributeSchema{
+			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
+			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
+			{Name: "state", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "spec", Type: TypeText, Default: `""`, Doc: "Path of the task text; evaluation does not read it."},
+			{Name: "tests", Type: TypeOneOrTexts, Doc: "Its own test files, relative to the pytest root. The default is [\"test_<name>.py\"]."},
+			{Name: "include_prior_tests", Type: TypeBool, Default: "true", Doc: "Whether the tests of earlier checkpoints run too."},
+			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null is none. The default is the problem's."},
+			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on the whole pytest run; null is none. The default is the problem's, see there."},
+			{Name: "env", Type: TypeMap, secrets: true, Doc: "Merged into the problem's."},
+		},
+		Blocks: []BlockSchema{assetSchema(), markerSchema(), passSchema()},
+	}
+}
+
+func passSchema() BlockSchema {
+	return BlockSchema{
+		Name: "pass",
+		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is core-cases.",
+		Attributes: []AttributeSchema{
+			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
+			{Name: "when", Type: TypeExpression, scope: "self", Doc: "a condition over the checkpoint's result, self."},
+		},
+	}
+}
+
+func solutionSchema() BlockSchema {
+	return BlockSchema{
+		Name: "solution", Labels: []string{"name"}, Repeats: true,
+		Doc: "Code that answers a problem. source, entry and setup are evaluated for every checkpoint, with checkpoint.name, checkpoint.order and checkpoint.version in scope.",
+		Attributes: []AttributeSchema{
+			forEachSchema(),
+			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
+			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
+			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code."},
+			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
+			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a source that does not exist is: a mistake, or a checkpoint that was never reached."},
+			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},
+		},
+	}
+}

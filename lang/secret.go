@@ -1,0 +1,65 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+func (l *loader) evaluateSecret(d *decl) cty.Value {
+	b := l.open(d, d.block, d.schema, l.scope(d))
+	s := Secret{Name: d.name(), Range: convertRange(d.header)}
+	name, fromEnv := b.text("env")
+	file, fromFile := b.path("file")
+	if fromEnv == isFailed || fromFile == isFailed {
+		return cty.DynamicVal
+	}
+	switch {
+	case (fromEnv == isSet) == (fromFile == isSet):
+		b.fail(finding{
+			code: "missing-attribute", summary: "Where is the secret?", rng: b.header,
+			detail: "A secret has exactly one of env and file.",
+		})
+		return cty.DynamicVal
+	case fromEnv == isSet:
+		s.Env = name
+		l.input("env", name)
+		value, set := l.options.Env(name)
+		if !set {
+			l.unsetSecret(d, b)
+			return cty.DynamicVal
+		}
+		s.Value = value
+	default:
+		s.File = file
+		if _, ok := b.stat("file", file, ""); !ok {
+			return cty.DynamicVal
+		}
+		l.input("file", file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.reject("file", "unreadable-file", "Unreadable file", pathReason(l.show(file), err), "")
+			return cty.DynamicVal
+		}
+		s.Value = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	}
+	d.made = s
+	return cty.StringVal(s.Value).Mark(secretMark(d.name()))
+}
+
+// unsetSecret is a mistake only when the secret is used: a configuration can
+// be looked at by people who do not hold it.
+func (l *loader) unsetSecret(d *decl, b *block) {
+	used := slices.ContainsFunc(l.decls, func(other *decl) bool {
+		return slices.ContainsFunc(other.needs, func(n need) bool { return n.to == d })
+	})
+	f := b.at("env")
+	f.warning = !used
+	f.code, f.summary = "unset-secret", "Secret without a value"
+	f.detail = fmt.Sprintf("The environment variable that holds secret.%s is not set.", d.name())
+	b.fail(f)
+	d.failed = true
+}

@@ -1,0 +1,167 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+func (l *loader) evaluateSolution(d *decl) cty.Value {
+	var made []*Solution
+	var values []cty.Value
+	insts := l.expandEach(d)
+	for _, inst := range insts {
+		s := l.solution(d, inst)
+		if s == nil {
+			continue
+		}
+		made = append(made, s)
+		l.instances.solutions[s.Ref] = s
+		value := l.solutionValue(s)
+		l.instances.values[s.Ref] = value
+		values = append(values, value)
+	}
+	d.made = made
+	if d.failed {
+		return cty.DynamicVal
+	}
+	return collect(insts, values, l.solutionValue(&Solution{Problem: &Problem{}}).Type())
+}
+
+// solution reads one instance; nil when it answers no known problem.
+func (l *loader) solution(d *decl, inst instance) *Solution {
+	b := l.open(d, d.block, d.schema, inst.ctx)
+	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header)}
+	s.Name = b.displayName(inst.name(d))
+	s.Missing, _ = b.text("missing")
+	s.Ignore = b.patterns("ignore")
+	s.Labels = b.labelValues()
+	s.Problem = b.solvedProblem()
+	if s.Problem == nil {
+		d.failed = true
+		return nil
+	}
+	for _, c := range s.Problem.Checkpoints {
+		at := *b
+		at.ctx = b.ctx.NewChild()
+		at.ctx.Variables = map[string]cty.Value{"checkpoint": checkpointValue(c)}
+		s.Checkpoints = append(s.Checkpoints, at.solutionCheckpoint(s, c))
+	}
+	return s
+}
+
+// solvedProblem reads the problem attribute.
+func (b *block) solvedProblem() *Problem {
+	v, g := b.value(b.schemaOf("problem", TypeProblem))
+	if g != isSet {
+		return nil
+	}
+	if p := b.l.instances.problems[refOf(v)]; p != nil {
+		return p
+	}
+	if t := v.Type(); v.CanIterateElements() && !t.IsSetType() {
+		for it := v.ElementIterator(); it.Next(); {
+			key, element := it.Element()
+			p := b.l.instances.problems[refOf(element)]
+			if p == nil {
+				break
+			}
+			base, _, _ := strings.Cut(p.Ref, "[")
+			b.reject("problem", "wrong-type", "Many problems instead of one",
+				fmt.Sprintf("%s has for_each, so it is a map of problems and not one.", base),
+				fmt.Sprintf("choose one, as in %s[%s], or write for_each = %s and problem = each.value", base, valueText(key), base))
+			return nil
+		}
+	}
+	b.wrongType("problem", "a problem, such as problem.name", v.Type())
+	return nil
+}
+
+func (b *block) labelValues() []Label {
+	v, g := b.value(b.schemaOf("labels", TypeMap))
+	if g != isSet {
+		return nil
+	}
+	texts, err := convert.Convert(v, cty.Map(cty.String))
+	if err != nil {
+		b.wrongType("labels", "a map of strings", v.Type())
+		return nil
+	}
+	var labels []Label
+	for it := texts.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		if value.IsNull() {
+			b.reject("labels", "wrong-type", "Wrong type", fmt.Sprintf("labels.%s is null.", key.AsString()), "")
+			return nil
+		}
+		labels = append(labels, Label{Name: key.AsString(), Value: value.AsString()})
+	}
+	return labels
+}
+
+// solutionCheckpoint reads what is evaluated per checkpoint.
+func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoint {
+	sc := SolutionCheckpoint{Checkpoint: c}
+	if source, g := b.path("source"); g == isSet {
+		sc.Source = source
+		sc.Missing = b.submissionMissing(s, source)
+	}
+	entry, g := b.text("entry")
+	if g == isAbsent || g == isNull {
+		entry = s.Problem.Entry
+	}
+	sc.Entry = entry
+	if g.usable() && strings.TrimSpace(entry) == "" {
+		b.fail(finding{
+			code: "missing-attribute", summary: "No entry", rng: b.at("entry").rng,
+			detail: fmt.Sprintf("Nothing says how %s is started: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
+			hint:   `write such as entry = "python main.py"`,
+		})
+	}
+	sc.Setup, _ = b.texts("setup")
+	return sc
+}
+
+// submissionMissing looks whether a source is there; not being there is
+// allowed when missing is "skip".
+func (b *block) submissionMissing(s *Solution, source string) bool {
+	b.l.input("exists", source)
+	_, err := os.Stat(source)
+	switch {
+	case err == nil:
+		return false
+	case isMissing(err) && s.Missing == "skip":
+		return true
+	case isMissing(err):
+		b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)
+	case errors.Is(err, syscall.ELOOP):
+		b.reject("source", "symlink-loop", "Loop of symbolic links", pathReason(b.l.show(source), err), "")
+	default:
+		b.reject("source", "unreadable-file", "Unreadable file", pathReason(b.l.show(source), err), "")
+	}
+	return false
+}
+
+// solutionValue is what a reference to s sees.
+func (l *loader) solutionValue(s *Solution) cty.Value {
+	labels := cty.MapValEmpty(cty.String)
+	if len(s.Labels) > 0 {
+		values := map[string]cty.Value{}
+		for _, label := range s.Labels {
+			values[label.Name] = cty.StringVal(label.Value)
+		}
+		labels = cty.MapVal(values)
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"ref":     cty.StringVal(s.Ref),
+		"kind":    cty.StringVal("solution"),
+		"name":    cty.StringVal(s.Name),
+		"labels":  labels,
+		"problem": problemValue(s.Problem),
+	})
+}

@@ -1,0 +1,136 @@
+package lang
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+const (
+	mainFile      = "fevalgraph.hcl"
+	siblingSuffix = ".feval.hcl"
+	autoVarSuffix = ".auto.vars.hcl"
+)
+
+// source is one file of the configuration.
+type source struct {
+	path  string // absolute
+	shown string // relative to the project when inside it; the Filename of its ranges
+	dir   string // absolute; its paths start here
+	bytes []byte
+	body  *hclsyntax.Body // nil when it could not be read
+}
+
+// readSources parses the main file, its siblings and everything included.
+func (l *loader) readSources() {
+	base, err := filepath.Abs(l.options.Dir)
+	if err != nil {
+		l.report(finding{code: "missing-file", summary: "No working directory", detail: err.Error()})
+		l.unresolved = true
+		return
+	}
+	l.base = base
+	main := filepath.Join(base, mainFile)
+	if l.options.File != "" {
+		main = l.options.File
+		if !filepath.IsAbs(main) {
+			main = filepath.Join(base, main)
+		}
+	}
+	l.root = filepath.Dir(main)
+	l.config.Root = l.root
+	if !l.addSource(main, nil) {
+		return
+	}
+	for _, sibling := range l.siblings(siblingSuffix) {
+		if sibling != main {
+			l.addSource(sibling, nil)
+		}
+	}
+	for i := 0; i < len(l.sources); i++ { // included files may include more
+		l.include(l.sources[i])
+	}
+}
+
+// siblings returns the files beside the main one whose names end in suffix, sorted.
+func (l *loader) siblings(suffix string) []string {
+	l.input("fileset", l.root+"\x00*"+suffix)
+	entries, err := os.ReadDir(l.root)
+	if err != nil {
+		l.report(finding{code: "unreadable-file", summary: "Unreadable directory", detail: pathReason(l.show(l.root), err)})
+		l.unresolved = true
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) && !e.IsDir() {
+			names = append(names, filepath.Join(l.root, e.Name()))
+		}
+	}
+	return names
+}
+
+// addSource parses a file into the configuration unless it is there already.
+// at is the expression that asked for it, if any did.
+func (l *loader) addSource(path string, at *finding) bool {
+	if slices.ContainsFunc(l.sources, func(s *source) bool { return s.path == path }) {
+		return true
+	}
+	src := l.parse(path, at)
+	if src == nil || src.body == nil {
+		l.unresolved = true
+		return false
+	}
+	l.sources = append(l.sources, src)
+	return true
+}
+
+// parse reads and parses one file and reports what is wrong with it.
+func (l *loader) parse(path string, at *finding) *source {
+	l.input("hcl", path)
+	src := &source{path: path, shown: l.show(path), dir: filepath.Dir(path)}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f := finding{}
+		if at != nil {
+			f = *at
+		}
+		f.code, f.summary, f.detail = "unreadable-file", "Unreadable file", pathReason(src.shown, err)
+		if errors.Is(err, fs.ErrNotExist) {
+			f.code, f.summary = "missing-file", "Missing file"
+			if filepath.Base(path) == mainFile && at == nil {
+				f.summary = "No configuration"
+				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE looks elsewhere"
+			}
+		}
+		l.report(f)
+		return nil
+	}
+	src.bytes = text
+	l.shown[src.shown] = src
+	file, problems := hclsyntax.ParseConfig(text, src.shown, hcl.InitialPos)
+	if file != nil {
+		src.body, _ = file.Body.(*hclsyntax.Body)
+	}
+	for _, p := range problems {
+		l.reportHCL(p, "syntax")
+		if p.Severity == hcl.DiagError {
+			src.body = nil
+		}
+	}
+	return src
+}
+
+// show is the name of a file for people.
+func (l *loader) show(path string) string {
+	rel, err := filepath.Rel(l.base, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,221 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// checkStructure compares every block with the table: names and labels that
+// are not in it, and what is required but absent. It needs no values, so it
+// sees everything once, whatever for_each and dynamic make of it later.
+func (l *loader) checkStructure() {
+	for _, src := range l.sources {
+		top := BlockSchema{Name: "configuration", Blocks: l.schema}
+		l.checkBody(src.body, &top, "")
+	}
+}
+
+func (l *loader) checkBody(body *hclsyntax.Body, schema *BlockSchema, owner string) {
+	for _, attr := range sortedAttributes(body.Attributes) {
+		l.checkAttribute(attr, schema, owner)
+	}
+	for _, b := range body.Blocks {
+		l.checkBlock(b, schema, owner)
+	}
+}
+
+func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, owner string) {
+	if schema.free {
+		return
+	}
+	known := schema.attribute(attr.Name)
+	f := finding{code: "unknown-attribute", summary: "Unknown attribute", rng: attr.NameRange}
+	switch {
+	case known != nil && known.planned:
+		f.code, f.summary = "not-available", "Not available in this version"
+		f.detail = fmt.Sprintf("%q in %s is not available in this version.", attr.Name, owner)
+	case known != nil:
+		return
+	case schema.axes:
+		f.code, f.summary = "unknown-axis", "Unknown matrix axis"
+		f.detail = fmt.Sprintf("There is no axis %q.", attr.Name)
+		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
+	case owner == "":
+		f.detail = fmt.Sprintf("%q stands outside of any block.", attr.Name)
+		f.hint = "values that others refer to belong into locals { }"
+	case schema.block(attr.Name) != nil:
+		f.detail = fmt.Sprintf("%s has no attribute %q.", owner, attr.Name)
+		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
+	default:
+		f.detail = fmt.Sprintf("%s has no attribute %q.", owner, attr.Name)
+		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
+	}
+	l.report(f)
+}
+
+// checkBlock checks a block of schema's body, also one that dynamic makes.
+func (l *loader) checkBlock(b *hclsyntax.Block, schema *BlockSchema, owner string) {
+	if b.Type == "dynamic" && owner != "" {
+		l.checkDynamic(b, schema, owner)
+		return
+	}
+	known := l.knownBlock(b, b.Type, schema, owner)
+	if known == nil || !l.checkLabels(b, known) {
+		return
+	}
+	if known.Kinds != nil {
+		if known = l.knownKind(b, known); known == nil {
+			return
+		}
+	}
+	l.checkContent(b, b.Body, known)
+}
+
+// checkContent checks a block's own body. header is the block to blame for
+// what is missing.
+func (l *loader) checkContent(header *hclsyntax.Block, body *hclsyntax.Body, schema *BlockSchema) {
+	owner := "a " + schema.Name + " block"
+	l.checkBody(body, schema, owner)
+	for _, a := range schema.Attributes {
+		if a.Required && body.Attributes[a.Name] == nil {
+			l.report(finding{
+				code: "missing-attribute", summary: "Missing attribute",
+				detail: fmt.Sprintf("A %s block needs the attribute %q.", schema.Name, a.Name),
+				hint:   a.Name + ": " + a.Doc,
+				rng:    header.DefRange(),
+			})
+		}
+	}
+}
+
+func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner string) {
+	if len(b.Labels) != 1 {
+		l.report(finding{
+			code: "wrong-labels", summary: "Wrong labels",
+			detail: "A dynamic block has one label: the kind of block that it makes.",
+			hint:   "write dynamic \"asset\" { for_each = … content { … } }",
+			rng:    b.DefRange(),
+		})
+		return
+	}
+	known := l.knownBlock(b, b.Labels[0], schema, owner)
+	if known == nil {
+		return
+	}
+	own := dynamicSchema(known)
+	l.checkBody(b.Body, &own, "a dynamic block")
+	if b.Body.Attributes["for_each"] == nil {
+		l.report(finding{
+			code: "missing-attribute", summary: "Missing attribute",
+			detail: "A dynamic block needs the attribute \"for_each\".", rng: b.DefRange(),
+		})
+	}
+	contents := 0
+	for _, inner := range b.Body.Blocks {
+		if inner.Type == "content" {
+			contents++
+		}
+	}
+	if contents != 1 {
+		l.report(finding{
+			code: "missing-block", summary: "Wrong number of content blocks",
+			detail: fmt.Sprintf("A dynamic block has one content block, not %d.", contents), rng: b.DefRange(),
+		})
+	}
+}
+
+// dynamicSchema is what a dynamic block that makes blocks of kind made holds.
+func dynamicSchema(made *BlockSchema) BlockSchema {
+	content := *made
+	content.Name, content.Labels = "content", nil
+	s := BlockSchema{
+		Name: "dynamic",
+		Attributes: []AttributeSchema{
+			{Name: "for_each", Type: TypeAny, Required: true},
+			{Name: "iterator", Type: TypeNames},
+		},
+		Blocks: []BlockSchema{content},
+	}
+	if len(made.Labels) > 0 {
+		s.Attributes = append(s.Attributes, AttributeSchema{Name: "labels", Type: TypeTexts, Required: true})
+	}
+	return s
+}
+
+func (l *loader) knownBlock(b *hclsyntax.Block, kind string, schema *BlockSchema, owner string) *BlockSchema {
+	if known := schema.block(kind); known != nil {
+		return known
+	}
+	f := finding{code: "unknown-block", summary: "Unknown block", rng: b.DefRange(), hint: didYouMean(kind, schema.blockNames(), "")}
+	switch {
+	case slices.Contains(schema.later, kind):
+		f.code, f.summary = "not-available", "Not available in this version"
+		f.detail = fmt.Sprintf("%q in %s is not available in this version.", kind, owner)
+		f.hint = "available: " + strings.Join(drivers(schema), ", ")
+	case owner == "":
+		f.detail = fmt.Sprintf("There is no block %q.", kind)
+	case schema.attribute(kind) != nil:
+		f.detail = fmt.Sprintf("%s holds no block %q.", owner, kind)
+		f.hint = fmt.Sprintf("%s is an attribute: write %s = …", kind, kind)
+	default:
+		f.detail = fmt.Sprintf("%s holds no block %q.", owner, kind)
+	}
+	l.report(f)
+	return nil
+}
+
+func (l *loader) checkLabels(b *hclsyntax.Block, known *BlockSchema) bool {
+	if len(b.Labels) == len(known.Labels) {
+		return true
+	}
+	wanted := known.Name
+	for _, label := range known.Labels {
+		wanted += fmt.Sprintf(" %q", strings.ToUpper(label))
+	}
+	detail := fmt.Sprintf("A %s block has %d labels, not %d.", known.Name, len(known.Labels), len(b.Labels))
+	switch len(known.Labels) {
+	case 0:
+		detail = fmt.Sprintf("A %s block has no label.", known.Name)
+	case 1:
+		detail = fmt.Sprintf("A %s block has one label, not %d.", known.Name, len(b.Labels))
+	}
+	l.report(finding{code: "wrong-labels", summary: "Wrong labels", detail: detail, hint: "write " + wanted + " { … }", rng: b.DefRange()})
+	return false
+}
+
+// knownKind is the schema for the block's first label.
+func (l *loader) knownKind(b *hclsyntax.Block, known *BlockSchema) *BlockSchema {
+	kind := b.Labels[0]
+	if merged := known.forKind(kind); merged != nil {
+		return merged
+	}
+	available := schemaNames(known.Kinds)
+	f := finding{
+		code: "unknown-kind", summary: fmt.Sprintf("Unknown %s kind", known.Name),
+		detail: fmt.Sprintf("There is no %s kind %q.", known.Name, kind),
+		hint:   didYouMean(kind, available, ""), rng: b.LabelRanges[0],
+	}
+	if slices.Contains(known.later, kind) {
+		f.code, f.summary = "not-available", "Not available in this version"
+		f.detail = fmt.Sprintf("The %s kind %q is not available in this version.", known.Name, kind)
+		f.hint = "available: " + strings.Join(available, ", ")
+	}
+	l.report(f)
+	return nil
+}
+
+// sortedAttributes returns attributes in source order: hcl keeps them in a map.
+func sortedAttributes(attrs hclsyntax.Attributes) []*hclsyntax.Attribute {
+	sorted := make([]*hclsyntax.Attribute, 0, len(attrs))
+	for _, a := range attrs {
+		sorted = append(sorted, a)
+	}
+	slices.SortFunc(sorted, func(a, b *hclsyntax.Attribute) int {
+		return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte)
+	})
+	return sorted
+}

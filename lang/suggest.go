@@ -1,0 +1,46 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// nearest returns the candidate that name was probably meant to be, or "".
+func nearest(name string, candidates []string) string {
+	best, distance := "", 3 // at most two edits
+	if len(name) <= 3 {
+		distance = 2
+	}
+	for _, c := range candidates {
+		if strings.EqualFold(c, name) {
+			return c
+		}
+		if d := levenshtein.Distance(name, c, nil); d < distance && d < len(name) {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// didYouMean is a hint towards the nearest candidate, or else a list of the
+// candidates. prefix stands before each, as in "problem.".
+func didYouMean(name string, candidates []string, prefix string) string {
+	if c := nearest(name, candidates); c != "" {
+		return "did you mean " + prefix + c + "?"
+	}
+	if len(candidates) == 0 {
+		return ""
+	}
+	candidates = slices.Clone(candidates)
+	slices.Sort(candidates)
+	more := ""
+	if len(candidates) > 12 {
+		candidates, more = candidates[:12], " …"
+	}
+	for i := range candidates {
+		candidates[i] = prefix + candidates[i]
+	}
+	return "there is " + strings.Join(candidates, ", ") + more
+}

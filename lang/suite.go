@@ -1,0 +1,102 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+func (l *loader) evaluateSuite(d *decl) cty.Value {
+	s := &Suite{Name: d.name(), Range: convertRange(d.header)}
+	value := cty.ObjectVal(map[string]cty.Value{"ref": cty.StringVal(d.addr()), "name": cty.StringVal(s.Name)})
+	l.instances.suites[d.addr()] = s
+	d.made = s
+	if d.block == nil {
+		s.Implicit = true
+		s.Cells = cross(l.everySolution(), l.everyBackend(), true, 1)
+		return value
+	}
+	b := l.open(d, d.block, d.schema, l.scope(d))
+	s.Description, _ = b.text("description")
+	repeat, _ := b.integer("repeat", 1)
+	s.StopAfter, _ = b.integer("stop_after", 0)
+	s.Retry = b.retry()
+	b.shard(s)
+	cells := b.matrix(repeat)
+	b.exclude(s, cells)
+	if len(s.Cells) == 0 && !d.failed && !l.anyFailed("solution", "backend") {
+		detail := "Nothing is left to judge."
+		if len(s.Excluded) > 0 {
+			detail = "Every cell is excluded."
+		}
+		b.fail(finding{warning: true, code: "empty-suite", summary: "Suite without cells", detail: detail, rng: d.header})
+	}
+	return value
+}
+
+var shardText = regexp.MustCompile(`^([0-9]+)/([0-9]+)$`)
+
+func (b *block) shard(s *Suite) {
+	text, g := b.text("shard")
+	if g != isSet {
+		return
+	}
+	if m := shardText.FindStringSubmatch(text); m != nil {
+		i, errI := strconv.Atoi(m[1])
+		n, errN := strconv.Atoi(m[2])
+		if errI == nil && errN == nil && 1 <= i && i <= n {
+			s.ShardIndex, s.ShardCount = i, n
+			return
+		}
+	}
+	b.reject("shard", "bad-value", "Bad shard", fmt.Sprintf("%q is not a shard.", text), `write "I/N" with I from 1 to N, such as "1/4"`)
+}
+
+// exclude divides cells into those of the suite and those that an exclude
+// block removes, with the first reason that applies.
+func (b *block) exclude(s *Suite, cells []Cell) {
+	rules := b.children("exclude")
+cells:
+	for _, cell := range cells {
+		for _, rule := range rules {
+			at := *rule
+			at.ctx = rule.ctx.NewChild()
+			at.ctx.Variables = map[string]cty.Value{"cell": b.l.cellValue(cell)}
+			when, g := at.truth("when")
+			if g == isNull {
+				at.reject("when", "wrong-type", "Wrong type", "when must be true or false, not null.", "")
+			}
+			if g == isSet && when {
+				reason, _ := at.text("reason")
+				s.Excluded = append(s.Excluded, ExcludedCell{Cell: cell, Reason: reason})
+				continue cells
+			}
+		}
+		s.Cells = append(s.Cells, cell)
+	}
+}
+
+// cellValue is cell in the scope of an exclude block.
+func (l *loader) cellValue(c Cell) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{
+		"solution": l.instances.values[c.Solution.Ref],
+		"backend":  l.instances.values["backend."+c.Backend.Addr()],
+		"problem":  l.instances.values[c.Solution.Problem.Ref],
+		"repeat":   cty.NumberIntVal(int64(c.Repeat)),
+	})
+}
+
+// anyFailed reports whether a declaration of one of the kinds has failed: then
+// an empty suite says nothing.
+func (l *loader) anyFailed(kinds ...string) bool {
+	for _, d := range l.decls {
+		for _, kind := range kinds {
+			if d.kind == kind && d.failed {
+				return true
+			}
+		}
+	}
+	return false
+}
