@@ -42,7 +42,8 @@ type Session interface {
 	Exec(ctx context.Context, cmd Command) (Exit, error)
 	// Collect opens a regular file of the workspace, given by a slash-separated
 	// path relative to Dir, after following no symlinks. A file that is not
-	// there is fs.ErrNotExist.
+	// there is fs.ErrNotExist; anything there but a regular file is
+	// ErrNotRegular.
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
 	// Close ends every process of the session and removes the workspace. It
 	// is idempotent, bounded in time, and runs to its end on a cancelled ctx.
@@ -69,8 +70,14 @@ type Input struct {
 
 // Command is one program to run in a session.
 type Command struct {
-	Argv    []string      // Argv[0] is looked up in PATH of Env
-	Env     []string      // KEY=value, complete: nothing else is inherited
+	// Argv[0] is looked up in PATH of Env, or, with a slash, is relative to
+	// the directory that the command runs in. A program that cannot be
+	// started is an error, a *ToolError, and no Exit.
+	Argv []string
+	// Env is KEY=value, complete: nothing is inherited. The session adds HOME
+	// and TMPDIR, private directories of its own, unless Env sets them, and
+	// marks of its own whose names begin with FEVALGRAPH_.
+	Env     []string
 	Dir     string        // relative to the workspace
 	Timeout time.Duration // 0 is none
 	Output  io.Writer     // stdout and stderr, interleaved; nil discards

@@ -37,9 +37,9 @@ type Program func(ctx context.Context, c *Call) (backend.Exit, error)
 
 // Backend implements backend.Backend. The exported fields are set before use.
 type Backend struct {
-	Ident   backend.Identity              // what Identity returns
-	OnOpen  func(backend.Spec) error      // breaks Open; nil never does
-	OnClose func(spec backend.Spec) error // breaks Close; nil never does
+	Ident   backend.Identity         // what Identity returns
+	OnOpen  func(backend.Spec) error // breaks Open; nil never does
+	OnClose func(backend.Spec) error // breaks Close; nil never does
 
 	store   cache.Store
 	program Program
@@ -54,7 +54,7 @@ var _ backend.Backend = (*Backend)(nil)
 
 // New returns a backend whose inputs come from store and whose commands are
 // all program; nil is one that exits with 0.
-func New(store cache.Store, program func(context.Context, *Call) (backend.Exit, error)) *Backend {
+func New(store cache.Store, program Program) *Backend {
 	if program == nil {
 		program = func(context.Context, *Call) (backend.Exit, error) { return backend.Exit{}, nil }
 	}

@@ -20,15 +20,8 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return nil, fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
 	}
-	at := workDir
-	parents := strings.Split(path.Dir(name), "/")
-	if path.Dir(name) == "." {
-		parents = nil
-	}
-	if err := allow(root, at, 0o700); err != nil {
-		return nil, err
-	}
-	for _, element := range parents {
+	at := ""
+	for element := range strings.SplitSeq(path.Dir(path.Join(workDir, name)), "/") {
 		at = path.Join(at, element)
 		info, err := root.Lstat(at)
 		switch {

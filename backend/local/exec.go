@@ -112,15 +112,14 @@ func (s *session) environment(env []string) []string {
 
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
-	oomBefore, start := oomKills(), time.Now()
-	cmd, err := startCommand(cmd)
+	oomBefore, began := oomKills(), time.Now()
+	p, err := s.start(cmd)
 	if err != nil {
 		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	s.dirty = true
-	p := watch(cmd, s.mark)
 	timedOut := s.await(ctx, p, c.Timeout)
-	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(start).Seconds()}
+	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
 	if err := s.end(); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
@@ -133,25 +132,21 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 	if waitErr != nil && !errors.As(waitErr, &failed) {
 		return exit, fmt.Errorf("waiting for %s: %w", c.Argv[0], waitErr)
 	}
-	exit.Code = cmd.ProcessState.ExitCode() // -1 after a signal
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	exit.Code = p.cmd.ProcessState.ExitCode() // -1 after a signal
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
 	return exit, nil
 }
 
-// startCommand starts cmd. A program that was just written may be busy for
-// the moment in which another thread forks with the file still open, so
-// ETXTBSY is tried again. It returns the command that was started.
-func startCommand(cmd *exec.Cmd) (*exec.Cmd, error) {
+// start starts a process like cmd. A program that was just written may be
+// busy for the moment in which another thread forks with the file still open,
+// so ETXTBSY is tried again.
+func (s *session) start(cmd *exec.Cmd) (*process, error) {
 	for wait := time.Millisecond; ; wait *= 2 {
-		again := *cmd
-		err := again.Start()
-		if err == nil {
-			return &again, nil
-		}
+		p, err := start(*cmd, s.mark)
 		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
-			return nil, err
+			return p, err
 		}
 		time.Sleep(wait)
 	}

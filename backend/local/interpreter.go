@@ -68,6 +68,9 @@ func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append([]string{}, b.opt.Env...) // never nil: that would inherit everything
+	if _, set := getenv(cmd.Env, "PATH"); !set {
+		cmd.Env = append(cmd.Env, "PATH="+b.opt.Path)
+	}
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer

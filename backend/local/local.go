@@ -38,10 +38,11 @@ type Options struct {
 	// Python is the interpreter that uv is asked for: "3.12", "pypy@3.10";
 	// empty is uv's choice.
 	Python string
-	// Path is the PATH in which uv is found, and commands whose Env has no
-	// PATH.
+	// Path is the PATH in which uv is found, and the programs of commands
+	// whose Env has no PATH.
 	Path string
-	// Env is the environment of the identity probes.
+	// Env is the environment of the identity probes; Path is added to it when
+	// it has no PATH. uv looks for interpreters there.
 	Env []string
 	// Scratch is the directory below which workspaces are made; it is made
 	// when absent. Empty is the system's directory for temporary files.

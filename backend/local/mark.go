@@ -24,7 +24,11 @@ type mark struct {
 
 func newMark(cookie string) mark {
 	sum := sha256.Sum256([]byte(cookie))
-	// Between 2^61 and 2^62: not infinity, and like no limit that anybody sets.
-	limit := binary.BigEndian.Uint64(sum[:])>>3 | 1<<61
-	return mark{cookie: cookie, limit: limit}
+	return mark{cookie: cookie, limit: markBit | binary.BigEndian.Uint64(sum[:])%markBit}
 }
+
+// markBit makes every mark a number between 2^61 and 2^62: not infinity, and
+// like no limit that anybody sets.
+const markBit = 1 << 61
+
+func isMark(limit uint64) bool { return limit/markBit == 1 }

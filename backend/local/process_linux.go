@@ -3,23 +3,12 @@ package local
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"runtime"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
-)
-
-const (
-	// endTimeout bounds the ending of a session's processes. SIGKILL takes
-	// microseconds; only a process stuck in the kernel needs more.
-	endTimeout = 10 * time.Second
-
-	endPause    = time.Millisecond // before the second look; doubles
-	endMaxPause = 100 * time.Millisecond
 )
 
 // process is the main process of a running command.
@@ -28,33 +17,64 @@ type process struct {
 	ended chan struct{} // closed when it has ended and is not yet reaped
 }
 
-// watch takes charge of a started command and marks it. Until reap the
-// process keeps its number, so that signals cannot reach a stranger.
-func watch(cmd *exec.Cmd, m mark) *process {
-	p := &process{cmd: cmd, ended: make(chan struct{})}
-	// Best effort: a sandbox may forbid it, and the environment is marked too.
-	// A limit that is there already belongs to a session that we run in
-	// ourselves; it must still find what we leave.
-	var limit unix.Rlimit
-	err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, nil, &limit)
-	if err == nil && limit.Cur == unix.RLIM_INFINITY {
-		limit.Cur = m.limit
-		_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, &limit, nil)
+// start starts cmd with m on it before its first instruction, so that nothing
+// it starts can lack the mark: it begins as a traced process, which stops at
+// exec, is marked and let go.
+func start(cmd exec.Cmd, m mark) (*process, error) {
+	traced := cmd
+	attr := *cmd.SysProcAttr
+	traced.SysProcAttr = &attr
+	// Traced, a program would lose what its set-user-id bit gives it.
+	info, err := os.Stat(cmd.Path)
+	if err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
+		attr.Ptrace = true
 	}
+	runtime.LockOSThread() // one thread is the tracer
+	defer runtime.UnlockOSThread()
+	started := &traced
+	if err := started.Start(); err != nil {
+		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) {
+			return nil, err
+		}
+		// A sandbox or a debugger may forbid tracing.
+		started, attr.Ptrace = &cmd, false
+		if err := started.Start(); err != nil {
+			return nil, err
+		}
+	}
+	pid := started.Process.Pid
+	if attr.Ptrace {
+		await(pid, unix.WSTOPPED|unix.WEXITED)
+	}
+	m.put(pid)
+	if attr.Ptrace {
+		if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			_ = started.Process.Kill()
+			_ = started.Wait()
+			return nil, os.NewSyscallError("ptrace", err)
+		}
+	}
+	p := &process{cmd: started, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		for {
-			err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-			if !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
+		await(pid, unix.WEXITED)
 	}()
-	return p
+	return p, nil
 }
 
-// signalGroup sends sig to the process group of the command. Not to be called
-// after reap.
+// await waits for a change of a child's state and leaves it to be waited for
+// again.
+func await(pid, states int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, states|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// signalGroup sends sig to the process group of the command. It is not called
+// after reap: until then the number cannot pass to a stranger.
 func (p *process) signalGroup(sig unix.Signal) {
 	_ = unix.Kill(-p.cmd.Process.Pid, sig) // ESRCH: nothing is left to signal
 }
@@ -64,108 +84,6 @@ func (p *process) signalGroup(sig unix.Signal) {
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
 	return p.cmd.Wait()
-}
-
-// endMarked kills every process that carries m, until none is left.
-func endMarked(m mark) error {
-	deadline := time.Now().Add(endTimeout)
-	for pause := endPause; ; pause = min(2*pause, endMaxPause) {
-		left, err := killMarked(m)
-		if err != nil {
-			return fmt.Errorf("ending processes: %w", err)
-		}
-		if left == 0 {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("ending processes: %d did not end within %s", left, endTimeout)
-		}
-		time.Sleep(pause)
-	}
-}
-
-// killMarked looks at every process once, kills the living ones that carry m
-// and returns their number.
-func killMarked(m mark) (int, error) {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return 0, err
-	}
-	defer proc.Close()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return 0, err
-	}
-	self := os.Getpid()
-	n := 0
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self || !carries(pid, m) {
-			continue
-		}
-		// The handle is taken before the second look, so the number cannot
-		// pass to a stranger between look and kill.
-		p, err := os.FindProcess(pid)
-		if err != nil {
-			continue
-		}
-		if carries(pid, m) {
-			n++
-			_ = p.Kill() // whether it worked is what the next look shows
-		}
-		_ = p.Release()
-	}
-	return n, nil
-}
-
-// carries reports whether the process lives and carries m.
-func carries(pid int, m mark) bool {
-	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	return (marksEnvironment(dir, m) || marksLimit(dir, m)) && alive(dir)
-}
-
-func marksEnvironment(dir string, m mark) bool {
-	env, err := os.ReadFile(filepath.Join(dir, "environ"))
-	if err != nil {
-		return false
-	}
-	want := []byte(cookieVariable + "=" + m.cookie)
-	for variable := range bytes.SplitSeq(env, []byte{0}) {
-		if bytes.Equal(variable, want) {
-			return true
-		}
-	}
-	return false
-}
-
-func marksLimit(dir string, m mark) bool {
-	limits, err := os.ReadFile(filepath.Join(dir, "limits"))
-	if err != nil {
-		return false
-	}
-	_, rest, found := bytes.Cut(limits, []byte("\nMax file locks"))
-	fields := bytes.Fields(rest)
-	return found && len(fields) > 0 && string(fields[0]) == strconv.FormatUint(m.limit, 10)
-}
-
-// alive reports whether the process is more than a zombie. The first thread
-// may be a zombie while others run on.
-func alive(dir string) bool {
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
-		return false
-	}
-	// "pid (name) state ppid ... num_threads": the name may hold anything.
-	const threads = 17 // counted from state
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= threads {
-		return false
-	}
-	if state := fields[0][0]; state != 'Z' && state != 'X' {
-		return true
-	}
-	n, _ := strconv.Atoi(string(fields[threads]))
-	return n > 1
 }
 
 // oomKills returns how often the kernel, out of memory, killed something

@@ -16,13 +16,16 @@ type process struct {
 	err   error
 }
 
-func watch(cmd *exec.Cmd, _ mark) *process {
-	p := &process{cmd: cmd, ended: make(chan struct{})}
+func start(cmd exec.Cmd, _ mark) (*process, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: &cmd, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		p.err = cmd.Wait()
+		p.err = p.cmd.Wait()
 	}()
-	return p
+	return p, nil
 }
 
 func (p *process) signalGroup(sig unix.Signal) { _ = unix.Kill(-p.cmd.Process.Pid, sig) }

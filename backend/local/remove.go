@@ -14,17 +14,19 @@ func removeAll(base string) error {
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	walked := filepath.WalkDir(base, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	var failed error
+	_ = filepath.WalkDir(base, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() { // by lstat: never through a symlink
+			err = os.Chmod(name, 0o700)
 		}
-		if entry.IsDir() { // by lstat: never through a symlink
-			return os.Chmod(name, 0o700)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return fs.SkipDir // the rest may still come free
 		}
 		return nil
 	})
 	if err := os.RemoveAll(base); err != nil {
-		return errors.Join(err, walked)
+		return errors.Join(err, failed)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -36,7 +35,6 @@ type session struct {
 	keep bool
 	mark mark // of the session's processes
 
-	mu     sync.Mutex
 	root   *os.Root // base; nil before it is made and after Close
 	dirty  bool     // processes may be left
 	closed bool     // nothing is left
@@ -131,8 +129,6 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 
 // Close implements backend.Session. After a failure it may be called again.
 func (s *session) Close(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}

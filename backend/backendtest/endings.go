@@ -1,0 +1,208 @@
+package backendtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+func testEndings(t *testing.T, open Opener) {
+	t.Run("Leftovers", func(t *testing.T) { testLeftovers(t, open) })
+	t.Run("Timeout", func(t *testing.T) { testTimeout(t, open) })
+	t.Run("Grace", func(t *testing.T) { testGrace(t, open) })
+	t.Run("Cancel", func(t *testing.T) { testCancel(t, open) })
+	t.Run("Neighbours", func(t *testing.T) { testNeighbours(t, open) })
+	t.Run("LockedFiles", func(t *testing.T) { testLockedFiles(t, open) })
+	t.Run("DamagedWorkspace", func(t *testing.T) { testDamagedWorkspace(t, open) })
+}
+
+// wait is the part of a script that waits for the file "pids" to have n
+// lines, so that nothing is tested before it exists.
+func wait(n int) string {
+	return fmt.Sprintf("until [ \"$(cat pids 2>/dev/null | wc -l)\" -ge %d ]; do sleep 0.01; done", n)
+}
+
+// ways are the ways to get away from a parent. Each script appends the
+// numbers of the processes that it leaves to the file "pids", one per line.
+var ways = []struct {
+	name   string
+	script string
+	n      int
+}{
+	{"background", `sleep 1000 & echo $! >> pids`, 1},
+	{"ignores signals", `sh -c 'trap "" TERM HUP INT; echo $$ >> pids; while :; do sleep 1000; done' &`, 1},
+	{"double fork", `(sh -c 'echo $$ >> pids; exec sleep 1000' & ) &`, 1},
+	{"own session", `setsid sh -c 'echo $$ >> pids; exec sleep 1000' &`, 1},
+	{"daemon", `(setsid sh -c 'trap "" TERM HUP; cd /; exec </dev/null >/dev/null 2>&1; (sh -c "echo \$\$ >> $OLDPWD/pids; exec sleep 1000" &)' &)`, 1},
+	{"cleared environment", `env -i /bin/sh -c 'PATH=` + Path + `; (setsid sh -c "echo \$\$ >> pids; exec sleep 1000" >/dev/null 2>&1 &)'`, 1},
+	{"tree", `for i in 1 2 3; do setsid sh -c 'echo $$ >> pids; setsid sh -c "echo \$\$ >> pids; exec sleep 1000" & exec sleep 1000' & done`, 6},
+	{"stopped", `sh -c 'echo $$ >> pids; kill -STOP $$' &`, 1},
+}
+
+// aliveScript prints which of pids live, zombies aside.
+const aliveScript = `for p in $(cat pids); do
+	[ -r /proc/$p/stat ] && ! grep -q '^State:[[:space:]]*[ZX]' /proc/$p/status && echo "$p $(tr '\0' ' ' < /proc/$p/cmdline)"
+done; true`
+
+// checkEnded fails if a process named in the file "pids" of s lives.
+func checkEnded(t *testing.T, s backend.Session, n int) {
+	t.Helper()
+	pids, err := collect(t, s, "pids")
+	if err != nil || strings.Count(pids, "\n") != n {
+		t.Errorf("the script left %q, %v; want %d processes", pids, err, n)
+	}
+	if left := run(t, s, aliveScript); left != "" {
+		t.Errorf("still alive:\n%s", left)
+	}
+}
+
+func testLeftovers(t *testing.T, open Opener) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := open(t)
+			s := session(t, b)
+			start := time.Now()
+			exit, out := exec(t, s, shell(way.script+"\n"+wait(way.n)+"\necho over; exit 3"))
+			elapsed(start, t)
+			if exit.Code != 3 || exit.Signal != "" || out != "over\n" {
+				t.Errorf("got %+v, %q", exit, out)
+			}
+			checkEnded(t, s, way.n)
+		})
+	}
+}
+
+func testTimeout(t *testing.T, open Opener) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
+			b, _ := open(t)
+			s := session(t, b)
+			start := time.Now()
+			cmd := shell("trap '' TERM\n" + way.script + "\n" + wait(way.n) + "\necho ready; while :; do sleep 1000; done")
+			cmd.Timeout = time.Second
+			exit, out := exec(t, s, cmd)
+			elapsed(start, t)
+			if !exit.TimedOut || exit.Seconds < 1 || out != "ready\n" {
+				t.Errorf("got %+v, %q", exit, out)
+			}
+			if exit.Signal != "killed" || exit.Code != -1 {
+				t.Errorf("a program that ignores SIGTERM ended with %+v", exit)
+			}
+			checkEnded(t, s, way.n)
+		})
+	}
+	b, _ := open(t)
+	s := session(t, b)
+	cmd := shell("exit 4")
+	cmd.Timeout = prompt
+	if exit, _ := exec(t, s, cmd); exit.TimedOut || exit.Code != 4 {
+		t.Errorf("in time: %+v", exit)
+	}
+}
+
+// A test runner that gets SIGTERM may write its report.
+func testGrace(t *testing.T, open Opener) {
+	b, _ := open(t)
+	cmd := shell(`trap 'echo report; exit 9' TERM; echo ready; while :; do sleep 0.01; done`)
+	cmd.Timeout = 500 * time.Millisecond
+	exit, out := exec(t, session(t, b), cmd)
+	if !exit.TimedOut || exit.Code != 9 || !strings.HasPrefix(out, "ready\n") || !strings.HasSuffix(out, "report\n") {
+		t.Errorf("got %+v, %q", exit, out)
+	}
+}
+
+func testCancel(t *testing.T, open Opener) {
+	b, _ := open(t)
+	s := session(t, b)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	way := ways[len(ways)-2]
+	cmd := shell("trap '' TERM\n" + way.script + "\n" + wait(way.n) + "\necho ready; while :; do sleep 1000; done")
+	ready, w := io.Pipe()
+	cmd.Output = w
+	go func() {
+		line := make([]byte, 1)
+		_, _ = ready.Read(line)
+		cancel(errStop)
+		_, _ = io.Copy(io.Discard, ready)
+	}()
+	start := time.Now()
+	exit, err := s.Exec(ctx, cmd)
+	elapsed(start, t)
+	w.Close()
+	if !errors.Is(err, errStop) {
+		t.Errorf("got %+v, %v; want %v", exit, err, errStop)
+	}
+	checkEnded(t, s, way.n)
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("closing after a cancel: %v", err)
+	}
+}
+
+// The end of one session's command leaves those of others alone.
+func testNeighbours(t *testing.T, open Opener) {
+	b, _ := open(t)
+	long, short := session(t, b), session(t, b)
+	type result struct {
+		exit backend.Exit
+		err  error
+		out  bytes.Buffer
+	}
+	done := make(chan *result)
+	go func() {
+		r := &result{}
+		cmd := shell(ways[4].script + "\n" + wait(1) + "\nuntil [ -e go ]; do sleep 0.01; done; kill -0 $(cat pids) && echo fine")
+		cmd.Output = &r.out
+		cmd.Timeout = prompt
+		// The neighbour below ends many times while this runs.
+		cmd.Argv[2] = "(sleep 1; touch go) &\n" + cmd.Argv[2]
+		r.exit, r.err = long.Exec(context.WithoutCancel(t.Context()), cmd)
+		done <- r
+	}()
+	for range 5 {
+		run(t, short, "rm -f pids\n"+ways[4].script+"\n"+wait(1))
+	}
+	if r := <-done; r.err != nil || r.exit.Code != 0 || r.out.String() != "fine\n" {
+		t.Errorf("got %+v, %v, %q", r.exit, r.err, r.out.String())
+	}
+}
+
+// What commands leave can always be removed: without permissions, and deeper
+// than a path can be long.
+func testLockedFiles(t *testing.T, open Opener) {
+	b, _ := open(t)
+	s := session(t, b)
+	run(t, s, `top=$PWD; for d in d1 d2; do
+		cd "$top" && mkdir $d && cd $d || exit 1
+		i=0; while [ $i -lt 600 ]; do mkdir deep && cd deep || exit 1; i=$((i+1)); done
+	done; mv "$top/d1" .`)
+	run(t, s, `mkdir -p a/b/c "$HOME/d" && touch a/b/c/f "$HOME/d/f" && chmod 000 a/b/c a/b "$HOME/d" a/b/c/f a .; chmod 000 "$HOME"; true`)
+	if err := s.Close(t.Context()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+// A command that removes or replaces its own workspace has lost its files; it
+// must not reach anything else.
+func testDamagedWorkspace(t *testing.T, open Opener) {
+	b, store := open(t)
+	s := session(t, b, backend.Input{Tree: putTree(t, store, node{Path: "f", Content: "x"})})
+	_, _ = exec(t, s, shell(`cd / && rm -rf "$OLDPWD" && ln -s /etc "$OLDPWD"; true`))
+	if got, err := collect(t, s, "passwd"); err == nil {
+		t.Errorf("collected %q from outside", got)
+	}
+	if exit, err := s.Exec(t.Context(), shell("true")); err == nil {
+		t.Logf("a command runs in a damaged workspace: %+v", exit)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}

@@ -1,0 +1,27 @@
+package local_test
+
+import (
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// What a session costs beside its program: two forks' worth is fine.
+func BenchmarkSession(b *testing.B) {
+	lb := local.New(cache.NewMemory(), local.Options{Scratch: b.TempDir(), Path: backendtest.Path})
+	for b.Loop() {
+		s, err := lb.Open(b.Context(), backend.Spec{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Exec(b.Context(), backend.Command{Argv: []string{"true"}}); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

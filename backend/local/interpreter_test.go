@@ -1,0 +1,92 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// script writes an executable shell script.
+func script(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestIdentity(t *testing.T) {
+	dir := t.TempDir()
+	python := script(t, filepath.Join(dir, "python3.11"), `[ "$1" = -I ] && echo "CPython 3.11.7"`)
+	script(t, filepath.Join(dir, "uv"), `echo "$PWD $* $MARK" >> `+dir+`/asked; echo `+python)
+	b := local.New(cache.NewMemory(), local.Options{
+		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"},
+	})
+	for range 2 {
+		got, err := b.Identity(t.Context())
+		want := backend.Identity{{Label: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH}, {Label: "python", Value: "CPython 3.11.7"}}
+		if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+			t.Errorf("got %v, %v; want %v", got, err, want)
+		}
+	}
+	if path, _, err := b.Interpreter(t.Context()); err != nil || path != python {
+		t.Errorf("interpreter is %q, %v", path, err)
+	}
+	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
+	if want := "/ python find --no-project 3.11 env\n"; err != nil || string(asked) != want {
+		t.Errorf("uv was asked %q, %v; want %q once", asked, err, want)
+	}
+}
+
+func TestIdentityFails(t *testing.T) {
+	for _, test := range []struct {
+		name, uv   string
+		tool, said string
+	}{
+		{"no uv", "", "uv", "not found"},
+		{"no interpreter", "echo 'No interpreter found for Python 3.99' >&2; exit 2", "python 3.99", "No interpreter found"},
+		{"silent uv", "exit 0", "python 3.99", "printed nothing"},
+		{"broken interpreter", "echo /absent/python", "/absent/python", "no such file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.uv != "" {
+				script(t, filepath.Join(dir, "uv"), test.uv)
+			}
+			b := local.New(cache.NewMemory(), local.Options{Python: "3.99", Path: dir})
+			_, err := b.Identity(t.Context())
+			var tool *backend.ToolError
+			if !errors.As(err, &tool) || tool.Tool != test.tool || !strings.Contains(err.Error(), test.said) {
+				t.Errorf("got %v, want a *ToolError of %q that says %q", err, test.tool, test.said)
+			}
+			if test.tool == "uv" && !strings.Contains(tool.Hint, "pip install uv") {
+				t.Errorf("the hint is %q", tool.Hint)
+			}
+		})
+	}
+}
+
+// A cancelled probe is not the tool's fault, and is not remembered.
+func TestIdentityCancelled(t *testing.T) {
+	dir := t.TempDir()
+	python := script(t, filepath.Join(dir, "python"), "echo PyPy 7")
+	script(t, filepath.Join(dir, "uv"), "echo "+python)
+	b := local.New(cache.NewMemory(), local.Options{Path: dir})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Identity(ctx); !errors.Is(err, context.Canceled) || errors.As(err, new(*backend.ToolError)) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := b.Identity(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}

@@ -1,0 +1,158 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+func TestConformance(t *testing.T) {
+	backendtest.TestBackend(t, func(t *testing.T) (backend.Backend, cache.Store) {
+		dir, store := t.TempDir(), cache.NewMemory()
+		registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		scratch := filepath.Join(dir, "scratch")
+		t.Cleanup(func() {
+			if err := registry.Close(); err != nil {
+				t.Error(err)
+			}
+			for _, d := range []string{"sessions", "scratch"} {
+				if left, err := os.ReadDir(filepath.Join(dir, d)); len(left) > 0 {
+					t.Errorf("left in %s: %v, %v", d, left, err)
+				}
+			}
+		})
+		return local.New(store, local.Options{
+			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: 300 * time.Millisecond,
+		}), store
+	})
+}
+
+func open(t *testing.T, o local.Options, spec backend.Spec) backend.Session {
+	t.Helper()
+	s, err := local.New(cache.NewMemory(), o).Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestWorkspaceIsPrivate(t *testing.T) {
+	s := open(t, local.Options{Scratch: t.TempDir()}, backend.Spec{})
+	info, err := os.Stat(filepath.Dir(s.Dir()))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the workspace's mode is %v, %v", info.Mode(), err)
+	}
+}
+
+func TestScratchBehindSymlink(t *testing.T) {
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, local.Options{Scratch: link}, backend.Spec{})
+	if resolved, err := filepath.EvalSymlinks(s.Dir()); err != nil || resolved != s.Dir() {
+		t.Errorf("%s is really %s, %v", s.Dir(), resolved, err)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path}, backend.Spec{
+		Keep: true, Inputs: []backend.Input{{Path: "f", Content: []byte("kept")}},
+	})
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(s.Dir(), "f")); err != nil || string(got) != "kept" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := registry.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := backend.Leftovers(filepath.Join(dir, "sessions")); len(left) > 0 || err != nil {
+		t.Errorf("still listed: %v, %v", left, err)
+	}
+}
+
+// A session that cannot be opened leaves nothing, and one that cannot be
+// listed is not made at all.
+func TestOpenFails(t *testing.T) {
+	dir := t.TempDir()
+	registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch := filepath.Join(dir, "scratch")
+	b := local.New(cache.NewMemory(), local.Options{Scratch: scratch, Registry: registry})
+	missing := cache.SumBytes([]byte("never stored"))
+	_, err = b.Open(t.Context(), backend.Spec{Keep: true, Inputs: []backend.Input{{Path: "t", Tree: missing}}})
+	if want := (*cache.MissingError)(nil); !errors.As(err, &want) {
+		t.Errorf("got %v, want a *MissingError", err)
+	}
+	if err := registry.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = b.Open(t.Context(), backend.Spec{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("with a closed registry: %v", err)
+	}
+	for _, d := range []string{"sessions", "scratch"} {
+		if left, err := os.ReadDir(filepath.Join(dir, d)); err != nil || len(left) > 0 {
+			t.Errorf("left in %s: %v, %v", d, left, err)
+		}
+	}
+}
+
+// Without a PATH in the command's environment the backend's counts.
+func TestBackendPath(t *testing.T) {
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	var out bytes.Buffer
+	exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"echo", "found"}, Output: &out})
+	if err != nil || exit.Code != 0 || strings.TrimSpace(out.String()) != "found" {
+		t.Errorf("got %+v, %v, %q", exit, err, out.String())
+	}
+}
+
+// A reader that is slower than the bound for silent pipes gets everything.
+func TestSlowOutput(t *testing.T) {
+	t.Parallel()
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	w := &slow{delay: 1100 * time.Millisecond}
+	_, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sh", "-c", "head -c 60000 /dev/zero"}, Output: w})
+	if err != nil || w.n != 60000 {
+		t.Errorf("got %d bytes, %v", w.n, err)
+	}
+}
+
+type slow struct {
+	delay time.Duration
+	n     int
+}
+
+func (s *slow) Write(p []byte) (int, error) {
+	time.Sleep(s.delay)
+	s.n += len(p)
+	return len(p), nil
+}
