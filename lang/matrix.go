@@ -95,7 +95,7 @@ func axis[T any](b *block, name string, kind AttributeType, known map[string]*T)
 		return true
 	}
 	if !collect(v) {
-		b.wrongType(name, string(kind)+": one, or a list, set or map of them", v.Type())
+		b.wrongType(name, "one "+name+", or a list, set or map of "+string(kind), v.Type())
 		return nil, isFailed
 	}
 	return found, isSet

@@ -206,7 +206,10 @@ func (l *loader) unknownRoot(t hcl.Traversal, f *finding) *finding {
 		}
 	}
 	f.rng = t[0].SourceRange()
-	f.hint = didYouMean(root, append(referable(), "each", "cell", "self", "path"), "")
+	prefixes := append(referable(), "each", "cell", "self", "path")
+	if f.hint = didYouMean(root, prefixes, ""); nearest(root, prefixes) == "" {
+		f.hint = "a reference begins with " + strings.Join(prefixes[:len(prefixes)-1], ", ") + " or path"
+	}
 	if nearest(root, referable()) == "" && len(t) == 1 {
 		f.hint = fmt.Sprintf("for a text write %q", root)
 	}

@@ -14,6 +14,7 @@ type BlockSchema struct {
 	Blocks     []BlockSchema     `json:"blocks,omitempty"` // nested
 	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // what a first label of that name adds
 
+	title string   // what messages call it, when not Name
 	free  bool     // any attribute is taken: locals
 	later []string // kinds and nested blocks that a later version has
 	axes  bool     // attributes are matrix axes

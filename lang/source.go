@@ -119,9 +119,9 @@ func (l *loader) parse(path string, at *finding) *source {
 	}
 	for _, p := range problems {
 		l.reportHCL(p, "syntax")
-		if p.Severity == hcl.DiagError {
-			src.body = nil
-		}
+	}
+	if problems.HasErrors() {
+		src.body = nil
 	}
 	return src
 }

@@ -48,10 +48,10 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 		f.detail = fmt.Sprintf("%q stands outside of any block.", attr.Name)
 		f.hint = "values that others refer to belong into locals { }"
 	case schema.block(attr.Name) != nil:
-		f.detail = fmt.Sprintf("%s has no attribute %q.", owner, attr.Name)
+		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
 	default:
-		f.detail = fmt.Sprintf("%s has no attribute %q.", owner, attr.Name)
+		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
 	}
 	l.report(f)
@@ -78,13 +78,14 @@ func (l *loader) checkBlock(b *hclsyntax.Block, schema *BlockSchema, owner strin
 // checkContent checks a block's own body. header is the block to blame for
 // what is missing.
 func (l *loader) checkContent(header *hclsyntax.Block, body *hclsyntax.Body, schema *BlockSchema) {
-	owner := "a " + schema.Name + " block"
+	name := cmp.Or(schema.title, schema.Name)
+	owner := "a " + name + " block"
 	l.checkBody(body, schema, owner)
 	for _, a := range schema.Attributes {
 		if a.Required && body.Attributes[a.Name] == nil {
 			l.report(finding{
 				code: "missing-attribute", summary: "Missing attribute",
-				detail: fmt.Sprintf("A %s block needs the attribute %q.", schema.Name, a.Name),
+				detail: fmt.Sprintf("A %s block needs the attribute %q.", name, a.Name),
 				hint:   a.Name + ": " + a.Doc,
 				rng:    header.DefRange(),
 			})
@@ -131,7 +132,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 // dynamicSchema is what a dynamic block that makes blocks of kind made holds.
 func dynamicSchema(made *BlockSchema) BlockSchema {
 	content := *made
-	content.Name, content.Labels = "content", nil
+	content.Name, content.Labels, content.title = "content", nil, made.Name
 	s := BlockSchema{
 		Name: "dynamic",
 		Attributes: []AttributeSchema{
@@ -159,10 +160,10 @@ func (l *loader) knownBlock(b *hclsyntax.Block, kind string, schema *BlockSchema
 	case owner == "":
 		f.detail = fmt.Sprintf("There is no block %q.", kind)
 	case schema.attribute(kind) != nil:
-		f.detail = fmt.Sprintf("%s holds no block %q.", owner, kind)
+		f.detail = fmt.Sprintf("There is no block %q in %s.", kind, owner)
 		f.hint = fmt.Sprintf("%s is an attribute: write %s = …", kind, kind)
 	default:
-		f.detail = fmt.Sprintf("%s holds no block %q.", owner, kind)
+		f.detail = fmt.Sprintf("There is no block %q in %s.", kind, owner)
 	}
 	l.report(f)
 	return nil

@@ -42,5 +42,5 @@ func didYouMean(name string, candidates []string, prefix string) string {
 	for i := range candidates {
 		candidates[i] = prefix + candidates[i]
 	}
-	return "there is " + strings.Join(candidates, ", ") + more
+	return "known: " + strings.Join(candidates, ", ") + more
 }
