@@ -60,9 +60,12 @@ func TestNastyContentStaysInside(t *testing.T) {
 	for _, message := range []string{nasty, megabyte(), "\x1b]0;title\a", strings.Repeat("\n", 1000), "\xff\xfe", `=cmd|' /C calc'!A0`} {
 		r := mixed()
 		cell := &r.Cells[1]
-		cell.Solution, cell.Message = message, &message
 		c := &cell.Checkpoints[0]
-		c.Tests[1].ID, c.Tests[1].File, c.Tests[1].Message = message, message, &message
+		c.Tests[1].Message = &message
+		if len(message) < 1<<20 {
+			cell.Solution, cell.Message = message, &message
+			c.Tests[1].ID, c.Tests[1].File = message, message
+		}
 		for _, format := range Formats() {
 			out := render(t, format, r, Options{Width: 100})
 			if !utf8.Valid(out) {

@@ -73,7 +73,8 @@ func diagnostic(out io.Writer, p text.Palette, d diag.Diagnostic, width int) {
 		snippet(out, p, *d.Range, d.Snippet, paint)
 	}
 	for _, v := range d.Values {
-		fmt.Fprintf(out, "  with %s = %s\n", text.Line(v.Expression, 0), text.Line(v.Value, 200))
+		line := fmt.Sprintf("  with %s = %s", text.Line(v.Expression, 0), text.Line(v.Value, 0))
+		fmt.Fprintln(out, text.Cut(line, valueColumns(width)))
 	}
 	if d.Detail != "" {
 		fmt.Fprintln(out)
@@ -99,6 +100,16 @@ func place(d diag.Diagnostic) string {
 		parts = append(parts, "in "+text.Line(d.Context, 0))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// valueColumns is where the line of a value is cut: a list of a thousand
+// problems is no help.
+func valueColumns(width int) int {
+	const most, least = 200, 40
+	if width <= 0 {
+		return most
+	}
+	return max(min(width, most), least)
 }
 
 func prose(out io.Writer, s string, width int) {

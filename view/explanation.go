@@ -91,7 +91,11 @@ func (e Explanation) change(out io.Writer, p text.Palette, c event.Change) {
 	case c.New == "":
 		fmt.Fprintf(out, "  %s %s: was %s", p.Bad("-"), field, e.value(c.Old))
 	default:
-		fmt.Fprintf(out, "  %s %s: %s -> %s", p.Doubt("~"), field, e.value(c.Old), e.value(c.New))
+		before, after := e.value(c.Old), e.value(c.New)
+		if before == after { // what differs was cut off
+			before, after = text.Line(c.Old, 0), text.Line(c.New, 0)
+		}
+		fmt.Fprintf(out, "  %s %s: %s -> %s", p.Doubt("~"), field, before, after)
 	}
 	if c.Via != "" {
 		fmt.Fprint(out, p.Quiet("  from "+text.Line(c.Via, 0)))

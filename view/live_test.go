@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,17 @@ func TestLiveOnATerminal(t *testing.T) {
 	if strings.Contains(raw, "\x1b[?") {
 		t.Errorf("a terminal mode was changed: %.3000q", raw)
 	}
+}
+
+// openTerminal returns the program's side of a pseudo-terminal.
+func openTerminal(t *testing.T) *os.File {
+	t.Helper()
+	primary, secondary, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo-terminal: ", err)
+	}
+	t.Cleanup(func() { secondary.Close(); primary.Close() })
+	return secondary
 }
 
 func isLive(v View) bool {

@@ -11,11 +11,15 @@ import (
 )
 
 // snippetLines is how much of a long range is shown; its first lines say
-// which one it is.
-const snippetLines = 8
+// which one it is. Above markedLines, marks under each of them would hide
+// more than they show.
+const (
+	snippetLines = 8
+	markedLines  = 3
+)
 
-// snippet writes source lines with their numbers and underlines what r covers
-// of them. lines[0] is the line of r.Start.
+// snippet writes source lines with their numbers and, when they are few,
+// underlines what r covers of them. lines[0] is the line of r.Start.
 func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint func(string) string) {
 	first := max(r.Start.Line, 1)
 	shown := lines[:min(len(lines), snippetLines)]
@@ -27,7 +31,7 @@ func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint 
 			p.Quiet(fmt.Sprintf("%*d |", gutter, n)), strings.TrimRight(before+covered+after, " "))
 		// A range of no width still has a place, and so has one at a line's end.
 		marks := max(text.Width(covered), 1)
-		if n > max(r.End.Line, first) || covered == "" && n != first {
+		if len(lines) > markedLines || n > max(r.End.Line, first) || covered == "" && n != first {
 			continue
 		}
 		fmt.Fprintf(out, "  %s %s%s\n", p.Quiet(strings.Repeat(" ", gutter)+" |"),

@@ -13,18 +13,24 @@ func Width(s string) int { return uniseg.StringWidth(stripColor(s)) }
 // Cut shortens s to limit columns; what was cut is shown by an Ellipsis. s
 // must not hold colour.
 func Cut(s string, limit int) string {
-	if limit <= 0 || uniseg.StringWidth(s) <= limit {
+	if limit <= 0 {
 		return s
 	}
+	// One pass that ends where the limit is: s may be a megabyte.
 	kept, columns, state := 0, 0, -1
 	for rest := s; rest != ""; {
-		cluster, next, width, nextState := uniseg.FirstGraphemeClusterInString(rest, state)
-		if columns+width > limit-1 {
-			break
+		var cluster string
+		var width int
+		cluster, rest, width, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		columns += width
+		if columns > limit {
+			return s[:kept] + Ellipsis
 		}
-		kept, columns, rest, state = kept+len(cluster), columns+width, next, nextState
+		if columns < limit { // room for the Ellipsis
+			kept += len(cluster)
+		}
 	}
-	return s[:kept] + Ellipsis
+	return s
 }
 
 // Pad fills s with spaces up to width columns.
