@@ -167,7 +167,12 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
-	d.touch(path, fi)
+	if !d.touch(path, fi) {
+		// It may have been removed before the use could be noted.
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+	}
 	return fi.Mode().IsRegular() && fi.Size() == g.Size, nil
 }
 
@@ -211,10 +216,10 @@ func (d *Disk) openMisfit(ctx context.Context, g Digest, f *os.File, fi fs.FileI
 	return &CorruptError{Digest: g}
 }
 
-// drop removes the bad file that the caller read, and never a good one that
+// drop removes the bad file that the caller has open, and never a good one that
 // has taken its place. Failing to is no loss: the next reader will refuse it.
 func (d *Disk) drop(path string, bad fs.FileInfo) {
-	_, _ = d.takeOut(path, func(fi fs.FileInfo) bool { return os.SameFile(fi, bad) })
+	_, _ = d.remove(path, func(fi fs.FileInfo) bool { return os.SameFile(fi, bad) })
 }
 
 // verifyingReader hashes a blob while it is read and judges it at its end.

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +67,7 @@ type Options struct {
 //	ac/<2 hex>/<64 hex>    records by key
 //	tmp/                   files not yet, or no longer, visible
 //	locks/<64 hex>         one file per key whose work is running
+//	locks/store            see Disk.sharing
 //	VERSION                the layout
 //
 // A file's modification time is the time of its last use, to touchInterval.
@@ -182,11 +182,11 @@ func (d *Disk) publish(f *os.File, path string, err error) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = d.sharing(func() error { return os.Rename(f.Name(), path) })
 	}
 	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
 		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = os.Rename(f.Name(), path)
+			err = d.sharing(func() error { return os.Rename(f.Name(), path) })
 		}
 	}
 	if err != nil {
@@ -203,37 +203,28 @@ func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	if now.Sub(fi.ModTime()).Abs() < touchInterval {
 		return true
 	}
-	return !d.readOnly && os.Chtimes(path, time.Time{}, now) == nil
+	return !d.readOnly && d.sharing(func() error { return os.Chtimes(path, time.Time{}, now) }) == nil
 }
 
-// takeOut removes the visible file path if doomed says so. It is moved to tmp
-// first and judged there, so that a file which somebody put or touched since
-// the caller looked comes back instead of being lost.
-func (d *Disk) takeOut(path string, doomed func(fs.FileInfo) bool) (bool, error) {
+// remove unlinks the visible file path if doomed says so of its present state,
+// and reports whether it did.
+func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	if d.readOnly {
 		return false, ErrReadOnly
 	}
-	// Renaming needs no space, so that gc works on a full disk.
-	out := d.path(tmpDir, "out-"+rand.Text())
-	if err := os.Rename(path, out); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+	err = d.alone(func() error {
+		fi, err := os.Lstat(path)
+		if err != nil || !doomed(fi) {
+			return err
 		}
-		return false, err
+		err = os.Remove(path)
+		removed = err == nil
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	defer os.Remove(out)
-	fi, err := os.Lstat(out)
-	if err != nil {
-		return false, err
-	}
-	if doomed(fi) {
-		return true, nil
-	}
-	// Link, because what appeared at path meanwhile is at least as new.
-	if err := os.Link(out, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return false, os.Rename(out, path)
-	}
-	return false, nil
+	return removed, err
 }
 
 // contextReader ends a long read when ctx does.

@@ -66,7 +66,7 @@ func TestDiskLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := listing(t, d.Dir())
-	for _, name := range []string{"VERSION", "cas/2c/" + g.Hex(), "ac/ab/" + k.String()} {
+	for _, name := range []string{"VERSION", "locks/store", "cas/2c/" + g.Hex(), "ac/ab/" + k.String()} {
 		if _, ok := files[name]; !ok {
 			t.Errorf("no file %s", name)
 		}
@@ -289,14 +289,17 @@ func TestBitFlipsInRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := d.PutRecord(t.Context(), k, r); err != nil { // makes its directory
+		t.Fatal(err)
+	}
+	if err := os.Remove(d.recordPath(k)); err != nil {
+		t.Fatal(err)
+	}
 	version := len(recordMagic) * 8
 	for bit := range len(whole) * 8 {
-		if err := d.PutRecord(t.Context(), k, r); err != nil {
-			t.Fatal(err)
-		}
 		flipped := bytes.Clone(whole)
 		flipped[bit/8] ^= 1 << (bit % 8)
-		overwrite(t, d.recordPath(k), flipped)
+		overwriteNew(t, d.recordPath(k), string(flipped))
 		if got, err := d.Record(t.Context(), k); got != nil || err != nil {
 			t.Fatalf("bit %d: Record = %+v, %v; want nil, nil", bit, got, err)
 		}
@@ -305,10 +308,7 @@ func TestBitFlipsInRecord(t *testing.T) {
 		}
 	}
 	for size := range len(whole) {
-		if err := d.PutRecord(t.Context(), k, r); err != nil {
-			t.Fatal(err)
-		}
-		overwrite(t, d.recordPath(k), whole[:size])
+		overwriteNew(t, d.recordPath(k), string(whole[:size]))
 		if got, err := d.Record(t.Context(), k); got != nil || err != nil {
 			t.Fatalf("%d bytes left: Record = %+v, %v; want nil, nil", size, got, err)
 		}

@@ -107,7 +107,7 @@ func (c *collector) findRecords(ctx context.Context) error {
 // passOn notes the use of a record for every blob that it leads to. Records
 // that cannot be read lead nowhere.
 func (c *collector) passOn(ctx context.Context, record gcItem) error {
-	r, _, err := c.disk.readRecord(Key(record.hash))
+	r, err := c.disk.peekRecord(Key(record.hash))
 	switch {
 	case errors.Is(err, errBadRecord), errors.Is(err, errForeignRecord), errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -224,7 +224,7 @@ func (c *collector) sweep(ctx context.Context) error {
 	return nil
 }
 
-// remove takes the item out unless it was put again or used since it was found.
+// remove removes the item unless it was put again or used since it was found.
 func (c *collector) remove(ctx context.Context, top string, it gcItem) (bool, error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
@@ -233,11 +233,7 @@ func (c *collector) remove(ctx context.Context, top string, it gcItem) (bool, er
 		return true, nil
 	}
 	path := c.disk.shardPath(top, hex.EncodeToString(it.hash[:]))
-	unused := func(fi fs.FileInfo) bool { return fi.ModTime().UnixNano() == it.mtime }
-	if fi, err := os.Lstat(path); err != nil || !unused(fi) {
-		return false, nil // what is wanted should not vanish even for a moment
-	}
-	return c.disk.takeOut(path, unused)
+	return c.disk.remove(path, func(fi fs.FileInfo) bool { return fi.ModTime().UnixNano() == it.mtime })
 }
 
 // sweepTemp removes what processes that were killed left in tmp.
@@ -256,7 +252,7 @@ func (c *collector) sweepTemp(ctx context.Context) error {
 // sweepLocks removes lock files that nobody holds.
 func (c *collector) sweepLocks(ctx context.Context) error {
 	return c.sweepDir(ctx, locksDir, func(path string, fi fs.FileInfo) (bool, error) {
-		if c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
+		if fi.Name() == storeLock || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
 			return false, nil
 		}
 		l, err := tryLockFile(path)

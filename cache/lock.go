@@ -12,6 +12,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// storeLock is the one file of locks that stays.
+const storeLock = "store"
+
 // Lock tries, without waiting, to become the one that does the work of k. It
 // excludes goroutines of this process and other processes alike, and the
 // kernel lets go of it when the process ends. ok is false when another has
@@ -68,4 +71,28 @@ func tryLockFile(path string) (*lockFile, error) {
 func (l *lockFile) release() {
 	os.Remove(l.f.Path())
 	l.f.Close()
+}
+
+// sharing runs fn, which makes a file visible or notes a use of one, while no
+// file is removed. What fn did is seen by whoever removes next, so nothing is
+// removed on the strength of a state that is no longer true.
+func (d *Disk) sharing(fn func() error) error { return d.locked((*flock.Flock).RLock, fn) }
+
+// alone runs fn, which removes a file after a last look at it.
+func (d *Disk) alone(fn func() error) error { return d.locked((*flock.Flock).Lock, fn) }
+
+func (d *Disk) locked(lock func(*flock.Flock) error, fn func() error) error {
+	path := d.path(locksDir, storeLock)
+	f := flock.New(path)
+	err := lock(f)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		err = lock(f)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(), f.Close())
 }

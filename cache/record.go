@@ -124,39 +124,48 @@ func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	path := d.recordPath(k)
-	r, fi, err := d.readRecord(k)
+	f, err := os.Open(d.recordPath(k))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading record %s: %w", k, err)
+	}
+	defer f.Close() // only after drop: an open file's identity is not reused
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading record %s: %w", k, err)
+	}
+	r, err := readRecord(f, k)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errForeignRecord):
+	case errors.Is(err, errForeignRecord):
 		return nil, nil
 	case errors.Is(err, errBadRecord):
-		d.drop(path, fi)
+		d.drop(f.Name(), fi)
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading record %s: %w", k, err)
 	}
-	d.touch(path, fi)
+	d.touch(f.Name(), fi)
 	return r, nil
 }
 
-// readRecord reads and decodes; it changes nothing. fi is not nil when the
-// error is errBadRecord.
-func (d *Disk) readRecord(k Key) (*Record, fs.FileInfo, error) {
+func readRecord(r io.Reader, k Key) (*Record, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxRecordBytes))
+	if err != nil {
+		return nil, err
+	}
+	return decodeRecord(k, b)
+}
+
+// peekRecord reads a record without noting a use and without dropping it.
+func (d *Disk) peekRecord(k Key) (*Record, error) {
 	f, err := os.Open(d.recordPath(k))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxRecordBytes))
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := decodeRecord(k, b)
-	return r, fi, err
+	return readRecord(f, k)
 }
 
 // PutRecord implements Store. A record one of whose outputs is not in the

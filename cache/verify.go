@@ -79,7 +79,7 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 	if s.stray {
 		return v.corrupt(s)
 	}
-	r, _, err := v.disk.readRecord(Key(s.hash))
+	r, err := v.disk.peekRecord(Key(s.hash))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errForeignRecord):
 		return nil
@@ -168,7 +168,8 @@ func (v *verifier) corrupt(s stored) error {
 	return v.remove(s)
 }
 
-// remove drops the very file that was judged, not one that replaced it.
+// remove drops the very file that was judged, not one that replaced it; and as
+// file systems reuse the identity of a removed file, that alone does not tell.
 func (v *verifier) remove(s stored) error {
 	if !v.repair {
 		return nil
@@ -176,8 +177,8 @@ func (v *verifier) remove(s stored) error {
 	if s.info.IsDir() {
 		return os.RemoveAll(v.disk.path(filepath.FromSlash(s.name)))
 	}
-	_, err := v.disk.takeOut(v.disk.path(filepath.FromSlash(s.name)), func(fi fs.FileInfo) bool {
-		return os.SameFile(fi, s.info)
+	_, err := v.disk.remove(v.disk.path(filepath.FromSlash(s.name)), func(fi fs.FileInfo) bool {
+		return os.SameFile(fi, s.info) && fi.Size() == s.info.Size() && fi.ModTime().Equal(s.info.ModTime())
 	})
 	return err
 }

@@ -1,0 +1,320 @@
+package cache
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func openLog(t testing.TB, path string) *BuildLog {
+	t.Helper()
+	l, err := OpenBuildLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func appendLog(t testing.TB, l *BuildLog, entries ...LogEntry) {
+	t.Helper()
+	for _, e := range entries {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func logEntry(i int) LogEntry {
+	return LogEntry{
+		Addr:     fmt.Sprintf("pytest/p/checkpoint_%d@local.host", i),
+		Key:      Key{byte(i), byte(i >> 8), 1},
+		Manifest: SumBytes([]byte{byte(i)}),
+		Class:    ClassDone,
+		Outputs:  []Output{{"report", SumBytes(nil), false}, {"tree", SumBytes([]byte("t")), true}},
+		Message:  "ok",
+		Attempts: 1 + i%3,
+		Seconds:  float64(i) / 7,
+		Run:      "run",
+	}
+}
+
+func TestBuildLogRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "log")
+	l := openLog(t, path)
+	want := []LogEntry{
+		logEntry(1),
+		{Addr: "never answered", Broken: "no such image"},
+		{Addr: "answered, then broken", Key: Key{2}, Class: ClassTimeout, Seconds: math.MaxFloat64, Broken: "disk full"},
+		{Addr: "odd numbers", Key: Key{3}, Class: ClassFailed, Attempts: -1, Seconds: math.Inf(1), Manifest: Digest{Size: math.MaxInt64}},
+		{Addr: "ünï\x00côde\n", Key: Key{4}, Class: ClassDone, Message: strings.Repeat("long ", 1<<16)},
+	}
+	appendLog(t, l, want...)
+	check := func(name string, l *BuildLog) {
+		t.Helper()
+		var addrs []string
+		for _, e := range want {
+			if got, ok := l.Get(e.Addr); !ok || !reflect.DeepEqual(got, e) {
+				t.Errorf("%s: Get(%q) = %+v, %v", name, e.Addr, got, ok)
+			}
+			addrs = append(addrs, e.Addr)
+		}
+		slices.Sort(addrs)
+		if got := l.Addrs(); !slices.Equal(got, addrs) {
+			t.Errorf("%s: Addrs = %q; want %q", name, got, addrs)
+		}
+		if _, ok := l.Get("nobody"); ok || l.Dropped() != 0 {
+			t.Errorf("%s: knows nobody or dropped %d", name, l.Dropped())
+		}
+	}
+	check("as appended", l)
+	check("opened beside it", openLog(t, path))
+	ro, err := ReadBuildLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("read", ro)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("closed", l)
+	if l.Append(want[0]) == nil || ro.Append(want[0]) == nil {
+		t.Error("a closed or read log took an entry")
+	}
+	if err := l.Close(); err != nil {
+		t.Errorf("second Close = %v", err)
+	}
+}
+
+func TestBuildLogRefuses(t *testing.T) {
+	l := openLog(t, filepath.Join(t.TempDir(), "log"))
+	for name, e := range map[string]LogEntry{
+		"no address":        {},
+		"class without key": {Addr: "a", Class: ClassDone},
+		"key without class": {Addr: "a", Key: Key{1}},
+		"class broken":      {Addr: "a", Key: Key{1}, Class: "broken"},
+		"too large":         {Addr: "a", Message: strings.Repeat("x", maxPayload)},
+	} {
+		if err := l.Append(e); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if fi := lstat(t, l.path); fi.Size() != 0 {
+		t.Errorf("the log has %d bytes", fi.Size())
+	}
+}
+
+func TestReadBuildLogMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	l, err := ReadBuildLog(filepath.Join(dir, "sub", "log"))
+	if err != nil || len(l.Addrs()) != 0 || l.Dropped() != 0 {
+		t.Errorf("%v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := listing(t, dir); len(left) != 0 {
+		t.Errorf("made %q", left)
+	}
+}
+
+// write makes a log of the entries 0 to n-1 and returns its bytes and where
+// each frame ends.
+func writeLog(t testing.TB, n int) (whole []byte, ends []int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	for i := range n {
+		appendLog(t, l, logEntry(i))
+		ends = append(ends, int(lstat(t, path).Size()))
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole, ends
+}
+
+// A tail torn at any byte costs the entry it tears, and the next append works.
+func TestBuildLogTornTail(t *testing.T) {
+	whole, ends := writeLog(t, 4)
+	path := filepath.Join(t.TempDir(), "log")
+	for size := range len(whole) + 1 {
+		overwriteNew(t, path, string(whole[:size]))
+		intact, boundary := 0, size == 0
+		for _, end := range ends {
+			if end <= size {
+				intact++
+			}
+			boundary = boundary || end == size
+		}
+		dropped := 1
+		if boundary {
+			dropped = 0
+		}
+		ro, err := ReadBuildLog(path)
+		if err != nil || ro.Dropped() != dropped || len(ro.Addrs()) != intact {
+			t.Fatalf("%d bytes: read %d entries, dropped %d, %v; want %d and %d", size, len(ro.Addrs()), ro.Dropped(), err, intact, dropped)
+		}
+		if size%7 != 0 { // appending takes longer
+			continue
+		}
+		l := openLog(t, path)
+		appendLog(t, l, logEntry(9))
+		l.Close()
+		l = openLog(t, path)
+		if l.Dropped() != 0 || len(l.Addrs()) != intact+1 {
+			t.Fatalf("%d bytes and an append: %d entries, dropped %d; want %d and 0", size, len(l.Addrs()), l.Dropped(), intact+1)
+		}
+		l.Close()
+	}
+}
+
+// A process that appends to a log whose tail another one tore loses nothing
+// but the torn entry, even before anybody compacts.
+func TestBuildLogResync(t *testing.T) {
+	whole, ends := writeLog(t, 3)
+	for cut := ends[0] + 1; cut < ends[1]; cut++ {
+		b := slices.Concat(whole[:cut], whole[ends[1]:])
+		l := &BuildLog{framer: newFramer()}
+		l.load(b)
+		if l.dropped != 1 || len(l.entries) != 2 {
+			t.Fatalf("second entry cut at %d: %d entries, dropped %d", cut-ends[0], len(l.entries), l.dropped)
+		}
+	}
+}
+
+// No flipped bit changes an entry: it costs that entry and no other.
+func TestBuildLogBitFlips(t *testing.T) {
+	const n = 3
+	whole, ends := writeLog(t, n)
+	for bit := range len(whole) * 8 {
+		b := bytes.Clone(whole)
+		b[bit/8] ^= 1 << (bit % 8)
+		l := &BuildLog{framer: newFramer()}
+		l.load(b)
+		hit, _ := slices.BinarySearch(ends, bit/8+1)
+		for i := range n {
+			got, ok := l.Get(logEntry(i).Addr)
+			if ok != (i != hit) || ok && !reflect.DeepEqual(got, logEntry(i)) {
+				t.Fatalf("bit %d, in entry %d: entry %d is %v %+v", bit, hit, i, ok, got)
+			}
+		}
+		if l.dropped != 1 || len(l.entries) != n-1 {
+			t.Fatalf("bit %d: %d entries, dropped %d", bit, len(l.entries), l.dropped)
+		}
+	}
+}
+
+// A message cannot smuggle in an entry that comes to light when the one
+// around it is damaged.
+func TestBuildLogForgery(t *testing.T) {
+	forged := logEntry(2)
+	forged.Addr = "forged"
+	f := newFramer()
+	frame, err := appendEntry(f.start(nil), &forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.seal(frame)
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	e := logEntry(1)
+	e.Message, e.Broken, e.Run, e.Outputs[0].Name = string(frame), string(frame), string(frame), string(frame)
+	appendLog(t, l, e)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[frameHeader+2] ^= 1
+	l = &BuildLog{framer: newFramer()}
+	if l.load(b); len(l.entries) != 0 || l.dropped != 1 {
+		t.Errorf("found %q in the ruins, dropped %d", l.Addrs(), l.dropped)
+	}
+}
+
+func TestBuildLogGarbageAround(t *testing.T) {
+	whole, ends := writeLog(t, 2)
+	noise := []byte("noise " + frameMark + "\x05\x00\x00\x00 " + frameMark[:3])
+	b := slices.Concat(noise, whole[:ends[0]], noise, noise, whole[ends[0]:], noise)
+	path := filepath.Join(t.TempDir(), "log")
+	overwriteNew(t, path, string(b))
+	l := openLog(t, path)
+	if len(l.Addrs()) != 2 || l.Dropped() != 4 {
+		t.Errorf("%d entries, dropped %d; want 2 and 4", len(l.Addrs()), l.Dropped())
+	}
+	if after := lstat(t, path).Size(); after != int64(len(whole)) {
+		t.Errorf("opening left %d bytes; want the garbage gone: %d", after, len(whole))
+	}
+}
+
+func TestBuildLogCompaction(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	a, b := openLog(t, path), openLog(t, path)
+	const rounds = 2000
+	for i := range rounds {
+		e := logEntry(i % 5)
+		e.Attempts = i
+		appendLog(t, a, e)
+		if i%100 == 0 {
+			e.Addr = fmt.Sprint("b", i)
+			appendLog(t, b, e)
+		}
+	}
+	if size := lstat(t, path).Size(); size > 3*compactSlack/2 {
+		t.Errorf("not compacted: %d bytes", size)
+	}
+	appendLog(t, b, logEntry(7)) // b follows to the new file
+	l := openLog(t, path)
+	if got := len(l.Addrs()); got != 5+rounds/100+1 || l.Dropped() != 0 {
+		t.Errorf("%d entries, dropped %d; want %d and 0", got, l.Dropped(), 5+rounds/100+1)
+	}
+	for i := range 5 {
+		if e, _ := l.Get(logEntry(i).Addr); e.Attempts != rounds-5+i {
+			t.Errorf("entry %d is of round %d; want the last", i, e.Attempts)
+		}
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 2 {
+		t.Errorf("files: %v; want the log and its lock", left)
+	}
+}
+
+func TestBuildLogRemovedUnderneath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := openLog(t, path)
+	appendLog(t, l, logEntry(1))
+	if err := os.Remove(path); err != nil { // fevalgraph clean, say
+		t.Fatal(err)
+	}
+	appendLog(t, l, logEntry(2))
+	if got := openLog(t, path).Addrs(); len(got) != 1 {
+		t.Errorf("the new log has %q; want the later entry", got)
+	}
+}
+
+func BenchmarkOpenBuildLog(b *testing.B) {
+	var whole []byte
+	f := newFramer()
+	const n = 100_000
+	for i := range n {
+		e := logEntry(i)
+		start := len(whole)
+		whole, _ = appendEntry(f.start(whole), &e)
+		f.seal(whole[start:])
+	}
+	path := filepath.Join(b.TempDir(), "log")
+	overwriteNew(b, path, string(whole))
+	b.SetBytes(int64(len(whole)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if l, err := ReadBuildLog(path); err != nil || len(l.entries) != n {
+			b.Fatal(err, len(l.entries))
+		}
+	}
+}

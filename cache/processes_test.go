@@ -1,0 +1,279 @@
+package cache
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// The test binary is also the other processes of these tests.
+const roleVariable = "FEVALGRAPH_CACHE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	var err error
+	switch os.Getenv(roleVariable) {
+	case "":
+		os.Exit(m.Run())
+	case "hammer":
+		err = hammer(os.Args[1], os.Args[2])
+	case "hold":
+		err = hold(os.Args[1])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func childProcess(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	return cmd
+}
+
+const (
+	hammerRounds  = 60
+	hammerShared  = 7
+	hammerMessage = 3000 // bytes, so that the log is compacted several times
+)
+
+// hammer does what a run does, on a store and a log that others hammer too.
+func hammer(dir, id string) error {
+	ctx := context.Background()
+	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
+	if err != nil {
+		return err
+	}
+	l, err := OpenBuildLog(filepath.Join(dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for i := range hammerRounds {
+		content := bytes.Repeat([]byte{byte(i)}, 100*i)
+		g, err := PutBytes(ctx, d, content)
+		if err != nil {
+			return err
+		}
+		if b, err := ReadBlob(ctx, d, g, -1); err != nil || !bytes.Equal(b, content) {
+			return fmt.Errorf("round %d: read %d bytes: %w", i, len(b), err)
+		}
+		k := Key{1, byte(i % hammerShared)}
+		if err := exclusively(ctx, d, k, filepath.Join(dir, "owner-"+k.String())); err != nil {
+			return err
+		}
+		rec := &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: g}}, Run: id}
+		if err := d.PutRecord(ctx, k, rec); err != nil {
+			return err
+		}
+		if r, err := d.Record(ctx, k); err != nil || r == nil {
+			return fmt.Errorf("round %d: record %v: %w", i, r, err)
+		}
+		own := LogEntry{Addr: id + "/" + strconv.Itoa(i), Key: k, Class: ClassDone, Run: id}
+		shared := own
+		shared.Addr = "shared/" + strconv.Itoa(i%hammerShared)
+		shared.Message = string(bytes.Repeat([]byte("m"), hammerMessage))
+		if err := errors.Join(l.Append(own), l.Append(shared)); err != nil {
+			return err
+		}
+		if i%10 == 0 {
+			if _, err := d.GC(ctx, GCOptions{MaxBytes: 0}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// exclusively fails if two get into it at once for one key.
+func exclusively(ctx context.Context, d *Disk, k Key, owner string) error {
+	for {
+		release, ok, err := d.Lock(ctx, k)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		defer release()
+		f, err := os.OpenFile(owner, os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return fmt.Errorf("two hold one lock: %w", err)
+		}
+		f.Close()
+		return os.Remove(owner)
+	}
+}
+
+func TestProcessesShareStoreAndLog(t *testing.T) {
+	const processes, goroutines = 5, 3
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for p := range processes {
+		wg.Go(func() {
+			out, err := childProcess(t, "hammer", dir, "p"+strconv.Itoa(p)).CombinedOutput()
+			if err != nil {
+				t.Errorf("process %d: %v\n%s", p, err, out)
+			}
+		})
+	}
+	for g := range goroutines {
+		wg.Go(func() {
+			if err := hammer(dir, "g"+strconv.Itoa(g)); err != nil {
+				t.Errorf("goroutine %d: %v", g, err)
+			}
+		})
+	}
+	wg.Wait()
+
+	path := filepath.Join(dir, "log")
+	l := openLog(t, path)
+	if got, want := len(l.Addrs()), (processes+goroutines)*hammerRounds+hammerShared; got != want || l.Dropped() != 0 {
+		t.Errorf("the log has %d addresses, dropped %d; want %d and 0", got, l.Dropped(), want)
+	}
+	if size := lstat(t, path).Size(); size > (processes+goroutines)*hammerRounds*hammerMessage/2 {
+		t.Errorf("the log was never compacted: %d bytes", size)
+	}
+	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := d.Verify(t.Context(), false, nil)
+	if err != nil || report.Blobs != hammerRounds || report.Records != hammerShared || len(report.Corrupt)+len(report.Dangling) != 0 {
+		t.Errorf("the store: %+v, %v", report, err)
+	}
+	for _, sub := range []string{tmpDir, locksDir} {
+		left := listing(t, d.path(sub))
+		delete(left, storeLock)
+		if len(left) != 0 {
+			t.Errorf("left in %s: %d files", sub, len(left))
+		}
+	}
+}
+
+// hold locks a key and says so, and keeps it until it is killed.
+func hold(dir string) error {
+	d, err := OpenDisk(dir, Options{})
+	if err != nil {
+		return err
+	}
+	release, ok, err := d.Lock(context.Background(), Key{1})
+	if err != nil || !ok {
+		return fmt.Errorf("no lock: %w", err)
+	}
+	defer release()
+	fmt.Println("locked")
+	time.Sleep(time.Minute)
+	return errors.New("nobody killed me")
+}
+
+func TestLockOfKilledProcess(t *testing.T) {
+	d := openDisk(t)
+	cmd := childProcess(t, "hold", d.Dir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
+		t.Fatal(line, err)
+	}
+	if _, ok, err := d.Lock(t.Context(), Key{1}); ok || err != nil {
+		t.Errorf("Lock of what another process holds = %v, %v", ok, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed, as it should be
+	release, ok, err := d.Lock(t.Context(), Key{1})
+	if !ok || err != nil {
+		t.Fatalf("Lock after its holder was killed = %v, %v", ok, err)
+	}
+	release()
+	if _, err := os.Stat(d.path(locksDir, Key{1}.String())); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock file is left: %v", err)
+	}
+}
+
+type locker interface {
+	Lock(ctx context.Context, k Key) (release func(), ok bool, err error)
+}
+
+func TestLock(t *testing.T) {
+	for name, l := range map[string]locker{"disk": openDisk(t), "memory": NewMemory()} {
+		t.Run(name, func(t *testing.T) {
+			release, ok, err := l.Lock(t.Context(), Key{1})
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if _, ok, err := l.Lock(t.Context(), Key{1}); ok || err != nil {
+				t.Errorf("second Lock = %v, %v", ok, err)
+			}
+			other, ok, err := l.Lock(t.Context(), Key{2})
+			if !ok || err != nil {
+				t.Errorf("Lock of another key = %v, %v", ok, err)
+			}
+			other()
+			release()
+			again, ok, err := l.Lock(t.Context(), Key{1})
+			if !ok || err != nil {
+				t.Fatalf("Lock after release = %v, %v", ok, err)
+			}
+			release() // a second time: must not let go of the new holder's
+			if _, ok, _ := l.Lock(t.Context(), Key{1}); ok {
+				t.Error("an old release let go of a new lock")
+			}
+			again()
+		})
+	}
+}
+
+func TestLockExcludesGoroutines(t *testing.T) {
+	d := openDisk(t)
+	var inside, entered atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for done := 0; done < 50; {
+				release, ok, err := d.Lock(t.Context(), Key{1})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !ok {
+					continue
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two hold one lock")
+				}
+				done++
+				entered.Add(1)
+				inside.Add(-1)
+				release()
+			}
+		})
+	}
+	wg.Wait()
+	if entered.Load() != 8*50 {
+		t.Errorf("entered %d times", entered.Load())
+	}
+}
