@@ -1,0 +1,30 @@
+package report
+
+import "slices"
+
+// Suite returns the cells of r that belong to the suite called name. They
+// share their checkpoints with r.
+func (r *Results) Suite(name string) *Results {
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}}
+	for _, cell := range r.Cells {
+		if slices.Contains(cell.Suites, name) {
+			out.Cells = append(out.Cells, cell)
+		}
+	}
+	return out
+}
+
+// Under returns r as if p had decided which checkpoints passed. Scores stay
+// as they were given.
+func (r *Results) Under(p Policy) *Results {
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells)}
+	for i := range out.Cells {
+		checkpoints := slices.Clone(out.Cells[i].Checkpoints)
+		for j := range checkpoints {
+			c := &checkpoints[j]
+			c.Policy, c.Passed = string(p), p.Passes(c)
+		}
+		out.Cells[i].Checkpoints = checkpoints
+	}
+	return out
+}
