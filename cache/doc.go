@@ -4,5 +4,25 @@
 //
 // It knows nothing of nodes, graphs, HCL or tests: callers bring keys, which
 // they computed, and bytes. The store is shared between projects and
-// processes; the build log and the file index belong to one project.
+// processes; the build log and the file index belong to one project. It does
+// not decide what is stale, and it talks to no network.
+//
+//	d, err := cache.OpenDisk(dir, cache.Options{})
+//	g, err := d.PutFile(ctx, "kv.py", nil)
+//	tree, err := cache.BuildTree([]cache.Entry{{Path: "kv.py", Digest: g}})
+//	err = tree.Store(ctx, d)
+//	err = d.PutRecord(ctx, key, &cache.Record{
+//		Class:   cache.ClassDone,
+//		Outputs: []cache.Output{{Name: "tree", Digest: tree.Root, Tree: true}},
+//	})
+//
+// # What survives what
+//
+// A process that is killed at any instant leaves whole files, files in tmp
+// that gc removes, and at most one torn frame at the end of the build log.
+// Loss of power may also tear blobs, which no fsync protects: every read
+// verifies, drops what is wrong and so makes the node stale. Records are
+// synced, and written after their blobs. Damage to records, log and index is
+// found by checksums and costs the entries it touches; it never becomes an
+// answer.
 package cache

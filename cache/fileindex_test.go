@@ -266,3 +266,25 @@ func TestFileIndexConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The path of a run in which nothing changed: load, and look everything up.
+func BenchmarkFileIndex(b *testing.B) {
+	const n = 100_000
+	entries := map[pathID]indexEntry{}
+	for i := range n {
+		entries[idOf("/project/problems/some_problem/tests/file_"+strconv.Itoa(i))] = indexEntry{used: today()}
+	}
+	path := filepath.Join(b.TempDir(), "index")
+	whole := encodeIndex(entries)
+	overwriteNew(b, path, string(whole))
+	b.SetBytes(int64(len(whole)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ix, _ := OpenFileIndex(path)
+		for i := range n {
+			if _, ok := ix.lookup(idOf("/project/problems/some_problem/tests/file_"+strconv.Itoa(i)), fileState{}); !ok {
+				b.Fatal("lost ", i)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -253,7 +254,7 @@ func TestLockExcludesGoroutines(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for done := 0; done < 50; {
+			for done := 0; done < 200; {
 				release, ok, err := d.Lock(t.Context(), Key{1})
 				if err != nil {
 					t.Error(err)
@@ -265,6 +266,7 @@ func TestLockExcludesGoroutines(t *testing.T) {
 				if inside.Add(1) != 1 {
 					t.Error("two hold one lock")
 				}
+				runtime.Gosched() // let others open the file that is about to go
 				done++
 				entered.Add(1)
 				inside.Add(-1)
@@ -273,7 +275,7 @@ func TestLockExcludesGoroutines(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if entered.Load() != 8*50 {
+	if entered.Load() != 8*200 {
 		t.Errorf("entered %d times", entered.Load())
 	}
 }
