@@ -80,6 +80,9 @@ func title(v reflect.Value) string {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
+	if in, ok := v.Interface().(ConfigInput); ok {
+		return in.Kind
+	}
 	for _, name := range []string{"Ref", "Name", "Checkpoint"} {
 		if f := v.FieldByName(name); f.IsValid() {
 			if f.Kind() == reflect.String {
@@ -129,6 +132,9 @@ func checkRanges(t *testing.T, at string, v reflect.Value) {
 		}
 		if f := v.FieldByName("Implicit"); f.IsValid() && f.Bool() {
 			return
+		}
+		if s, ok := v.Interface().(Solution); ok && s.Ref == adHocRef {
+			return // from the command line
 		}
 		if b, ok := v.Interface().(Backend); ok && b.Addr() == "local.host" {
 			return // may be implicit

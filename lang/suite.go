@@ -8,6 +8,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
+// maxRepeat keeps a slip of the finger from filling the memory with cells.
+const maxRepeat = 10_000
+
 func (l *loader) evaluateSuite(d *decl) cty.Value {
 	s := &Suite{Name: d.name(), Range: convertRange(d.header)}
 	value := cty.ObjectVal(map[string]cty.Value{"ref": cty.StringVal(d.addr()), "name": cty.StringVal(s.Name)})
@@ -21,6 +24,10 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	s.Description, _ = b.text("description")
 	repeat, _ := b.integer("repeat", 1)
+	if repeat > maxRepeat {
+		b.reject("repeat", "out-of-range", "Number out of range", fmt.Sprintf("repeat must be at most %d, not %d.", maxRepeat, repeat), "")
+		repeat = 1
+	}
 	s.StopAfter, _ = b.integer("stop_after", 0)
 	s.Retry = b.retry()
 	b.shard(s)

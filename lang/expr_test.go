@@ -1,0 +1,85 @@
+package lang
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// passExpr loads a problem whose pass condition is condition; head goes
+// before it.
+func passExpr(t *testing.T, head, condition string) *Expr {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir+"/tests/test_a.py", nil)
+	write(t, dir+"/fevalgraph.hcl", []byte(head+`
+problem "p" {
+  pytest { root = "tests" }
+  pass {
+    when = `+strings.TrimSpace(condition)+`
+  }
+  checkpoint "a" {}
+}
+`))
+	c, list := Load(Options{Dir: dir})
+	if list.HasErrors() {
+		t.Fatal(diagText(list, dir))
+	}
+	return c.Problems[0].Checkpoints[0].Pass.When
+}
+
+func TestExprSource(t *testing.T) {
+	const head = "locals {\n  a = 1\n  b = [\"x\"]\n}\nfunction \"f\" {\n  params = [n]\n  result = n + local.a\n}\n"
+	tests := []struct {
+		name, head, condition, want string
+	}{
+		{"self alone", "", "self.core.passed>=2", "self.core.passed >= 2"},
+		{"comments and breaks", "", "( # why\n self.a && /* x */\n\n self.b )", "(self.a && self.b)"},
+		{"values", head, "self.x == local.a && contains(local.b, self.y)", "self.x == local.a && contains(local.b, self.y)\nlocal.a = 1\nlocal.b = [\"x\"]"},
+		{"text keeps its spaces", "", `self.x == "a  # ${ self.y }  b"`, `self.x == "a  # ${self.y}  b"`},
+		{"heredoc keeps its lines", "", "self.x == <<EOT\n  a # b\n\n  c\nEOT\n", "self.x == <<EOT\n  a # b\n\n  c\nEOT"},
+		{"function", head, "f(self.x) > 1", "f(self.x) > 1\nfunction f(n) = n + local.a\nlocal.a = 1"},
+		{"for", head, "alltrue([for c in self.cs : c.ok])", "alltrue([for c in self.cs : c.ok])"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := passExpr(t, test.head, test.condition).Source(); got != test.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// What an expression means must be visible in its source text.
+func TestExprSourceFollowsValues(t *testing.T) {
+	a := passExpr(t, "variable \"x\" { default = 1 }\nlocals {\n y = var.x + 1\n}\n", "self.a > local.y")
+	b := passExpr(t, "variable \"x\" { default = 2 }\nlocals {\n y = var.x + 1\n}\n", "self.a > local.y")
+	if a.Source() == b.Source() {
+		t.Errorf("a changed variable does not show in %q", a.Source())
+	}
+}
+
+func TestExprEval(t *testing.T) {
+	e := passExpr(t, "function \"twice\" {\n  params = [n]\n  result = n * 2\n}\nlocals {\n  least = 2\n}\n", "twice(self.passed) >= local.least")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			v, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"passed": cty.NumberIntVal(1)}))
+			if len(list) > 0 || v.False() {
+				t.Errorf("got %#v, %v", v, list)
+			}
+		})
+	}
+	all.Wait()
+
+	_, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"pased": cty.NumberIntVal(1)}))
+	if !list.HasErrors() {
+		t.Fatal("an attribute that self does not have is no error")
+	}
+	d := list[0]
+	if d.Code != "unknown-reference" || d.Range == nil || d.Range.File != "fevalgraph.hcl" || !strings.Contains(d.Hint, "pased") || len(d.Snippet) != 1 {
+		t.Errorf("got %+v", d)
+	}
+}

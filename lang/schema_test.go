@@ -1,0 +1,74 @@
+package lang
+
+import (
+	"slices"
+	"testing"
+)
+
+// walkSchema visits every block of the table.
+func walkSchema(at string, s BlockSchema, visit func(at string, s BlockSchema)) {
+	visit(at, s)
+	for _, b := range s.Blocks {
+		walkSchema(at+"."+b.Name, b, visit)
+	}
+	for _, k := range s.Kinds {
+		walkSchema(at+"."+k.Name, k, visit)
+	}
+}
+
+func TestSchemaIsWhole(t *testing.T) {
+	for _, top := range Schema() {
+		walkSchema(top.Name, top, func(at string, s BlockSchema) {
+			if s.Doc == "" {
+				t.Errorf("%s has no doc", at)
+			}
+			for _, a := range s.Attributes {
+				if a.Doc == "" || a.Type == "" {
+					t.Errorf("%s.%s has no doc or type", at, a.Name)
+				}
+				if a.Required && a.Default != "" {
+					t.Errorf("%s.%s is required and has a default", at, a.Name)
+				}
+				switch {
+				case a.Default == "", a.Type == TypePool, a.Type == TypeType:
+				case a.Type == TypeDuration:
+					if _, _, err := parseDuration(defaultValue(&a).AsString(), false); err != nil {
+						t.Errorf("%s.%s: %v", at, a.Name, err)
+					}
+				default:
+					defaultValue(&a) // panics when it does not parse
+				}
+				if slices.Contains(a.Values, "file") || a.planned {
+					t.Errorf("%s.%s shows what is not available", at, a.Name)
+				}
+			}
+		})
+	}
+}
+
+func TestSchemaHasEveryBlock(t *testing.T) {
+	want := []string{"fevalgraph", "variable", "locals", "function", "pool", "secret", "backend", "problem", "solution", "suite", "result", "export"}
+	if got := schemaNames(Schema()); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A kind or driver is one row of the table and one reader; neither without
+// the other.
+func TestDriversHaveReaders(t *testing.T) {
+	b := backendSchema()
+	for _, kind := range schemaNames(b.Kinds) {
+		if backendKinds()[kind] == nil {
+			t.Errorf("backend kind %s has no reader", kind)
+		}
+	}
+	p := problemSchema()
+	for _, driver := range drivers(&p) {
+		if problemDrivers()[driver] == nil {
+			t.Errorf("driver %s has no reader", driver)
+		}
+	}
+	if len(backendKinds()) != len(b.Kinds) || len(problemDrivers()) != len(drivers(&p)) {
+		t.Error("a reader has no row")
+	}
+}
