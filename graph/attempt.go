@@ -218,7 +218,7 @@ func (s *scheduler) broke(ctx context.Context, u update) {
 		return
 	case s.heal(ctx, u.id, u.err):
 		return
-	case isInput(u.err):
+	case IsInput(u.err):
 	case st.Attempts < n.Retry.Attempts:
 		s.retryLater(u)
 		return

@@ -56,7 +56,7 @@ func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 	}
 
 	m := newManifest(n.Kind)
-	if err := n.Task.Describe(m); err != nil {
+	if err := n.Task.Describe(ctx, m); err != nil {
 		c.verdict, c.err = wrong, err
 		return c
 	}
@@ -272,8 +272,8 @@ func (s *scheduler) changeWithRoot(c event.Change) string {
 	return c.Field + ": " + root
 }
 
-// isInput tells mistakes in what the user named from faults of the machine.
-func isInput(err error) bool {
+// IsInput tells mistakes in what the user named from faults of the machine.
+func IsInput(err error) bool {
 	var input *InputError
 	return errors.As(err, &input)
 }

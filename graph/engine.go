@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -138,4 +139,15 @@ func (r *Report) count() {
 			r.Broken++
 		}
 	}
+}
+
+// Inputs returns what a node's task would get to work with after an execution
+// that brought its dependencies up to date.
+func (g *Graph) Inputs(r *Report, id ID, store cache.Store) *Work {
+	w := &Work{Addr: g.Node(id).Addr, Attempt: 1, Store: store, Log: io.Discard}
+	for _, d := range g.Node(id).Deps {
+		st := r.Status(d.On)
+		w.inputs = append(w.inputs, input{as: d.As, state: st.State, message: st.Message, outputs: st.Outputs})
+	}
+	return w
 }

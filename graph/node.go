@@ -21,7 +21,7 @@ type Task interface {
 	// Describe writes everything that can change the outputs, except for the
 	// dependencies' outputs, which the engine adds. An *InputError says that
 	// something the user named cannot be read.
-	Describe(m *Manifest) error
+	Describe(ctx context.Context, m *Manifest) error
 	// Run does the work. An error means that the machinery broke: nothing is
 	// stored and the node may be tried again. Whatever the work itself had to
 	// say is in the Outcome.

@@ -298,7 +298,7 @@ func (s *scheduler) interruptRest(ctx context.Context) {
 func (s *scheduler) fail(ctx context.Context, id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
-	if isInput(err) {
+	if IsInput(err) {
 		st.State, st.Input = event.Failed, true
 		if st.Cause == "" {
 			st.Cause = "its inputs cannot be read"

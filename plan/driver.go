@@ -3,8 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -40,16 +38,6 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	}
 	c.backends[b] = d
 	return d, nil
-}
-
-// Interpreter lets tasks ask the wrapped driver, when it knows.
-func (d *driver) Interpreter(ctx context.Context) (path, version string, err error) {
-	if k, ok := d.Driver.(interface {
-		Interpreter(context.Context) (string, string, error)
-	}); ok {
-		return k.Interpreter(ctx)
-	}
-	return "", "", nil
 }
 
 // baseEnv is the environment that a backend block gives, lowest first:
@@ -109,12 +97,4 @@ func environ(base []pytest.Var) []string {
 		out[i] = v.Name + "=" + v.Value
 	}
 	return out
-}
-
-// inShard spreads cells over shards by their names, so that adding one moves
-// none of the others.
-func inShard(c lang.Cell, index, count int) bool {
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%s%c%s%c%s%c%d", c.Solution.Problem.Name, os.PathSeparator, c.Solution.Name, os.PathSeparator, c.Backend.Addr(), os.PathSeparator, c.Repeat)
-	return int(h.Sum32()%uint32(count)) == index-1
 }

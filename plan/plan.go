@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -40,13 +41,17 @@ type Environment struct {
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
 	// Pins returns the locked requirements of a problem on a backend. A nil
-	// slice without an error means that they are not locked yet.
-	Pins func(d Driver, requires []string) ([]string, error)
+	// slice without an error means that they are not locked yet. It is called
+	// when a node that needs them is decided about.
+	Pins func(ctx context.Context, d Driver, requires []string) ([]string, error)
 }
 
-// Driver is a backend that runs pytest.
+// Driver is a backend that can run Python.
 type Driver interface {
 	backend.Backend
+	// Interpreter returns the Python interpreter that the identity names, and
+	// its implementation and version: "CPython 3.11.7".
+	Interpreter(ctx context.Context) (path, version string, err error)
 }
 
 // Plan is a compiled configuration.
@@ -143,7 +148,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 // cell adds the nodes of a cell, once however many suites it is in.
 func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 	if known, ok := c.cells[lc]; ok {
-		known.Suites = append(known.Suites, s.Name)
+		c.join(known, s.Name)
 		return known, nil
 	}
 	cell := &Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat, Suites: []string{s.Name}}
@@ -153,6 +158,22 @@ func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 	c.plan.Cells = append(c.plan.Cells, cell)
 	c.cells[lc] = cell
 	return cell, nil
+}
+
+// join puts a cell that an earlier suite made into one more.
+func (c *compiler) join(cell *Cell, suite string) {
+	cell.Suites = append(cell.Suites, suite)
+	label := graph.Label{Name: "suite", Value: suite}
+	add := func(id graph.ID) {
+		n := c.plan.Graph.Node(id)
+		n.Labels = append(n.Labels, label)
+	}
+	add(cell.Node)
+	for _, cc := range cell.Checkpoints {
+		add(cc.Pytest)
+		add(cc.Parse)
+		add(cc.Aggregate)
+	}
 }
 
 // once adds a node unless its address is known: shared inputs of cells.

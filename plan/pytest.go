@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -70,9 +71,9 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytest.Run {
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
 	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
-	pins, pinsErr := c.env.Pins(d, requires)
 	run := &pytest.Run{
-		Checkpoint: cp.Name, Requirements: pins, RequirementsError: pinsErr, Directory: driver.Directory,
+		Checkpoint: cp.Name, Directory: driver.Directory,
+		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Driver, requires) },
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,

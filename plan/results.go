@@ -102,6 +102,9 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 	for _, g := range report.Groups {
 		c.Groups[g] = report.Count{}
 	}
+	if st.State == event.Interrupted {
+		c.Class = report.NotReached
+	}
 	message := st.Message
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)

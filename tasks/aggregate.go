@@ -30,7 +30,7 @@ type AggregateCheckpoint struct {
 }
 
 // Describe implements graph.Task.
-func (a *AggregateCheckpoint) Describe(m *graph.Manifest) error {
+func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("level", "checkpoint")
 	m.String("pass", a.Policy.Text())
@@ -89,7 +89,7 @@ type CheckpointSum struct {
 }
 
 // Describe implements graph.Task.
-func (a *AggregateCell) Describe(m *graph.Manifest) error {
+func (a *AggregateCell) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("level", "cell")
 	m.Strings("checkpoints", a.Checkpoints)
@@ -131,7 +131,7 @@ type SuiteResult struct {
 }
 
 // Describe implements graph.Task.
-func (a *AggregateSuite) Describe(m *graph.Manifest) error {
+func (a *AggregateSuite) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("level", "suite")
 	m.Strings("cells", a.Cells)

@@ -48,7 +48,7 @@ type file struct {
 
 // Describe implements graph.Task. Whatever cannot be read is the user's to
 // mend, except for a file that changes while it is hashed.
-func (s *Source) Describe(m *graph.Manifest) error {
+func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()
 	if err != nil {
 		return &graph.InputError{Err: err}

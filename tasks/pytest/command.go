@@ -31,7 +31,7 @@ func (r *Run) uvx(python string, offline bool) []string {
 	if python != "" {
 		argv = append(argv, "--python="+python)
 	}
-	for _, requirement := range r.Requirements {
+	for _, requirement := range r.pins {
 		argv = append(argv, "--with="+requirement)
 	}
 	return append(argv, "pytest")

@@ -60,7 +60,7 @@ type TestMeasurement struct {
 }
 
 // Describe implements graph.Task.
-func (p *Parse) Describe(m *graph.Manifest) error {
+func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {

@@ -24,26 +24,28 @@ import (
 // asset. Its outputs are OutputExit, always, and OutputReport, OutputCTRF,
 // OutputSetup and OutputLog when there were such.
 type Run struct {
-	Checkpoint   string
-	Requirements []string // name==version, every one; nil when not locked yet
-	// RequirementsError says why the requirements could not be locked.
-	RequirementsError error
-	Directory         string // of the tests in the workspace
-	Markers           []Marker
-	Entry             string // command that starts the submission
-	Args              []string
-	Plugins           []string
-	Timeout           time.Duration // per test; 0 is none
-	SessionTimeout    time.Duration // of the whole pytest run; 0 is none
-	Env               []Var         // complete, in order; later ones win
-	Setup             []string      // shell commands run in the workspace first
-	SetupTimeout      time.Duration // of each
-	Assets            []Asset
-	Repeat            int
+	Checkpoint string
+	// Pins returns the locked requirements, name==version, every one of them;
+	// nil when they are not locked yet.
+	Pins           func(context.Context) ([]string, error)
+	Directory      string // of the tests in the workspace
+	Markers        []Marker
+	Entry          string // command that starts the submission
+	Args           []string
+	Plugins        []string
+	Timeout        time.Duration // per test; 0 is none
+	SessionTimeout time.Duration // of the whole pytest run; 0 is none
+	Env            []Var         // complete, in order; later ones win
+	Setup          []string      // shell commands run in the workspace first
+	SetupTimeout   time.Duration // of each
+	Assets         []Asset
+	Repeat         int
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 	Environment *Environments
+
+	pins []string // of the last Describe
 }
 
 // Marker is a pytest marker to register.
@@ -81,10 +83,7 @@ type exitFacts struct {
 }
 
 // Describe implements graph.Task.
-func (r *Run) Describe(m *graph.Manifest) error {
-	if r.RequirementsError != nil {
-		return r.RequirementsError
-	}
+func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
@@ -105,19 +104,27 @@ func (r *Run) Describe(m *graph.Manifest) error {
 		m.String("target of asset "+a.Name, a.Target)
 	}
 	r.describeEnv(m)
-	if r.Requirements == nil {
-		m.Null("requirements (not locked yet)")
-	}
-	for _, requirement := range r.Requirements {
-		name, version, _ := strings.Cut(requirement, "==")
-		m.String("requirement "+name, version)
-	}
-	identity, err := r.Identity(context.Background())
+	return r.describeStack(ctx, m)
+}
+
+// describeStack adds what the tests run on: the backend and the packages.
+func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
+	identity, err := r.Identity(ctx)
 	if err != nil {
-		return fmt.Errorf("finding out what the backend is: %w", err)
+		return err
 	}
 	for _, f := range identity {
 		m.String("backend "+f.Label, f.Value)
+	}
+	if r.pins, err = r.Pins(ctx); err != nil {
+		return err
+	}
+	if r.pins == nil {
+		m.Null("requirements (not locked yet)")
+	}
+	for _, pin := range r.pins {
+		name, version, _ := strings.Cut(pin, "==")
+		m.String("requirement "+name, version)
 	}
 	return nil
 }

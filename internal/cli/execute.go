@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// evaluation is one execution of a project's graph, from targets to exit code.
+type evaluation struct {
+	targets []graph.ID
+	force   func(*graph.Node) bool
+	fast    bool           // stop at the first failure
+	policy  *report.Policy // of the exit code; nil is each checkpoint's own
+	quiet   bool           // show no results
+}
+
+// evaluate runs stale nodes, records the run, shows its results, writes the
+// exports, and returns an *exitError unless all is judged and passes.
+func (p *project) evaluate(ctx context.Context, e evaluation) error {
+	mode, err := p.app.progressMode()
+	if err != nil {
+		return err
+	}
+	recorder, err := event.NewRecorder(p.state, p.run)
+	if err != nil {
+		return exit(exitNotJudged, err)
+	}
+	shown := view.New(mode, view.Options{Out: p.app.io.Out, Err: p.app.io.Err, Color: p.app.colorErr(),
+		Verbose: p.app.flags.verbose, Quiet: p.app.flags.quiet, LookupEnv: p.app.io.LookupEnv})
+	sinks := event.Sinks{recorder, shown}
+	sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: len(p.plan.Graph.Closure(e.targets)),
+		Time: now(), Jobs: p.plan.Pools[graph.CPUPool]})
+	rep, results, err := p.execute(ctx, e, sinks, recorder)
+	code := p.exitCode(ctx, e, rep, results, err)
+	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
+		Broken: rep.Broken, Blocked: rep.Blocked, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
+	err = errors.Join(err, p.saveResults(recorder, results), p.export(results))
+	if err != nil && code < exitNotJudged && code != exitUsage {
+		code = exitNotJudged
+		end.Exit = code
+	}
+	sinks.Emit(end)
+	err = errors.Join(err, recorder.Close(), shown.Close())
+	p.showOutcome(e, rep, results, end)
+	if code == exitPassed && err == nil {
+		return nil
+	}
+	if code == exitPassed {
+		code = exitNotJudged
+	}
+	return exit(code, err)
+}
+
+// execute runs the graph. A result that cannot be read back, because its blob
+// was lost since the decision, is made again once.
+func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, recorder *event.Recorder) (*graph.Report, *report.Results, error) {
+	o := graph.Options{Store: p.disk, Locker: p.disk, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
+		Force: e.force, Stop: p.stopAt(ctx, e), SaveLog: recorder.SaveLog}
+	const attempts = 2
+	for attempt := 1; ; attempt++ {
+		rep, err := p.plan.Graph.Execute(ctx, e.targets, o)
+		if err != nil {
+			return rep, nil, err
+		}
+		results, err := p.plan.Results(context.WithoutCancel(ctx), p.disk, rep, p.run)
+		var corrupt *cache.CorruptError
+		var missing *cache.MissingError
+		lost := errors.As(err, &corrupt) || errors.As(err, &missing)
+		if !lost || attempt == attempts {
+			return rep, results, err
+		}
+	}
+}
+
+// stopAt returns the engine's stop condition: the number of cells that may
+// fail, or break, before nothing new starts.
+func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *graph.Status) bool {
+	limit := 0
+	for _, s := range p.cfg.Suites {
+		if s.StopAfter > 0 && (limit == 0 || s.StopAfter < limit) {
+			limit = s.StopAfter
+		}
+	}
+	if e.fast {
+		limit = 1
+	}
+	if limit == 0 {
+		return nil
+	}
+	failing := map[string]bool{}
+	return func(id graph.ID, st *graph.Status) bool {
+		n := p.plan.Graph.Node(id)
+		switch {
+		case st.State == event.Failed || st.State == event.Broken:
+			failing[n.Addr] = true
+		case n.Kind == "aggregate" && n.Label("checkpoint") != "" && p.fails(ctx, e.policy, st):
+			failing[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] = true
+		}
+		return len(failing) >= limit
+	}
+}
+
+// fails reports whether the graded checkpoint of an aggregate node fails.
+func (p *project) fails(ctx context.Context, policy *report.Policy, st *graph.Status) bool {
+	for _, o := range st.Outputs {
+		content, err := cache.ReadBlob(ctx, p.disk, o.Digest, -1)
+		var c report.Checkpoint
+		if err != nil || json.Unmarshal(content, &c) != nil {
+			continue
+		}
+		if policy != nil {
+			return !policy.Passes(&c)
+		}
+		return !c.Passed
+	}
+	return false
+}
+
+// exitCode applies the rules of the exit codes; what kept the run from judging
+// outweighs what was judged.
+func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report, results *report.Results, err error) int {
+	switch {
+	case context.Cause(ctx) != nil:
+		return exitInterrupted
+	case err != nil:
+		return exitNotJudged
+	case rep.InputErrors > 0:
+		return exitUsage
+	case rep.Broken > 0:
+		return exitNotJudged
+	}
+	return report.Summarize(results, e.policy).Exit
+}
+
+func (p *project) saveResults(recorder *event.Recorder, results *report.Results) error {
+	if results == nil {
+		return nil
+	}
+	var content bytes.Buffer
+	if err := report.Write(&content, "json", results, report.Options{}); err != nil {
+		return fmt.Errorf("encoding the results: %w", err)
+	}
+	return recorder.SaveResults(content.Bytes())
+}
+
+// export writes the files of export blocks, each whole or not at all.
+func (p *project) export(results *report.Results) error {
+	if results == nil {
+		return nil
+	}
+	var errs []error
+	for _, e := range p.cfg.Exports {
+		subset := results.Suite(e.From.Name)
+		if len(subset.Cells) == 0 {
+			continue
+		}
+		var content bytes.Buffer
+		err := report.Write(&content, e.Kind, subset, report.Options{})
+		if err == nil {
+			err = writeWhole(e.Path, content.Bytes())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// showOutcome prints results and the closing line.
+func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.Results, end event.RunEnd) {
+	a := p.app
+	if a.flags.json || a.flags.quiet {
+		return
+	}
+	if results != nil && len(results.Cells) > 0 && !e.quiet {
+		shown := results
+		if e.policy != nil {
+			shown = results.Under(*e.policy)
+		}
+		report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
+		p.showLeaderboards(results)
+	}
+	for _, id := range rep.Nodes {
+		st := rep.Status(id)
+		if st.State == event.Broken || st.State == event.Failed {
+			fmt.Fprintf(a.io.Err, "%s %s: %s\n", p.plan.Graph.Node(id).Addr, st.State, st.Message)
+		}
+	}
+	view.RunSummary(a.io.Err, end, p.slowest(rep))
+	if end.Exit == exitNotJudged || end.Exit == exitUsage {
+		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
+	}
+}
+
+// slowest are the longest nodes of a run, with -v only.
+func (p *project) slowest(rep *graph.Report) []view.NodeTime {
+	if !p.app.flags.verbose {
+		return nil
+	}
+	const shown = 5
+	var times []view.NodeTime
+	for _, id := range rep.Nodes {
+		if st := rep.Status(id); st.State != event.Cached && st.Seconds > 0 {
+			times = append(times, view.NodeTime{Addr: p.plan.Graph.Node(id).Addr, Seconds: st.Seconds})
+		}
+	}
+	sortBySeconds(times)
+	return times[:min(shown, len(times))]
+}
+
+func writeWhole(path string, content []byte) error {
+	if err := mkdirFor(path); err != nil {
+		return err
+	}
+	err := renameio.WriteFile(path, content, 0o644)
+	if errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: the file system is read-only", err)
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+func (a *app) graphCommand() *cobra.Command {
+	var format string
+	formats := append(slices.Clone(graph.Formats), "svg")
+	cmd := command("graph [SELECTOR...]", "Print the graph",
+		`Graph prints what the selectors pick with all that it needs, or everything. The
+svg format needs Graphviz's dot program.`,
+		`  fevalgraph graph problem=kvstore --format mermaid
+  fevalgraph graph --format svg > graph.svg`,
+		func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(formats, format) {
+				return exit(exitUsage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
+			}
+			p, err := a.open(cmd.Context(), a.langOptions(), reading)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			targets, err := p.targets(selection{args: args})
+			if err != nil {
+				return err
+			}
+			ids := p.plan.Graph.Closure(targets)
+			if a.flags.json {
+				format = "json"
+			}
+			if format != "svg" {
+				return p.plan.Graph.Render(a.io.Out, format, ids)
+			}
+			return a.renderSVG(cmd, p.plan.Graph, ids)
+		})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(formats, ", "))
+	return cmd
+}
+
+func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) error {
+	dot, err := exec.LookPath("dot")
+	if err != nil {
+		return exit(exitNotJudged, &backend.ToolError{Tool: "dot", Err: errors.New("not found in PATH"), Hint: "install Graphviz: apt-get install graphviz"})
+	}
+	var in bytes.Buffer
+	if err := g.Render(&in, "dot", ids); err != nil {
+		return err
+	}
+	c := exec.CommandContext(cmd.Context(), dot, "-Tsvg")
+	c.Stdin, c.Stdout, c.Stderr = &in, a.io.Out, a.io.Err
+	if err := c.Run(); err != nil {
+		return exit(exitNotJudged, fmt.Errorf("dot: %w", err))
+	}
+	return nil
+}

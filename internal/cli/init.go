@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/examples"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	cmd := command("init [DIR]", "Write a small project to start from",
+		`Init writes a configuration with one pytest problem and two solutions into DIR (the
+current directory by default). Files that exist are never overwritten.`,
+		`  fevalgraph init evals
+  cd evals && fevalgraph run`,
+		func(cmd *cobra.Command, args []string) error {
+			dir := a.flags.dir
+			if len(args) == 1 {
+				dir = filepath.Join(dir, args[0])
+			}
+			return a.runInit(dir)
+		})
+	cmd.Args = cobra.MaximumNArgs(1)
+	return cmd
+}
+
+func (a *app) runInit(dir string) error {
+	project, err := fs.Sub(examples.Quickstart, "quickstart")
+	if err != nil {
+		return err
+	}
+	// The embedded time of files is none; CopyFS refuses to overwrite, but
+	// only after it has written others, so look first.
+	err = fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return fmt.Errorf("%s exists already; init writes only into a place without it", filepath.Join(dir, name))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	if err := os.CopyFS(orDot(dir), project); err != nil {
+		return exit(exitNotJudged, fmt.Errorf("writing the project: %w", err))
+	}
+	if !a.flags.quiet {
+		fmt.Fprintf(a.io.Out, "wrote a project with one problem and two solutions to %s; next: fevalgraph -C %s run\n", orDot(dir), orDot(dir))
+	}
+	return nil
+}
+
+func orDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}

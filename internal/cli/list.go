@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// listing is one kind of thing that list shows.
+type listing struct {
+	header []string
+	rows   func(p *project) [][]string
+}
+
+var listings = map[string]listing{
+	"problems": {[]string{"problem", "title", "checkpoints", "tags"}, func(p *project) [][]string {
+		var rows [][]string
+		for _, x := range p.cfg.Problems {
+			rows = append(rows, []string{x.Name, x.Title, strconv.Itoa(len(x.Checkpoints)), strings.Join(x.Tags, ", ")})
+		}
+		return rows
+	}},
+	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *project) [][]string {
+		var rows [][]string
+		for _, x := range p.cfg.Solutions {
+			present := 0
+			for _, c := range x.Checkpoints {
+				if !c.Missing {
+					present++
+				}
+			}
+			var labels []string
+			for _, l := range x.Labels {
+				labels = append(labels, l.Name+"="+l.Value)
+			}
+			rows = append(rows, []string{x.Name, x.Problem.Name, fmt.Sprintf("%d of %d", present, len(x.Checkpoints)), strings.Join(labels, ", ")})
+		}
+		return rows
+	}},
+	"backends": {[]string{"backend", "pool", "set-up"}, func(p *project) [][]string {
+		var rows [][]string
+		for _, x := range p.cfg.Backends {
+			rows = append(rows, []string{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
+		}
+		return rows
+	}},
+	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *project) [][]string {
+		var rows [][]string
+		for _, x := range p.cfg.Suites {
+			rows = append(rows, []string{x.Name, strconv.Itoa(len(x.Cells)), strconv.Itoa(len(x.Excluded)), x.Description})
+		}
+		return rows
+	}},
+	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *project) [][]string {
+		var rows [][]string
+		for _, x := range p.plan.Cells {
+			rows = append(rows, []string{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), strconv.Itoa(x.Repeat),
+				strconv.Itoa(len(x.Checkpoints)), strings.Join(x.Suites, ", ")})
+		}
+		return rows
+	}},
+	"nodes": {[]string{"address", "kind"}, func(p *project) [][]string {
+		var rows [][]string
+		for id := range graph.ID(p.plan.Graph.Len()) {
+			n := p.plan.Graph.Node(id)
+			rows = append(rows, []string{n.Addr, n.Kind})
+		}
+		return rows
+	}},
+}
+
+var listKinds = []string{"problems", "solutions", "backends", "suites", "cells", "nodes"}
+
+func (a *app) listCommand() *cobra.Command {
+	cmd := command("list ["+strings.Join(listKinds, "|")+"]", "List what the configuration describes",
+		`List prints one kind of thing; without an argument, the cells.`,
+		`  fevalgraph list problems
+  fevalgraph list nodes --json`,
+		func(cmd *cobra.Command, args []string) error {
+			kind := "cells"
+			if len(args) == 1 {
+				kind = args[0]
+			}
+			return a.runList(cmd.Context(), kind)
+		})
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.ValidArgs = listKinds
+	return cmd
+}
+
+func (a *app) runList(ctx context.Context, kind string) error {
+	l, ok := listings[kind]
+	if !ok {
+		return exit(exitUsage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
+	}
+	p, err := a.open(ctx, a.langOptions(), reading)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	rows := l.rows(p)
+	if !a.flags.json {
+		view.Table(a.io.Out, l.header, rows, a.color())
+		return nil
+	}
+	objects := []map[string]string{}
+	for _, row := range rows {
+		object := map[string]string{}
+		for i, name := range l.header {
+			object[name] = row[i]
+		}
+		objects = append(objects, object)
+	}
+	return a.writeJSON(map[string]any{"schema": 1, kind: objects})
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+func (a *app) lockCommand() *cobra.Command {
+	var upgrade bool
+	cmd := command("lock", "Pin the requirements of every problem",
+		`Lock resolves requirements that `+requirements.FileName+` does not hold yet and drops those that
+nothing asks for. Keep the file with the configuration: it is part of every key.
+With --upgrade everything is resolved anew.`,
+		`  fevalgraph lock
+  fevalgraph lock --upgrade`,
+		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), upgrade) })
+	cmd.Flags().BoolVar(&upgrade, "upgrade", false, "resolve everything anew, to the newest versions")
+	return cmd
+}
+
+func (a *app) runLock(ctx context.Context, upgrade bool) error {
+	p, err := a.open(ctx, a.langOptions(), writing)
+	if err != nil {
+		return err
+	}
+	return p.finish(p.lockAll(ctx, upgrade))
+}
+
+func (p *project) lockAll(ctx context.Context, upgrade bool) error {
+	p.locker.upgrade = upgrade
+	if err := p.plan.LockAll(ctx); err != nil {
+		code := exitNotJudged
+		if graph.IsInput(err) {
+			code = exitUsage
+		}
+		return exit(code, err)
+	}
+	dropped := p.locker.prune()
+	if err := p.locker.lock.Save(p.locker.path); err != nil {
+		return exit(exitNotJudged, err)
+	}
+	if !p.app.flags.quiet {
+		fmt.Fprintf(p.app.io.Out, "%s: %d sets in use, %d resolved, %d dropped\n", requirements.FileName, len(p.locker.used), len(p.locker.done), dropped)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// locker answers with pinned requirements: from the lock file, or, when the
+// command may write, by resolving them and writing it.
+type locker struct {
+	app     *app
+	path    string
+	reads   bool
+	upgrade bool // resolve anew, without regard to the lock file
+
+	mu     sync.Mutex
+	lock   *requirements.Lock
+	failed map[string]error // by set, so that uv is asked once
+	used   map[string]bool  // sets that were asked for
+	done   map[string]bool  // sets that were resolved anew
+}
+
+func newLocker(p *project) (*locker, error) {
+	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), reads: p.reads,
+		failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
+	var err error
+	l.lock, err = requirements.Load(l.path)
+	return l, err
+}
+
+// platform is part of a set's identity: versions may differ between platforms.
+const platform = runtime.GOOS + "/" + runtime.GOARCH
+
+// pins implements plan.Environment.Pins.
+func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]string, error) {
+	interpreter, version, err := d.Interpreter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	python := minorVersion(version)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := setKey(python, requires)
+	l.used[key] = true
+	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.upgrade || l.done[key]) {
+		return pins, nil
+	}
+	if err := l.failed[key]; err != nil {
+		return nil, err
+	}
+	switch {
+	case l.reads:
+		return nil, nil
+	case l.app.flags.locked:
+		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
+			strings.Join(requires, ", "), python, requirements.FileName)}
+	case l.app.flags.offline:
+		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
+	}
+	pins, err := l.resolve(ctx, interpreter, python, requires)
+	if err != nil {
+		l.failed[key] = err
+		return nil, err
+	}
+	l.done[key] = true
+	return pins, nil
+}
+
+func (l *locker) resolve(ctx context.Context, interpreter, python string, requires []string) ([]string, error) {
+	uv, err := l.uv()
+	if err != nil {
+		return nil, err
+	}
+	var preferences []string
+	if !l.upgrade {
+		preferences = l.lock.Preferences(python, platform)
+	}
+	if !l.app.flags.quiet {
+		fmt.Fprintf(l.app.io.Err, "locking %d requirements for Python %s\n", len(requires), python)
+	}
+	pins, err := uv.Resolve(ctx, interpreter, requires, preferences)
+	var unresolvable *requirements.UnresolvableError
+	if errors.As(err, &unresolvable) {
+		return nil, &graph.InputError{Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.lock.Put(requirements.Set{Python: python, Platform: platform, Requires: requires, Pins: pins})
+	if err := l.lock.Save(l.path); err != nil {
+		return nil, err
+	}
+	return pins, nil
+}
+
+func (l *locker) uv() (*requirements.UV, error) {
+	path, _ := l.app.io.LookupEnv("PATH")
+	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
+		program := filepath.Join(dir, "uv")
+		if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return &requirements.UV{Program: program, Env: os.Environ()}, nil
+		}
+	}
+	return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
+}
+
+// prune drops sets of this platform that nothing asked for.
+func (l *locker) prune() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lock.Keep(func(s requirements.Set) bool {
+		return s.Platform != platform || l.used[setKey(s.Python, s.Requires)]
+	})
+}
+
+func setKey(python string, requires []string) string {
+	return python + "\x00" + strings.Join(requirements.Normalise(requires), "\x00")
+}
+
+// minorVersion is "3.11" of "CPython 3.11.7".
+func minorVersion(version string) string {
+	fields := strings.Fields(version)
+	if len(fields) == 0 {
+		return version
+	}
+	parts := strings.SplitN(fields[len(fields)-1], ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// project is a loaded configuration with its state and its store open.
+type project struct {
+	app    *app
+	cfg    *lang.Config
+	state  string // .fevalgraph
+	run    string // id for what happens in this invocation
+	disk   *cache.Disk
+	index  *cache.FileIndex
+	log    *cache.BuildLog
+	plan   *plan.Plan
+	reads  bool // opened for reading: nothing is written
+	locker *locker
+
+	registry *backend.Registry
+}
+
+// langOptions are the options of loading, from the global flags.
+func (a *app) langOptions() lang.Options {
+	return lang.Options{
+		Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles,
+		Env: a.io.LookupEnv, Version: Version(),
+	}
+}
+
+// load reads the configuration; warnings are shown, errors returned.
+func (a *app) load(o lang.Options) (*lang.Config, error) {
+	cfg, diags := lang.Load(o)
+	if diags.HasErrors() {
+		return nil, exit(exitUsage, diags)
+	}
+	if len(diags) > 0 && !a.flags.quiet {
+		view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
+	}
+	return cfg, nil
+}
+
+// access says what a command does with a project.
+type access int
+
+const (
+	reading access = iota // writes nothing: plan, explain, status
+	writing               // may execute nodes
+)
+
+// open loads the configuration, opens state and store, and compiles the graph.
+func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, error) {
+	cfg, err := a.load(o)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := a.jobs()
+	if err != nil {
+		return nil, err
+	}
+	p := &project{app: a, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, run: newRunID()}
+	if err := p.openStore(ctx); err != nil {
+		p.close()
+		return nil, err
+	}
+	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
+		Store: p.disk, States: p.index, Backend: p.driver, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
+	})
+	if err != nil {
+		p.close()
+		return nil, exit(exitUsage, err)
+	}
+	return p, nil
+}
+
+func newRunID() string {
+	var random [3]byte
+	rand.Read(random[:])
+	return event.NewRunID(time.Now(), random[:])
+}
+
+func (p *project) openStore(ctx context.Context) error {
+	dir, err := p.app.cacheDir(p.cfg)
+	if err != nil {
+		return err
+	}
+	readOnly, err := p.app.cacheReadOnly()
+	if err != nil {
+		return err
+	}
+	if p.disk, err = cache.OpenDisk(dir, cache.Options{ReadOnly: p.reads || readOnly}); err != nil {
+		var denied *cache.NotWritableError
+		if errors.As(err, &denied) {
+			return exit(exitUsage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is", err))
+		}
+		return exit(exitNotJudged, err)
+	}
+	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
+		return exit(exitNotJudged, err)
+	}
+	if p.locker, err = newLocker(p); err != nil {
+		return exit(exitUsage, err)
+	}
+	logPath := filepath.Join(p.state, "buildlog")
+	if p.reads {
+		if p.log, err = cache.ReadBuildLog(logPath); err != nil {
+			return exit(exitNotJudged, err)
+		}
+		return nil
+	}
+	if err := os.MkdirAll(p.state, 0o755); err != nil {
+		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", err))
+	}
+	if p.log, err = cache.OpenBuildLog(logPath); err != nil {
+		return exit(exitNotJudged, err)
+	}
+	if n := p.log.Dropped(); n > 0 {
+		fmt.Fprintf(p.app.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n)
+	}
+	return p.openSessions(ctx)
+}
+
+// openSessions ends what a crashed run left and registers this one.
+func (p *project) openSessions(ctx context.Context) error {
+	sessions := filepath.Join(p.state, "sessions")
+	reaped, err := backend.Reap(ctx, sessions, reapers())
+	if err != nil {
+		fmt.Fprintf(p.app.io.Err, "warning: ending what an earlier run left: %v\n", err)
+	}
+	if len(reaped) > 0 && !p.app.flags.quiet {
+		fmt.Fprintf(p.app.io.Err, "ended %d sessions that an earlier run left behind\n", len(reaped))
+	}
+	if p.registry, err = backend.OpenRegistry(sessions, p.run); err != nil {
+		return exit(exitNotJudged, err)
+	}
+	return nil
+}
+
+func reapers() map[string]func(context.Context, backend.Entry) error {
+	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap}
+}
+
+// driver makes the backend of a block.
+func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
+	switch b.Kind {
+	case local.Kind:
+		path, _ := p.app.io.LookupEnv("PATH")
+		for _, v := range b.Env {
+			if v.Name == "PATH" {
+				path = v.Value
+			}
+		}
+		return local.New(p.disk, local.Options{
+			Python: b.Local.Python, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
+		}), nil
+	}
+	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
+}
+
+// scratchDir is where workspaces are made: a short path, since sockets in it
+// have little room, and one per user.
+func scratchDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
+}
+
+// close writes what is left to write and lets go of files; the first error is
+// the one to show.
+func (p *project) close() error {
+	var errs []error
+	note := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if p.index != nil && !p.reads {
+		note(p.index.Save())
+	}
+	for _, c := range []io.Closer{p.logCloser(), p.registryCloser()} {
+		if c != nil {
+			note(c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *project) logCloser() io.Closer {
+	if p.log == nil {
+		return nil
+	}
+	return p.log
+}
+
+func (p *project) registryCloser() io.Closer {
+	if p.registry == nil {
+		return nil
+	}
+	return p.registry
+}
+
+// stateDir is the project's own directory for logs and records.
+func (a *app) stateDir(root string) string {
+	if dir, ok := a.io.LookupEnv("FEVALGRAPH_DIR"); ok && dir != "" {
+		if filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(root, dir)
+	}
+	return filepath.Join(root, ".fevalgraph")
+}
+
+// projectState is the state directory for commands that read past runs and
+// need no valid configuration.
+func (a *app) projectState() string {
+	dir := a.flags.dir
+	if a.flags.file != "" {
+		dir = filepath.Join(dir, filepath.Dir(a.flags.file))
+	}
+	return a.stateDir(dir)
+}
+
+// cacheDir is the store's directory, shared between projects.
+func (a *app) cacheDir(cfg *lang.Config) (string, error) {
+	if dir, ok := a.io.LookupEnv("FEVALGRAPH_CACHE_DIR"); ok && dir != "" {
+		return filepath.Abs(dir)
+	}
+	if cfg != nil && cfg.Settings.CacheDir != "" {
+		return cfg.Settings.CacheDir, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", exit(exitUsage, fmt.Errorf("finding the cache directory: %w; set FEVALGRAPH_CACHE_DIR", err))
+	}
+	return filepath.Join(dir, "fevalgraph"), nil
+}
+
+func (a *app) cacheReadOnly() (bool, error) {
+	switch a.flags.cache {
+	case "local:rw", "local", "":
+		return false, nil
+	case "local:r":
+		return true, nil
+	}
+	return false, exit(exitUsage, fmt.Errorf("--cache %s: want local:rw or local:r", a.flags.cache))
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+func (a *app) resultsCommand() *cobra.Command {
+	var format, run, policy string
+	cmd := command("results", "Results of the last run, or of a past one",
+		`Results prints the results of a recorded run; nothing is evaluated.
+
+Formats: `+strings.Join(report.Formats(), ", ")+`.`,
+		`  fevalgraph results
+  fevalgraph results --format json --run 20260102-150405-ab12cd
+  fevalgraph results --format junit > junit.xml`,
+		func(cmd *cobra.Command, args []string) error {
+			results, _, err := a.pastResults(a.projectState(), run)
+			if err != nil {
+				return exit(exitUsage, err)
+			}
+			if policy != "" {
+				p, err := report.ParsePolicy(policy)
+				if err != nil {
+					return exit(exitUsage, fmt.Errorf("--policy: %w", err))
+				}
+				results = results.Under(p)
+			}
+			if a.flags.json && !cmd.Flags().Changed("format") {
+				format = "json"
+			}
+			if err := report.Write(a.io.Out, format, results, report.Options{Color: a.color(), Verbose: a.flags.verbose}); err != nil {
+				return exit(exitUsage, err)
+			}
+			return nil
+		})
+	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
+	cmd.Flags().StringVar(&policy, "policy", "", "decide what passed by this policy")
+	return cmd
+}
+
+// pastResults reads the results of a recorded run.
+func (a *app) pastResults(state, name string) (*report.Results, *event.Run, error) {
+	run, err := event.FindRun(state, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	content, err := run.Results()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
+	}
+	results, err := report.Decode(bytes.NewReader(content))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
+	}
+	return results, run, nil
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// app is one invocation of the program.
+type app struct {
+	io    IO
+	flags globalFlags
+}
+
+// globalFlags are those that every command takes.
+type globalFlags struct {
+	file, dir      string
+	vars, varFiles []string
+	quiet, verbose bool
+	color          string
+	cache          string
+	offline        bool
+	json           bool
+	jobs           int
+	progress       string
+	locked         bool
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	run := a.runCommand()
+	root := &cobra.Command{
+		Use:   "fevalgraph [SELECTOR...]",
+		Short: "A make for code-benchmark evaluation",
+		Long: `fevalgraph evaluates code-benchmark problems described in HCL. It compiles them to
+a graph of content-hashed tasks and executes only what is stale. Without a
+command it runs.`,
+		Example: `  fevalgraph                          evaluate what is stale
+  fevalgraph plan                     see what a run would do, and why
+  fevalgraph explain ADDR             why a node ran, would run, or was cached
+  fevalgraph results --format csv     results of the last run`,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          run.RunE,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.Flags().AddFlagSet(run.Flags())
+	a.addGlobalFlags(root)
+	root.AddGroup(
+		&cobra.Group{ID: "evaluate", Title: "Evaluate:"},
+		&cobra.Group{ID: "ask", Title: "Ask:"},
+		&cobra.Group{ID: "configure", Title: "Configure:"},
+		&cobra.Group{ID: "maintain", Title: "Maintain:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("evaluate", run, a.planCommand(), a.evalCommand(), a.shellCommand())
+	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.logCommand(), a.graphCommand())
+	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand())
+	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
+	root.SetHelpCommandGroupID("maintain")
+	return root
+}
+
+func (a *app) addGlobalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVarP(&a.flags.dir, "chdir", "C", "", "directory of the configuration")
+	f.StringVarP(&a.flags.file, "file", "f", "", "configuration file to use in place of fevalgraph.hcl")
+	f.StringArrayVar(&a.flags.vars, "var", nil, "set a variable: `NAME=VALUE` (repeatable)")
+	f.StringArrayVar(&a.flags.varFiles, "var-file", nil, "read variables from a `FILE` (repeatable)")
+	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "show errors only")
+	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "show more")
+	f.StringVar(&a.flags.color, "color", "auto", "auto, always or never")
+	f.StringVar(&a.flags.cache, "cache", "local:rw", "which caches to use, and how: local:rw or local:r")
+	f.BoolVar(&a.flags.offline, "offline", false, "do not use the network to resolve requirements")
+	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
+	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
+	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
+	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
+}
+
+// jobs is the size of the cpu pool.
+func (a *app) jobs() (int, error) {
+	if a.flags.jobs < 0 {
+		return 0, exit(exitUsage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
+	}
+	if a.flags.jobs > 0 {
+		return a.flags.jobs, nil
+	}
+	if text, ok := a.io.LookupEnv("FEVALGRAPH_JOBS"); ok && text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return 0, exit(exitUsage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
+		}
+		return n, nil
+	}
+	return runtime.NumCPU(), nil
+}
+
+// progressMode is how a run is shown.
+func (a *app) progressMode() (view.Mode, error) {
+	text := a.flags.progress
+	if text == "" {
+		text, _ = a.io.LookupEnv("FEVALGRAPH_PROGRESS")
+	}
+	if a.flags.json {
+		text = string(view.JSON)
+	}
+	if text == "" {
+		text = string(view.Auto)
+	}
+	mode, err := view.ParseMode(text)
+	if err != nil {
+		return "", exit(exitUsage, err)
+	}
+	return mode, nil
+}
+
+// color decides about colour on stdout; colorErr on stderr.
+func (a *app) color() bool {
+	on, err := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
+	return err == nil && on
+}
+
+func (a *app) colorErr() bool {
+	on, err := view.UseColor(a.flags.color, a.io.Err, a.io.LookupEnv)
+	return err == nil && on
+}

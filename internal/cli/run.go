@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// runFlags are the flags of commands that evaluate.
+type runFlags struct {
+	keepGoing, failFast, dryRun bool
+	only, not, force            []string
+	policy, shard               string
+}
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures")
+	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
+	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
+	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
+	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks (repeatable)")
+	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
+	flags.StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problems' own")
+	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := command("run [SELECTOR...]", "Evaluate; only stale nodes execute",
+		`Run evaluates what the selectors pick, or everything, and executes only stale
+nodes. Results are shown, recorded, and exported.
+
+A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
+checkpoint, solution, backend, suite, tag, kind, repeat and verdict (of the last
+run). Commas mean and, several arguments mean or.
+
+Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
+configuration error, 3 something could not be judged, 4 a selector matched
+nothing, 130 interrupted.`,
+		`  fevalgraph run
+  fevalgraph run problem=kvstore,solution=agent
+  fevalgraph run verdict=failed
+  fevalgraph run --force 'pytest:kvstore/*' -j 4`,
+		func(cmd *cobra.Command, args []string) error {
+			if f.dryRun {
+				return a.runPlan(cmd.Context(), selection{args: args, only: f.only, not: f.not}, f, false)
+			}
+			p, err := a.open(cmd.Context(), a.langOptions(), writing)
+			if err != nil {
+				return err
+			}
+			return p.finish(p.runSelected(cmd, args, f))
+		})
+	cmd.Args = cobra.ArbitraryArgs
+	f.add(cmd)
+	return cmd
+}
+
+func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) error {
+	e, err := p.evaluation(selection{args: args, only: f.only, not: f.not}, f)
+	if err != nil {
+		return err
+	}
+	return p.evaluate(cmd.Context(), e)
+}
+
+// evaluation turns flags into what evaluate needs.
+func (p *project) evaluation(s selection, f runFlags) (evaluation, error) {
+	e := evaluation{fast: f.failFast}
+	var err error
+	if e.targets, err = p.targets(s); err != nil {
+		return e, err
+	}
+	if e.force, err = p.matcher(f.force); err != nil {
+		return e, err
+	}
+	if f.policy != "" {
+		policy, err := report.ParsePolicy(f.policy)
+		if err != nil {
+			return e, exit(exitUsage, fmt.Errorf("--policy: %w", err))
+		}
+		e.policy = &policy
+	}
+	if f.shard != "" {
+		return e, p.shard(&e, f.shard)
+	}
+	return e, nil
+}
+
+// shard keeps the targets of one part of the cells; whatever belongs to no
+// cell comes along as a dependency.
+func (p *project) shard(e *evaluation, text string) error {
+	index, count, err := parseShard(text)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	mine := map[string]bool{}
+	for _, c := range p.plan.Cells {
+		if c.InShard(index, count) {
+			mine[verdictKey(c.Problem.Name, c.Solution.Name, c.Backend.Addr(), strconv.Itoa(c.Repeat))] = true
+		}
+	}
+	var kept []graph.ID
+	for _, id := range e.targets {
+		n := p.plan.Graph.Node(id)
+		if mine[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] {
+			kept = append(kept, id)
+		}
+	}
+	e.targets = kept
+	return nil
+}
+
+func parseShard(text string) (index, count int, err error) {
+	i, n, found := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !found || err1 != nil || err2 != nil || count < 1 || index < 1 || index > count {
+		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4", text)
+	}
+	return index, count, nil
+}
+
+// finish closes the project and keeps the more telling error.
+func (p *project) finish(err error) error {
+	if closeErr := p.close(); closeErr != nil && err == nil {
+		return exit(exitNotJudged, closeErr)
+	}
+	return err
+}
+
+func (a *app) evalCommand() *cobra.Command {
+	var f runFlags
+	var checkpoint, on string
+	cmd := command("eval PROBLEM PATH", "Evaluate one solution, once",
+		`Eval evaluates the solution at PATH for a problem of the configuration, without a
+solution block: the same graph, the same cache, so that what was judged before is
+not run again. When PATH has sub-directories named like checkpoints, each answers
+its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.`,
+		`  fevalgraph eval kvstore ./my-solution
+  fevalgraph eval kvstore ./my-solution --checkpoint checkpoint_1
+  fevalgraph eval kvstore ./my-solution --backend local.host --json`,
+		func(cmd *cobra.Command, args []string) error {
+			o := a.langOptions()
+			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
+			p, err := a.open(cmd.Context(), o, writing)
+			if err != nil {
+				return err
+			}
+			return p.finish(p.runSelected(cmd, []string{"suite=eval"}, f))
+		})
+	cmd.Args = cobra.ExactArgs(2)
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
+	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problem's own")
+	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
+	return cmd
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// selection is what a command was asked for: targets of arguments, narrowed by
+// --only and --not.
+type selection struct {
+	args, only, not []string
+}
+
+// targets returns the nodes that a selection picks; everything when it asks
+// for nothing in particular.
+func (p *project) targets(s selection) ([]graph.ID, error) {
+	wanted, err := p.matcher(s.args)
+	if err != nil {
+		return nil, err
+	}
+	only, err := p.matcher(s.only)
+	if err != nil {
+		return nil, err
+	}
+	not, err := p.matcher(s.not)
+	if err != nil {
+		return nil, err
+	}
+	var ids []graph.ID
+	for id := range graph.ID(p.plan.Graph.Len()) {
+		n := p.plan.Graph.Node(id)
+		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (not == nil || !not(n)) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 && p.plan.Graph.Len() > 0 {
+		return nil, noMatch("%s matches nothing; there are %s", strings.Join(slices.Concat(s.args, s.only, s.not), " "), p.whatExists())
+	}
+	return ids, nil
+}
+
+// matcher returns a predicate over nodes for selector arguments; nil when
+// there are none.
+func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	selector, err := graph.ParseSelector(args, plan.Axes)
+	if err != nil {
+		return nil, exit(exitUsage, err)
+	}
+	verdicts := p.verdicts(args)
+	return func(n *graph.Node) bool {
+		return selector.Match(n.Addr, func(axis string) []string {
+			if axis == "verdict" {
+				return verdicts[verdictKey(n.Label("problem"), n.Label("checkpoint"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))]
+			}
+			var values []string
+			for _, l := range n.Labels {
+				if l.Name == axis {
+					values = append(values, l.Value)
+				}
+			}
+			return values
+		})
+	}, nil
+}
+
+// verdicts maps checkpoints of the latest run to their verdicts: passed or
+// failed, and the class when they were not judged.
+func (p *project) verdicts(args []string) map[string][]string {
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
+		return nil
+	}
+	verdicts := map[string][]string{}
+	results, _, err := p.app.pastResults(p.state, "latest")
+	if err != nil {
+		return verdicts
+	}
+	for _, cell := range results.Cells {
+		for _, c := range cell.Checkpoints {
+			key := verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))
+			verdicts[key] = verdictWords(c)
+		}
+	}
+	return verdicts
+}
+
+func verdictWords(c report.Checkpoint) []string {
+	words := []string{"failed"}
+	if c.Passed {
+		words = []string{"passed"}
+	}
+	if c.Class != report.Judged {
+		words = append(words, string(c.Class), string(c.Class.Status()))
+	}
+	return words
+}
+
+func verdictKey(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// whatExists lists the problems and solutions for people whose selector
+// matched nothing.
+func (p *project) whatExists() string {
+	var problems, solutions []string
+	for _, c := range p.plan.Cells {
+		problems = append(problems, c.Problem.Name)
+		solutions = append(solutions, c.Solution.Name)
+	}
+	return fmt.Sprintf("problems %s and solutions %s; `fevalgraph list nodes` shows all addresses", someOf(problems), someOf(solutions))
+}
+
+func someOf(names []string) string {
+	const shown = 8
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) > shown {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	}
+	return strings.Join(names, ", ")
+}
+
+// node finds the one node that an argument means: its address, or a selector
+// that fits just one.
+func (p *project) node(arg string) (graph.ID, error) {
+	if id, ok := p.plan.Graph.Lookup(arg); ok {
+		return id, nil
+	}
+	ids, err := p.targets(selection{args: []string{arg}})
+	if err != nil {
+		return 0, err
+	}
+	if len(ids) > 1 {
+		return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
+	}
+	return ids[0], nil
+}
+
+func (p *project) addresses(ids []graph.ID, limit int) []string {
+	var out []string
+	for i, id := range ids {
+		if i == limit {
+			out = append(out, fmt.Sprintf("... and %d more", len(ids)-limit))
+			break
+		}
+		out = append(out, p.plan.Graph.Node(id).Addr)
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	cmd := command("show ADDR", "Show one problem, solution, or node",
+		`Show prints what is known of a problem (problem.kvstore or kvstore), a solution
+(solution.agent), or a node (its address).`,
+		`  fevalgraph show kvstore
+  fevalgraph show 'pytest:kvstore/basic/reference@local.host'`,
+		func(cmd *cobra.Command, args []string) error { return a.runShow(cmd.Context(), args[0]) })
+	cmd.Args = cobra.ExactArgs(1)
+	return cmd
+}
+
+func (a *app) runShow(ctx context.Context, arg string) error {
+	p, err := a.open(ctx, a.langOptions(), reading)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for _, problem := range p.cfg.Problems {
+		if arg == problem.Name || arg == problem.Ref {
+			return a.showFacts(problemFacts(problem))
+		}
+	}
+	for _, s := range p.cfg.Solutions {
+		if arg == s.Name || arg == s.Ref {
+			return a.showFacts(solutionFacts(s))
+		}
+	}
+	id, err := p.node(arg)
+	if err != nil {
+		return err
+	}
+	return a.showFacts(p.nodeFacts(id))
+}
+
+func (a *app) showFacts(facts [][]string) error {
+	if !a.flags.json {
+		view.Table(a.io.Out, []string{"field", "value"}, facts, a.color())
+		return nil
+	}
+	var rows []view.Field
+	for _, f := range facts {
+		rows = append(rows, view.Field{Label: f[0], Value: f[1]})
+	}
+	return a.writeJSON(map[string]any{"schema": 1, "fields": rows})
+}
+
+func problemFacts(p *lang.Problem) [][]string {
+	facts := [][]string{
+		{"problem", p.Name}, {"reference", p.Ref}, {"title", p.Title}, {"version", strconv.Itoa(p.Version)},
+		{"tags", strings.Join(p.Tags, ", ")}, {"author", p.Author}, {"difficulty", p.Difficulty}, {"category", p.Category},
+		{"entry", p.Entry}, {"description", strings.TrimSpace(p.Description)}, {"declared at", p.Range.String()},
+	}
+	if p.Pytest != nil {
+		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")})
+	}
+	for _, c := range p.Checkpoints {
+		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",
+			c.Order, strings.Join(c.Tests, " "), c.IncludePriorTests, c.Timeout, c.SessionTimeout)})
+		for _, asset := range c.Assets {
+			facts = append(facts, []string{"  asset " + asset.Name, asset.Source})
+		}
+		for _, m := range c.Markers {
+			facts = append(facts, []string{"  marker " + m.Name, m.Group})
+		}
+	}
+	return facts
+}
+
+func solutionFacts(s *lang.Solution) [][]string {
+	facts := [][]string{{"solution", s.Name}, {"reference", s.Ref}, {"problem", s.Problem.Name}, {"declared at", s.Range.String()}}
+	for _, l := range s.Labels {
+		facts = append(facts, []string{"label " + l.Name, l.Value})
+	}
+	for _, c := range s.Checkpoints {
+		source := c.Source
+		if c.Missing {
+			source = "not reached"
+		}
+		facts = append(facts, []string{c.Checkpoint.Name, source})
+	}
+	return facts
+}
+
+func (p *project) nodeFacts(id graph.ID) [][]string {
+	n := p.plan.Graph.Node(id)
+	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}
+	for _, l := range n.Labels {
+		if l.Name != "kind" {
+			facts = append(facts, []string{l.Name, l.Value})
+		}
+	}
+	for _, d := range n.Deps {
+		facts = append(facts, []string{"needs", p.plan.Graph.Node(d.On).Addr})
+	}
+	last, ok := p.log.Get(n.Addr)
+	if !ok {
+		return append(facts, []string{"last answer", "none"})
+	}
+	facts = append(facts, []string{"last answer", fmt.Sprintf("%s in run %s, %s", last.Class, last.Run, view.Duration(last.Seconds))}, []string{"key", last.Key.String()})
+	if last.Message != "" {
+		facts = append(facts, []string{"message", last.Message})
+	}
+	if last.Broken != "" {
+		facts = append(facts, []string{"last attempt", "broken: " + last.Broken})
+	}
+	for _, o := range last.Outputs {
+		facts = append(facts, []string{"output " + o.Name, o.Digest.String()})
+	}
+	return facts
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	cmd := command("status [SELECTOR...]", "Verdicts of the last run, and whether they still hold",
+		`Status shows every checkpoint of every cell with the verdict of the last run and
+whether a run would judge it anew.`,
+		`  fevalgraph status
+  fevalgraph status problem=kvstore`,
+		func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context(), args) })
+	cmd.Args = cobra.ArbitraryArgs
+	return cmd
+}
+
+func (a *app) runStatus(ctx context.Context, args []string) error {
+	p, err := a.open(ctx, a.langOptions(), reading)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	targets, err := p.targets(selection{args: args})
+	if err != nil {
+		return err
+	}
+	rep, err := p.dryRun(ctx, evaluation{targets: targets})
+	if err != nil {
+		return err
+	}
+	past := p.pastCheckpoints()
+	asked := map[string]bool{}
+	for _, id := range rep.Nodes {
+		asked[p.plan.Graph.Node(id).Addr] = true
+	}
+	var rows []view.StatusRow
+	for _, cell := range p.plan.Cells {
+		for _, cc := range cell.Checkpoints {
+			if !asked[p.plan.Graph.Node(cc.Aggregate).Addr] {
+				continue
+			}
+			row := p.statusRow(cell, cc, past)
+			row.State, row.Cause = "fresh", ""
+			// The first stale node on the way tells why.
+			for _, id := range []graph.ID{cc.Pytest, cc.Parse, cc.Aggregate} {
+				st := rep.Status(id)
+				if state, _ := planState(st); state != "fresh" {
+					row.State, row.Cause = state, planCause(st)
+					break
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "rows": rows})
+	}
+	view.StatusTable(a.io.Out, rows, a.color())
+	return nil
+}
+
+func (p *project) statusRow(cell *plan.Cell, cc plan.CellCheckpoint, past map[string]report.Checkpoint) view.StatusRow {
+	row := view.StatusRow{Problem: cell.Problem.Name, Checkpoint: cc.Checkpoint.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr()}
+	c, ok := past[verdictKey(row.Problem, row.Checkpoint, row.Solution, row.Backend, strconv.Itoa(cell.Repeat))]
+	if !ok {
+		return row
+	}
+	row.Verdict = "failed"
+	if c.Passed {
+		row.Verdict = "passed"
+	}
+	if c.Class != report.Judged {
+		row.Verdict = string(c.Class)
+	}
+	var passed, total int
+	for _, g := range report.Groups {
+		passed += c.Groups[g].Passed
+		total += c.Groups[g].Total
+	}
+	row.Core = fmt.Sprintf("%d/%d", c.Groups[report.Core].Passed, c.Groups[report.Core].Total)
+	row.Total = fmt.Sprintf("%d/%d", passed, total)
+	return row
+}
+
+func (p *project) pastCheckpoints() map[string]report.Checkpoint {
+	past := map[string]report.Checkpoint{}
+	results, _, err := p.app.pastResults(p.state, "latest")
+	if err != nil {
+		return past
+	}
+	for _, cell := range results.Cells {
+		for _, c := range cell.Checkpoints {
+			past[verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat))] = c
+		}
+	}
+	return past
+}

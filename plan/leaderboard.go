@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Leaderboard is a result block evaluated over the results of a run.
+type Leaderboard struct {
+	Name   string
+	Header []string
+	Rows   [][]string
+}
+
+// Leaderboards evaluates every result block whose suite has results.
+func (p *Plan) Leaderboards(results *report.Results) ([]Leaderboard, error) {
+	var boards []Leaderboard
+	for _, r := range p.Config.Results {
+		cells := results.Suite(r.From.Name).Cells
+		if len(cells) == 0 {
+			continue
+		}
+		b, err := leaderboard(r, cells)
+		if err != nil {
+			return nil, fmt.Errorf("result %q: %w", r.Name, err)
+		}
+		boards = append(boards, b)
+	}
+	return boards, nil
+}
+
+// boardRow is one group of cells with its evaluated metrics.
+type boardRow struct {
+	group   []string
+	metrics []cty.Value
+}
+
+func leaderboard(r *lang.Result, cells []report.Cell) (Leaderboard, error) {
+	b := Leaderboard{Name: r.Name, Header: slices.Clone(r.GroupBy)}
+	for _, m := range r.Metrics {
+		b.Header = append(b.Header, m.Name)
+	}
+	groups, order, err := groupCells(r, cells)
+	if err != nil {
+		return b, err
+	}
+	var rows []boardRow
+	for _, key := range order {
+		row := boardRow{group: axisValues(r.GroupBy, &groups[key][0])}
+		self := groupValue(groups[key])
+		for _, m := range r.Metrics {
+			v, diags := m.Value.Eval(self)
+			if diags.HasErrors() {
+				return b, diags
+			}
+			row.metrics = append(row.metrics, v)
+		}
+		rows = append(rows, row)
+	}
+	sortRows(rows, r, b.Header)
+	for _, row := range rows {
+		line := slices.Clone(row.group)
+		for i, v := range row.metrics {
+			line = append(line, metricText(v, r.Metrics[i].Format))
+		}
+		b.Rows = append(b.Rows, line)
+	}
+	return b, nil
+}
+
+func groupCells(r *lang.Result, cells []report.Cell) (map[string][]report.Cell, []string, error) {
+	groups := map[string][]report.Cell{}
+	var order []string
+	for i := range cells {
+		if r.Where != nil {
+			keep, diags := r.Where.Eval(groupValue(cells[i : i+1]))
+			if diags.HasErrors() {
+				return nil, nil, diags
+			}
+			if keep.IsNull() || keep.Type() != cty.Bool || keep.False() {
+				continue
+			}
+		}
+		key := strings.Join(axisValues(r.GroupBy, &cells[i]), "\x00")
+		if _, seen := groups[key]; !seen {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], cells[i])
+	}
+	return groups, order, nil
+}
+
+// axisValues are a cell's values on the axes of group_by: problem, solution,
+// backend, or a solution's label.
+func axisValues(axes []string, c *report.Cell) []string {
+	values := make([]string, len(axes))
+	for i, axis := range axes {
+		switch axis {
+		case "problem":
+			values[i] = c.Problem
+		case "solution":
+			values[i] = c.Solution
+		case "backend":
+			values[i] = c.Backend
+		default:
+			values[i] = c.Labels[axis]
+		}
+	}
+	return values
+}
+
+// groupValue is a set of cells as metrics see it: self.core.passed and the
+// like summed over all checkpoints, self.checkpoints, and self.cells.
+func groupValue(cells []report.Cell) cty.Value {
+	sum := report.GroupCounts{}
+	var checkpoints []cty.Value
+	statuses := map[report.Status]int{}
+	for i := range cells {
+		statuses[cells[i].Status]++
+		for j := range cells[i].Checkpoints {
+			c := &cells[i].Checkpoints[j]
+			for _, g := range report.Groups {
+				n := sum[g]
+				n.Passed += c.Groups[g].Passed
+				n.Total += c.Groups[g].Total
+				sum[g] = n
+			}
+			checkpoints = append(checkpoints, checkpointValue(c))
+		}
+	}
+	attrs := groupValues(sum)
+	attrs["checkpoints"] = cty.TupleVal(checkpoints)
+	attrs["cells"] = cty.NumberIntVal(int64(len(cells)))
+	attrs["problem"] = cty.StringVal(cells[0].Problem)
+	attrs["solution"] = cty.StringVal(cells[0].Solution)
+	attrs["backend"] = cty.StringVal(cells[0].Backend)
+	labels := map[string]cty.Value{}
+	for name, value := range cells[0].Labels {
+		labels[name] = cty.StringVal(value)
+	}
+	attrs["labels"] = cty.ObjectVal(labels)
+	for _, s := range []report.Status{report.Success, report.Error, report.TimedOut, report.Skipped, report.Broken} {
+		attrs["cells_"+string(s)] = cty.NumberIntVal(int64(statuses[s]))
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// sortRows orders rows by the columns of sort, "-" before a name for
+// descending; ties keep the order of the results.
+func sortRows(rows []boardRow, r *lang.Result, header []string) {
+	slices.SortStableFunc(rows, func(a, b boardRow) int {
+		for _, key := range r.Sort {
+			name, descending := strings.CutPrefix(key, "-")
+			i := slices.Index(header, name)
+			if i < 0 {
+				continue
+			}
+			c := 0
+			if i < len(a.group) {
+				c = strings.Compare(a.group[i], b.group[i])
+			} else {
+				c = compareValues(a.metrics[i-len(a.group)], b.metrics[i-len(b.group)])
+			}
+			if descending {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// compareValues orders numbers, truth values and text; null comes first.
+func compareValues(a, b cty.Value) int {
+	if an, ok := number(a); ok {
+		if bn, ok := number(b); ok {
+			return an.Cmp(bn)
+		}
+	}
+	return strings.Compare(metricText(a, ""), metricText(b, ""))
+}
+
+func number(v cty.Value) (*big.Float, bool) {
+	switch {
+	case v.IsNull() || !v.IsKnown():
+		return big.NewFloat(-1e300), true
+	case v.Type() == cty.Number:
+		return v.AsBigFloat(), true
+	case v.Type() == cty.Bool && v.True():
+		return big.NewFloat(1), true
+	case v.Type() == cty.Bool:
+		return new(big.Float), true
+	}
+	return nil, false
+}
+
+// metricText shows a value; format is one of Go's verbs for floats, such as
+// "%.1f", or empty.
+func metricText(v cty.Value, format string) string {
+	if v.IsNull() || !v.IsKnown() {
+		return "-"
+	}
+	if v.Type() == cty.Number {
+		f, _ := v.AsBigFloat().Float64()
+		if format != "" {
+			return fmt.Sprintf(format, f)
+		}
+		return new(big.Float).SetFloat64(f).Text('g', 4)
+	}
+	if s, err := convert.Convert(v, cty.String); err == nil && !s.IsNull() {
+		return s.AsString()
+	}
+	return v.GoString()
+}

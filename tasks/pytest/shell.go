@@ -1,0 +1,41 @@
+package pytest
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Prepare finds out what Describe would, for callers that enter a workspace
+// without a decision about the node.
+func (r *Run) Prepare(ctx context.Context) (err error) {
+	r.pins, err = r.Pins(ctx)
+	return err
+}
+
+// Enter opens the workspace of the run with its exact inputs, runs the set-up
+// commands, and hands the session to use, with its environment and the command
+// that would run the tests. The session is closed afterwards.
+func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, env, command []string) error) error {
+	spec, err := r.workspace(ctx, w)
+	if err != nil {
+		return err
+	}
+	session, err := r.Backend.Open(ctx, spec)
+	if err != nil {
+		return fmt.Errorf("opening a session: %w", err)
+	}
+	defer session.Close(context.WithoutCancel(ctx))
+	env := r.environ(session.Dir())
+	if err := r.setUp(ctx, session, env, progress); err != nil {
+		return err
+	}
+	python, err := r.Environment.prepare(ctx, r, session, env)
+	if err != nil {
+		return err
+	}
+	return use(session, env, r.testCommand(python))
+}
