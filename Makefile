@@ -1,0 +1,61 @@
+# make demo   builds and runs the quickstart twice; the second run executes nothing
+# make test   the whole suite; installs what it needs below .tools/
+# make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+GO        ?= go
+TOOLS     := $(CURDIR)/.tools
+UV_DIR    := $(TOOLS)/uv
+UV        := $(UV_DIR)/bin/uv
+STATIC    := $(TOOLS)/bin/staticcheck
+BIN       := $(CURDIR)/bin/fevalgraph
+# uv and uvx come first, so that what was installed by hand is not needed.
+TOOL_PATH := $(UV_DIR)/bin:$(PATH)
+
+.PHONY: build demo test check fmt vet staticcheck unit race real soak clean tools
+
+build:
+	$(GO) build -o $(BIN) ./cmd/fevalgraph
+
+tools: $(UV) $(STATIC)
+
+$(UV): scripts/uv-requirements.txt
+	scripts/install-uv $(UV_DIR)
+
+$(STATIC): tools/go.mod tools/go.sum
+	cd tools && GOBIN=$(TOOLS)/bin $(GO) install honnef.co/go/tools/cmd/staticcheck
+
+demo: build $(UV)
+	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
+
+# Every target of test runs even when an earlier one failed would hide the
+# first failure; they run in order and stop at it.
+test: tools check race real
+	@echo "all tests passed"
+
+check: fmt vet staticcheck unit
+
+fmt:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+staticcheck: $(STATIC)
+	$(STATIC) ./...
+
+unit:
+	$(GO) test ./...
+
+race:
+	$(GO) test -race ./graph/... ./cache/... ./backend/... ./event/... ./view/...
+
+# The tests that need Python and uv; under FEVALGRAPH_TEST_REAL none may skip.
+real: build $(UV)
+	PATH="$(TOOL_PATH)" FEVALGRAPH_TEST_REAL=1 $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/...
+
+clean:
+	rm -rf bin .tools
