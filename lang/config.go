@@ -65,8 +65,10 @@ type Secret struct {
 	Range diag.Range
 }
 
-// EnvVar is one environment variable of the work. When Secret is set, Value is
-// that secret's and only the secret's name may enter a key.
+// EnvVar is one environment variable of the work. When Secret is set, Value
+// holds a secret and must not enter a key: Secret does in its place. It is the
+// secret's name, and " in " with the expression when there is more to Value
+// than the secret itself.
 type EnvVar struct {
 	Name   string
 	Value  string

@@ -34,7 +34,9 @@ const consoleFile = "console"
 // parts masked. Relative paths start at the project's root.
 func (c *Console) Eval(expression string) (string, diag.List) {
 	src := &source{shown: consoleFile, dir: c.l.root, bytes: []byte(expression)}
-	c.l.reporter = newReporter() // findings of loading are said already
+	fresh := newReporter() // findings of loading are said already
+	fresh.sensitive = c.l.sensitive
+	c.l.reporter = fresh
 	c.l.shown[src.shown] = src
 	expr, problems := hclsyntax.ParseExpression(src.bytes, src.shown, hcl.InitialPos)
 	for _, p := range problems {

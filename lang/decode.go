@@ -161,7 +161,7 @@ func (b *block) text(name string) (string, given) {
 	v, g := b.value(a)
 	if g != isSet {
 		if a.Default != "" {
-			return defaultValue(a).AsString(), g
+			return b.l.defaultOf(a).AsString(), g
 		}
 		return "", g
 	}
@@ -199,7 +199,7 @@ func (b *block) texts(name string) ([]string, given) {
 		if a.Default == "" {
 			return nil, g
 		}
-		v = defaultValue(a)
+		v = b.l.defaultOf(a)
 	}
 	if a.Type == TypeOneOrTexts && v.Type() == cty.String {
 		return []string{v.AsString()}, g
@@ -231,7 +231,7 @@ func (b *block) integer(name string, least int64) (int, given) {
 		if a.Default == "" {
 			return 0, g
 		}
-		v = defaultValue(a)
+		v = b.l.defaultOf(a)
 	}
 	number, err := convert.Convert(v, cty.Number)
 	if err != nil {
@@ -255,7 +255,7 @@ func (b *block) truth(name string) (bool, given) {
 	a := b.schemaOf(name, TypeBool)
 	v, g := b.value(a)
 	if g != isSet {
-		return a.Default != "" && defaultValue(a).True(), g
+		return a.Default != "" && b.l.defaultOf(a).True(), g
 	}
 	t, err := convert.Convert(v, cty.Bool)
 	if err != nil {
@@ -273,7 +273,7 @@ func (b *block) duration(name string) (time.Duration, given) {
 		if a.Default == "" {
 			return 0, g
 		}
-		v = defaultValue(a)
+		v = b.l.defaultOf(a)
 	}
 	if v.Type() != cty.String && v.Type() != cty.Number {
 		b.wrongType(name, "a duration such as \"20s\"", v.Type())
@@ -344,6 +344,16 @@ func (b *block) children(kind string) []*block {
 
 // label is the block's name.
 func (b *block) label() string { return b.labels[len(b.labels)-1] }
+
+// defaultOf is the table's default, parsed once.
+func (l *loader) defaultOf(a *AttributeSchema) cty.Value {
+	v, known := l.defaults[a.Default]
+	if !known {
+		v = defaultValue(a)
+		l.defaults[a.Default] = v
+	}
+	return v
+}
 
 // defaultValue is the table's default. One that does not parse is a bug.
 func defaultValue(a *AttributeSchema) cty.Value {

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -25,6 +28,7 @@ type finding struct {
 	rng     hcl.Range // zero when there is no place
 	expr    hcl.Expression
 	ctx     *hcl.EvalContext
+	unshown bool // the source holds a sensitive value
 }
 
 // reportKey is what makes two findings the same: the instances of a for_each
@@ -39,9 +43,10 @@ const maxSnippet = 8
 
 // reporter turns findings into diagnostics.
 type reporter struct {
-	shown    map[string]*source // by the Filename of their ranges
-	reported map[reportKey]bool
-	findings diag.List
+	shown     map[string]*source // by the Filename of their ranges
+	reported  map[reportKey]bool
+	findings  diag.List
+	sensitive []string // values that must not be said
 }
 
 func newReporter() reporter {
@@ -62,12 +67,45 @@ func (r *reporter) report(f finding) {
 		at := convertRange(f.rng)
 		d.Range = &at
 		if src := r.shown[f.rng.Filename]; src != nil {
-			d.Snippet = src.snippet(f.rng)
+			if !f.unshown {
+				d.Snippet = src.snippet(f.rng)
+			}
 			d.Context = src.enclosing(f.rng)
 			d.Values = referenceValues(src, f.expr, f.ctx)
 		}
 	}
+	d.Detail, d.Hint = r.scrub(d.Detail), r.scrub(d.Hint)
+	for i := range d.Values {
+		d.Values[i].Value = r.scrub(d.Values[i].Value)
+	}
 	r.findings = append(r.findings, d)
+}
+
+// keepSecret makes the texts in a sensitive value unspeakable: functions get
+// values without their marks and repeat them in their errors.
+func (r *reporter) keepSecret(v cty.Value) {
+	v, _ = v.UnmarkDeep()
+	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) {
+		if !part.IsKnown() || part.IsNull() || !part.Type().IsPrimitiveType() || part.Type() == cty.Bool {
+			return true, nil
+		}
+		if text, err := convert.Convert(part, cty.String); err == nil && text.AsString() != "" {
+			r.sensitive = append(r.sensitive, text.AsString())
+		}
+		return true, nil
+	})
+}
+
+// scrub replaces sensitive values in a text. A very short one is replaced
+// only where it stands in quotes: anywhere else it may be part of a word.
+func (r *reporter) scrub(text string) string {
+	for _, s := range r.sensitive {
+		if len(s) >= 4 {
+			text = strings.ReplaceAll(text, s, maskedText)
+		}
+		text = strings.ReplaceAll(text, strconv.Quote(s), strconv.Quote(maskedText))
+	}
+	return text
 }
 
 // reportHCL reports a diagnostic of the hcl library. A non-empty code
@@ -90,6 +128,9 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	}
 	if f.code == "" {
 		f.code = evaluationCode(h.Summary)
+	}
+	if strings.HasSuffix(f.detail, "..") { // errors of functions come with a stop of their own
+		f.detail = strings.TrimRight(f.detail, ".") + "."
 	}
 	// the library suggests inside its sentences; here hints stand apart
 	if before, after, found := strings.Cut(f.detail, " Did you mean "); found {

@@ -42,7 +42,11 @@ func (b *block) env(name string) ([]EnvVar, given) {
 			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s holds a NUL.", name, key.AsString()), "")
 			return nil, isFailed
 		}
-		vars = append(vars, EnvVar{Name: key.AsString(), Value: value.AsString(), Secret: secretName(cty.NewValueMarks(marksOf(outer, inner, own)...))})
+		made := EnvVar{Name: key.AsString(), Value: value.AsString()}
+		if secrets := secretName(cty.NewValueMarks(marksOf(outer, inner, own)...)); secrets != "" {
+			made.Secret = b.secretShape(b.attrs[name], made.Name, made.Value, secrets)
+		}
+		vars = append(vars, made)
 	}
 	return vars, isSet
 }

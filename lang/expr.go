@@ -2,7 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -66,56 +65,19 @@ func (b *block) expression(name string) *Expr {
 		return nil
 	}
 	e := &Expr{expr: attr.Expr, ctx: b.ctx, src: b.src, mu: &b.l.calling}
-	lines, secret, known := b.l.references(attr.Expr, b.src, b.ctx, map[string]bool{})
+	refs := references{l: b.l}
+	refs.visit(attr.Expr, b.src, b.ctx)
 	switch {
-	case secret != "":
-		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would hash the sensitive value %q.", name, secret), "")
+	case refs.secret != "":
+		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would hash the sensitive value %q.", name, refs.secret), "")
 		return nil
-	case !known:
+	case refs.unknown:
 		b.decl.failed = true
 		return nil
 	}
-	slices.Sort(lines)
 	text := canonicalText([]byte(rangeText(b.src, attr.Expr.Range())))
-	e.source = strings.Join(append([]string{text}, slices.Compact(lines)...), "\n")
+	e.source = strings.Join(append([]string{text}, refs.sorted()...), "\n")
 	return e
-}
-
-// references lists the values that expr refers to outside of self, and the
-// functions of the configuration that it calls with what they refer to.
-func (l *loader) references(expr hclsyntax.Expression, src *source, ctx *hcl.EvalContext, seen map[string]bool) (lines []string, secret string, known bool) {
-	known = true
-	for _, t := range expr.Variables() {
-		v, problems := t.TraverseAbs(ctx)
-		if problems.HasErrors() { // self, a parameter, or a mistake that Eval will report
-			continue
-		}
-		plain, marks := v.UnmarkDeep()
-		if name := secretName(marks); name != "" {
-			return nil, name, true
-		}
-		if !plain.IsWhollyKnown() {
-			return nil, "", false
-		}
-		lines = append(lines, canonicalText([]byte(rangeText(src, t.SourceRange())))+" = "+valueText(plain))
-	}
-	for _, call := range calls(expr) {
-		d := l.byAddr["function."+call.Name]
-		if d == nil || seen[call.Name] {
-			continue
-		}
-		seen[call.Name] = true
-		body := d.block.Body.Attributes
-		text := fmt.Sprintf("function %s(%s) = %s", call.Name, strings.Join(functionParams(d), ", "),
-			canonicalText([]byte(rangeText(d.src, body["result"].Expr.Range()))))
-		inner, secret, ok := l.references(body["result"].Expr, d.src, l.scope(d), seen)
-		if secret != "" || !ok {
-			return nil, secret, ok
-		}
-		lines = append(lines, text)
-		lines = append(lines, inner...)
-	}
-	return lines, "", known
 }
 
 // canonicalText is an expression without comments and line breaks, spaced as

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -38,6 +39,7 @@ type loader struct {
 	functions map[string]function.Function
 	libraries map[string]map[string]function.Function // by directory
 
+	defaults   map[string]cty.Value // by their text in the table
 	outside    assignments
 	instances  instances
 	calling    sync.Mutex // see Expr
@@ -58,6 +60,7 @@ func newLoader(o Options) *loader {
 		bad:       map[hcl.Range]bool{},
 		functions: map[string]function.Function{},
 		libraries: map[string]map[string]function.Function{},
+		defaults:  map[string]cty.Value{},
 		instances: newInstances(),
 	}
 }

@@ -47,6 +47,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 		s.Value = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	}
 	d.made = s
+	l.keepSecret(cty.StringVal(s.Value))
 	return cty.StringVal(s.Value).Mark(secretMark(d.name()))
 }
 

@@ -24,7 +24,7 @@ func ParseSize(text string) (int64, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || n < 0 || n*u.bytes > 1<<62 {
+		if err != nil || !(n >= 0) || n*u.bytes > 1<<62 {
 			return 0, fmt.Errorf("%q is not a size such as 512MiB", text)
 		}
 		return int64(n * u.bytes), nil

@@ -64,13 +64,11 @@ func (b *block) solvedProblem() *Problem {
 	if p := b.l.instances.problems[refOf(v)]; p != nil {
 		return p
 	}
-	if t := v.Type(); v.CanIterateElements() && !t.IsSetType() {
-		for it := v.ElementIterator(); it.Next(); {
-			key, element := it.Element()
-			p := b.l.instances.problems[refOf(element)]
-			if p == nil {
-				break
-			}
+	if v.Type().IsMapType() && v.LengthInt() > 0 {
+		it := v.ElementIterator()
+		it.Next()
+		key, first := it.Element()
+		if p := b.l.instances.problems[refOf(first)]; p != nil {
 			base, _, _ := strings.Cut(p.Ref, "[")
 			b.reject("problem", "wrong-type", "Many problems instead of one",
 				fmt.Sprintf("%s has for_each, so it is a map of problems and not one.", base),
@@ -157,11 +155,15 @@ func (l *loader) solutionValue(s *Solution) cty.Value {
 		}
 		labels = cty.MapVal(values)
 	}
+	problem, known := l.instances.values[s.Problem.Ref]
+	if !known {
+		problem = problemValue(s.Problem)
+	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"ref":     cty.StringVal(s.Ref),
 		"kind":    cty.StringVal("solution"),
 		"name":    cty.StringVal(s.Name),
 		"labels":  labels,
-		"problem": problemValue(s.Problem),
+		"problem": problem,
 	})
 }

@@ -43,7 +43,7 @@ func (l *loader) evaluateVariable(d *decl) cty.Value {
 	value, err := convert.Convert(value, wanted)
 	if err != nil {
 		f := given.at
-		f.code, f.summary = "wrong-type", "Wrong type"
+		f.code, f.summary, f.unshown = "wrong-type", "Wrong type", v.Sensitive
 		f.detail = fmt.Sprintf("The value of var.%s, from %s, must be %s: %s.", d.name(), given.source, v.Type, convertReason(err, v.Sensitive))
 		b.fail(f)
 		return cty.DynamicVal
@@ -51,6 +51,7 @@ func (l *loader) evaluateVariable(d *decl) cty.Value {
 	v.Value = valueText(value)
 	if v.Sensitive {
 		v.Value = maskedText
+		l.keepSecret(value)
 		value = value.Mark(secretMark("var." + d.name()))
 	}
 	b.validate(value, given)

@@ -1,0 +1,118 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// references collects what an expression depends on beside its own text: one
+// line "reference = value" for each reference, and for each function of the
+// configuration its definition and what that depends on. What is not in
+// scope, such as self, is left out.
+//
+// Sensitive values never make a line. Where they come from a local, its
+// expression makes one instead, so that the text around a secret counts.
+type references struct {
+	l       *loader
+	lines   []string
+	secret  string // names of the last sensitive value that was met
+	unknown bool   // something has no value because of a mistake elsewhere
+	seen    []string
+}
+
+func (r *references) visit(expr hclsyntax.Expression, src *source, ctx *hcl.EvalContext) {
+	for _, t := range expr.Variables() {
+		v, problems := t.TraverseAbs(ctx)
+		if problems.HasErrors() { // self, a parameter, or a mistake that evaluation reports
+			continue
+		}
+		plain, marks := v.UnmarkDeep()
+		switch name := secretName(marks); {
+		case name != "":
+			r.secret = name
+			r.visitLocal(t)
+		case !plain.IsWhollyKnown():
+			r.unknown = true
+		default:
+			r.lines = append(r.lines, canonicalText([]byte(rangeText(src, t.SourceRange())))+" = "+valueText(plain))
+		}
+	}
+	for _, call := range calls(expr) {
+		r.visitFunction(call.Name)
+	}
+}
+
+// visitLocal follows a reference to a local that holds a secret.
+func (r *references) visitLocal(t hcl.Traversal) {
+	name, _ := stepName(t, 1)
+	d := r.l.byAddr["local."+name]
+	if t.RootName() != "local" || d == nil || !r.first(d) {
+		return
+	}
+	r.lines = append(r.lines, d.addr()+" = "+canonicalText([]byte(rangeText(d.src, d.attr.Expr.Range()))))
+	r.visit(d.attr.Expr, d.src, r.l.scope(d))
+}
+
+func (r *references) visitFunction(name string) {
+	d := r.l.byAddr["function."+name]
+	if d == nil || !r.first(d) {
+		return
+	}
+	result := d.block.Body.Attributes["result"].Expr
+	r.lines = append(r.lines, fmt.Sprintf("function %s(%s) = %s", name, strings.Join(functionParams(d), ", "),
+		canonicalText([]byte(rangeText(d.src, result.Range())))))
+	r.visit(result, d.src, r.l.scope(d))
+}
+
+// first reports whether d is met for the first time.
+func (r *references) first(d *decl) bool {
+	if slices.Contains(r.seen, d.addr()) {
+		return false
+	}
+	r.seen = append(r.seen, d.addr())
+	return true
+}
+
+// sorted returns each line once.
+func (r *references) sorted() []string {
+	lines := slices.Clone(r.lines)
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// secretShape is what may enter a key of an environment variable with a
+// secret in it: the secret's name when the value is that secret and nothing
+// else, and otherwise also the expression that the value comes from, so that
+// a change of the text around a secret is seen.
+func (b *block) secretShape(attr *hclsyntax.Attribute, name, value, secrets string) string {
+	if d := b.l.secretDecl(secrets); d != nil {
+		if own, _ := d.value.Unmark(); own.IsWhollyKnown() && own.Type() == cty.String && !own.IsNull() && own.AsString() == value {
+			return secrets
+		}
+	}
+	expr := attr.Expr
+	if object, ok := expr.(*hclsyntax.ObjectConsExpr); ok {
+		for _, item := range object.Items {
+			if key, problems := item.KeyExpr.Value(b.ctx); !problems.HasErrors() && key.RawEquals(cty.StringVal(name)) {
+				expr = item.ValueExpr
+			}
+		}
+	}
+	refs := references{l: b.l}
+	refs.visit(expr, b.src, b.ctx)
+	text := canonicalText([]byte(rangeText(b.src, expr.Range())))
+	return secrets + " in " + strings.Join(append([]string{text}, refs.sorted()...), "; ")
+}
+
+// secretDecl is the declaration behind a single secret's name.
+func (l *loader) secretDecl(name string) *decl {
+	if variable, found := strings.CutPrefix(name, "var."); found {
+		return l.byAddr["variable."+variable]
+	}
+	return l.byAddr["secret."+name]
+}
