@@ -237,39 +237,50 @@ func (s *scheduler) traceDeps(n *Node, changes []event.Change) {
 	}
 }
 
-// summarise puts the changes in one line. A changed dependency is told by its
-// own cause, so that the line names the file or field at the root of it.
+// summarise puts the changes in one line. A changed dependency is told once,
+// however many of its outputs changed, and by its own cause, so that the line
+// names the file or field at the root of it.
 func (s *scheduler) summarise(n *Node, changes []event.Change) (cause, category string) {
 	const maxNamed = 2
 	if len(changes) == 0 {
 		return "its inputs changed in a way that its manifest does not show", "changed"
 	}
 	var parts []string
-	for i, c := range changes {
-		if i == maxNamed && len(changes) > maxNamed+1 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(changes)-maxNamed))
-			break
+	told := map[string]bool{}
+	for _, c := range changes {
+		if c.Via != "" && told[c.Via] {
+			continue
 		}
-		parts = append(parts, s.changeWithRoot(c))
+		told[c.Via] = true
+		parts = append(parts, s.changeWithRoot(n, c))
 	}
-	first := changes[0]
-	category, _, _ = strings.Cut(first.Field, " ")
-	return strings.Join(parts, ", "), strings.TrimSuffix(category, ":")
+	if more := len(parts) - maxNamed; more > 1 {
+		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	category, _, _ = strings.Cut(changes[0].Field, " ")
+	return strings.Join(parts, ", "), category
 }
 
-func (s *scheduler) changeWithRoot(c event.Change) string {
+func (s *scheduler) changeWithRoot(n *Node, c event.Change) string {
 	if c.Via == "" {
 		return changeText(c)
 	}
-	id, ok := s.g.Lookup(c.Via)
-	if !ok {
-		return changeText(c)
+	id, _ := s.g.Lookup(c.Via)
+	name := s.depName(n, id)
+	if root := s.status[id].Cause; root != "" && s.status[id].Stale {
+		return name + ": " + root
 	}
-	root := s.status[id].Cause
-	if root == "" {
-		return c.Field + " changed"
+	return name + " changed"
+}
+
+// depName is what n calls its dependency.
+func (s *scheduler) depName(n *Node, on ID) string {
+	for _, d := range n.Deps {
+		if d.On == on {
+			return d.As
+		}
 	}
-	return c.Field + ": " + root
+	return s.g.Node(on).Addr
 }
 
 // IsInput tells mistakes in what the user named from faults of the machine.

@@ -57,7 +57,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	cc.Pytest = c.plan.Graph.Add(run)
 
 	parse := node(KindParse, &pytest.Parse{Grouping: grouping(cell.Problem, cp)}, []graph.Dep{{On: cc.Pytest, As: "pytest",
-		Outputs: []string{pytest.OutputExit, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}}})
+		Outputs: []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}}})
 	parse.Kept = true
 	cc.Parse = c.plan.Graph.Add(parse)
 

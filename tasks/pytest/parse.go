@@ -100,6 +100,7 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // left is everything that a run left behind.
 type left struct {
 	exit         exitFacts
+	timing       timing
 	report, ctrf []byte // nil when absent
 	log          []byte
 }
@@ -124,6 +125,13 @@ func readLeft(ctx context.Context, w *graph.Work) (left, error) {
 	if err := json.Unmarshal(exit, &l.exit); err != nil {
 		return l, fmt.Errorf("decoding the exit: %w", err)
 	}
+	took, err := read(OutputTiming)
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(took, &l.timing); err != nil {
+		return l, fmt.Errorf("decoding the timing: %w", err)
+	}
 	if l.report, err = read(OutputReport); err != nil {
 		return l, err
 	}
@@ -138,7 +146,7 @@ func readLeft(ctx context.Context, w *graph.Work) (left, error) {
 func (p *Parse) judge(l left) (Verdicts, Measurements) {
 	r := readReports(l)
 	v := Verdicts{Checkpoint: p.Checkpoint, ExitCode: &l.exit.Code, Collected: r.collected, Tests: []TestVerdict{}}
-	m := Measurements{DurationMS: l.exit.Seconds * 1000, Tests: []TestMeasurement{}}
+	m := Measurements{DurationMS: l.timing.Seconds * 1000, Tests: []TestMeasurement{}}
 	v.InfrastructureFailure = l.exit.Code >= exitInterrupted && l.exit.Code <= exitNoTests || r.collected == 0
 	v.Class, m.Message = classify(l, r)
 	for _, o := range r.tests {

@@ -21,8 +21,8 @@ import (
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
 // inputs are the trees "tests", "submission" and "asset <name>" for each
-// asset. Its outputs are OutputExit, always, and OutputReport, OutputCTRF,
-// OutputSetup and OutputLog when there were such.
+// asset. Its outputs are OutputExit and OutputTiming, always, and OutputReport,
+// OutputCTRF, OutputSetup and OutputLog when there were such.
 type Run struct {
 	Checkpoint string
 	// Pins returns the locked requirements, name==version, every one of them;
@@ -67,6 +67,7 @@ type Var struct {
 // The outputs of Run.
 const (
 	OutputExit   = "exit"
+	OutputTiming = "timing"
 	OutputReport = "report"
 	OutputCTRF   = "ctrf"
 	OutputSetup  = "setup"
@@ -78,8 +79,12 @@ type exitFacts struct {
 	Code     int     `json:"code"`
 	Signal   string  `json:"signal,omitempty"`
 	TimedOut bool    `json:"timed_out,omitempty"`
-	Seconds  float64 `json:"seconds"`
 	Limit    float64 `json:"limit,omitempty"` // the session limit, seconds
+}
+
+// timing is the content of OutputTiming.
+type timing struct {
+	Seconds float64 `json:"seconds"` // of the pytest command
 }
 
 // Describe implements graph.Task.
@@ -277,11 +282,6 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	if exit.HostOOM && exit.Signal != "" && !exit.TimedOut {
 		return graph.Outcome{}, errors.New("the machine ran out of memory while the tests ran")
 	}
-	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Seconds: exit.Seconds, Limit: r.SessionTimeout.Seconds()}
-	encoded, err := json.Marshal(facts)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
 	var o graph.Outcome
 	keep := func(name string, content []byte) error {
 		d, err := cache.PutBytes(ctx, w.Store, content)
@@ -291,7 +291,11 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
 		return nil
 	}
-	if err := keep(OutputExit, encoded); err != nil {
+	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds()}
+	if err := keepJSON(keep, OutputExit, facts); err != nil {
+		return o, err
+	}
+	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds}); err != nil {
 		return o, err
 	}
 	reports := 0
@@ -322,6 +326,14 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
 	}
 	return o, nil
+}
+
+func keepJSON(keep func(name string, content []byte) error, name string, value any) error {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encoding the %s: %w", name, err)
+	}
+	return keep(name, encoded)
 }
 
 // maxReport bounds a report in memory; larger ones count as absent.
