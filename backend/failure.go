@@ -18,7 +18,13 @@ type ToolError struct {
 	Hint string // what a person can do; may be empty
 }
 
-func (e *ToolError) Error() string { return fmt.Sprintf("%s: %v", e.Tool, e.Err) }
+// Error includes the hint: it is often all that a person gets to see.
+func (e *ToolError) Error() string {
+	if e.Hint == "" {
+		return fmt.Sprintf("%s: %v", e.Tool, e.Err)
+	}
+	return fmt.Sprintf("%s: %v (hint: %s)", e.Tool, e.Err, e.Hint)
+}
 
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }

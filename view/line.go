@@ -20,15 +20,23 @@ type lines struct {
 	width   int
 }
 
+// briefWork is below what a person waits for: such nodes are counted, and only
+// told with verbose.
+const briefWork = 0.1 // seconds
+
 // worthALine reports whether a final state is shown by itself. ran says that
 // the node's work had begun: of nodes that an interrupt never let begin, the
-// number is enough.
+// number is enough; of blocked ones the line of what blocks them.
 func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	switch e.State {
 	case event.Cached:
 		return false
 	case event.Interrupted:
 		return ran || l.verbose
+	case event.Blocked:
+		return l.verbose
+	case event.Done:
+		return e.Seconds >= briefWork || l.verbose
 	}
 	return true
 }

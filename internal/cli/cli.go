@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -130,10 +129,7 @@ func (a *app) complain(err error) int {
 		return code
 	}
 	fmt.Fprintf(a.io.Err, "fevalgraph: %v\n", err)
-	var tool *backend.ToolError
 	switch {
-	case errors.As(err, &tool) && tool.Hint != "":
-		fmt.Fprintf(a.io.Err, "  hint: %s\n", tool.Hint)
 	case errors.Is(err, syscall.ENOSPC):
 		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees what the store holds")
 	case errors.Is(err, event.ErrNoRuns):

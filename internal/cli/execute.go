@@ -23,7 +23,6 @@ type evaluation struct {
 	force   func(*graph.Node) bool
 	fast    bool           // stop at the first failure
 	policy  *report.Policy // of the exit code; nil is each checkpoint's own
-	quiet   bool           // show no results
 }
 
 // evaluate runs stale nodes, records the run, shows its results, writes the
@@ -66,7 +65,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 // execute runs the graph. A result that cannot be read back, because its blob
 // was lost since the decision, is made again once.
 func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, recorder *event.Recorder) (*graph.Report, *report.Results, error) {
-	o := graph.Options{Store: p.disk, Locker: p.disk, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
+	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
 		Force: e.force, Stop: p.stopAt(ctx, e), SaveLog: recorder.SaveLog}
 	const attempts = 2
 	for attempt := 1; ; attempt++ {
@@ -74,7 +73,7 @@ func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, 
 		if err != nil {
 			return rep, nil, err
 		}
-		results, err := p.plan.Results(context.WithoutCancel(ctx), p.disk, rep, p.run)
+		results, err := p.plan.Results(context.WithoutCancel(ctx), p.store, rep, p.run)
 		var corrupt *cache.CorruptError
 		var missing *cache.MissingError
 		lost := errors.As(err, &corrupt) || errors.As(err, &missing)
@@ -115,7 +114,7 @@ func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *grap
 // fails reports whether the graded checkpoint of an aggregate node fails.
 func (p *project) fails(ctx context.Context, policy *report.Policy, st *graph.Status) bool {
 	for _, o := range st.Outputs {
-		content, err := cache.ReadBlob(ctx, p.disk, o.Digest, -1)
+		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
 		var c report.Checkpoint
 		if err != nil || json.Unmarshal(content, &c) != nil {
 			continue
@@ -178,13 +177,18 @@ func (p *project) export(results *report.Results) error {
 	return errors.Join(errs...)
 }
 
-// showOutcome prints results and the closing line.
+// showOutcome prints results and the closing line; in quiet runs only what
+// could not be judged, which progress has told otherwise.
 func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.Results, end event.RunEnd) {
 	a := p.app
-	if a.flags.json || a.flags.quiet {
+	switch {
+	case a.flags.json:
+		return
+	case a.flags.quiet:
+		p.showTroubles(rep)
 		return
 	}
-	if results != nil && len(results.Cells) > 0 && !e.quiet {
+	if results != nil && len(results.Cells) > 0 {
 		shown := results
 		if e.policy != nil {
 			shown = results.Under(*e.policy)
@@ -192,15 +196,18 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 		report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
 		p.showLeaderboards(results)
 	}
-	for _, id := range rep.Nodes {
-		st := rep.Status(id)
-		if st.State == event.Broken || st.State == event.Failed {
-			fmt.Fprintf(a.io.Err, "%s %s: %s\n", p.plan.Graph.Node(id).Addr, st.State, st.Message)
-		}
-	}
 	view.RunSummary(a.io.Err, end, p.slowest(rep))
 	if end.Exit == exitNotJudged || end.Exit == exitUsage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
+	}
+}
+
+func (p *project) showTroubles(rep *graph.Report) {
+	for _, id := range rep.Nodes {
+		st := rep.Status(id)
+		if st.State == event.Broken || st.State == event.Failed {
+			fmt.Fprintf(p.app.io.Err, "%s %s: %s\n", p.plan.Graph.Node(id).Addr, st.State, st.Message)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *app) planCommand() *cobra.Command {
 
 // dryRun decides about the targets without executing or writing anything.
 func (p *project) dryRun(ctx context.Context, e evaluation) (*graph.Report, error) {
-	rep, err := p.plan.Graph.Execute(ctx, e.targets, graph.Options{Store: p.disk, Log: p.log, Run: p.run, Pools: p.plan.Pools, DryRun: true, Force: e.force})
+	rep, err := p.plan.Graph.Execute(ctx, e.targets, graph.Options{Store: p.store, Log: p.log, Run: p.run, Pools: p.plan.Pools, DryRun: true, Force: e.force})
 	if err != nil {
 		return nil, exit(exitNotJudged, err)
 	}

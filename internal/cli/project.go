@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -25,7 +26,7 @@ type project struct {
 	cfg    *lang.Config
 	state  string // .fevalgraph
 	run    string // id for what happens in this invocation
-	disk   *cache.Disk
+	store  store
 	index  *cache.FileIndex
 	log    *cache.BuildLog
 	plan   *plan.Plan
@@ -33,6 +34,12 @@ type project struct {
 	locker *locker
 
 	registry *backend.Registry
+}
+
+// store is a *cache.Disk, or a *cache.Layered over one that may not be changed.
+type store interface {
+	plan.Store
+	graph.Locker
 }
 
 // langOptions are the options of loading, from the global flags.
@@ -79,7 +86,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 		return nil, err
 	}
 	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
-		Store: p.disk, States: p.index, Backend: p.driver, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
+		Store: p.store, States: p.index, Backend: p.driver, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
 	})
 	if err != nil {
 		p.close()
@@ -99,14 +106,10 @@ func (p *project) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	readOnly, err := p.app.cacheReadOnly()
-	if err != nil {
-		return err
-	}
-	if p.disk, err = cache.OpenDisk(dir, cache.Options{ReadOnly: p.reads || readOnly}); err != nil {
+	if p.store, err = p.openDisks(dir); err != nil {
 		var denied *cache.NotWritableError
 		if errors.As(err, &denied) {
-			return exit(exitUsage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is", err))
+			return exit(exitUsage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
 		}
 		return exit(exitNotJudged, err)
 	}
@@ -133,6 +136,24 @@ func (p *project) openStore(ctx context.Context) error {
 		fmt.Fprintf(p.app.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n)
 	}
 	return p.openSessions(ctx)
+}
+
+// openDisks opens the shared store. A command that executes against one that
+// it may not change keeps what it makes in the project's own directory.
+func (p *project) openDisks(dir string) (store, error) {
+	readOnly, err := p.app.cacheReadOnly()
+	if err != nil {
+		return nil, err
+	}
+	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: p.reads || readOnly})
+	if err != nil || !readOnly {
+		return disk, err
+	}
+	own, err := cache.OpenDisk(filepath.Join(p.state, "store"), cache.Options{ReadOnly: p.reads})
+	if err != nil {
+		return nil, err
+	}
+	return &cache.Layered{Upper: own, Lower: disk}, nil
 }
 
 // openSessions ends what a crashed run left and registers this one.
@@ -165,7 +186,7 @@ func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
 				path = v.Value
 			}
 		}
-		return local.New(p.disk, local.Options{
+		return local.New(p.store, local.Options{
 			Python: b.Local.Python, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
 		}), nil
 	}

@@ -51,7 +51,7 @@ func (p *project) shell(ctx context.Context, arg, run string) error {
 	for _, d := range node.Deps {
 		needs = append(needs, d.On)
 	}
-	rep, err := p.plan.Graph.Execute(ctx, needs, graph.Options{Store: p.disk, Locker: p.disk, Log: p.log, Run: p.run, Pools: p.plan.Pools})
+	rep, err := p.plan.Graph.Execute(ctx, needs, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.plan.Pools})
 	if err != nil {
 		return exit(exitNotJudged, err)
 	}
@@ -63,7 +63,7 @@ func (p *project) shell(ctx context.Context, arg, run string) error {
 	if err := task.Prepare(ctx); err != nil {
 		return exit(exitNotJudged, err)
 	}
-	err = task.Enter(ctx, p.plan.Graph.Inputs(rep, id, p.disk), p.app.io.Err, func(s backend.Session, env, command []string) error {
+	err = task.Enter(ctx, p.plan.Graph.Inputs(rep, id, p.store), p.app.io.Err, func(s backend.Session, env, command []string) error {
 		fmt.Fprintf(p.app.io.Err, "workspace %s\ntests run with:\n  %s\n", s.Dir(), shellquote.Join(command...))
 		argv := []string{"/bin/sh", "-i"}
 		c := backend.Command{Argv: argv, Env: env, Attach: true}

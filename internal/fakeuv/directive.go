@@ -1,0 +1,67 @@
+package fakeuv
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Directive is what a "# fake-session:" comment asks for. Where it does not
+// end the process, the run goes on.
+//
+//	exit N            end without reports, as os._exit does
+//	kill              end by SIGKILL
+//	sleep SECONDS     take that long
+//	print MEGABYTES   print that much
+//	write FILE TEXT   write a file of the workspace
+//	collect-error     the test files cannot be imported
+//	truncate-report   leave half of each report
+//	no-report         leave none
+//	oserror TEXT      say TEXT and end with exit code 1, before any report
+type Directive string
+
+// obey does what the directive asks for.
+func (d Directive) obey(reports *reportFiles) {
+	words := strings.Fields(string(d))
+	number := 0
+	if len(words) > 1 {
+		number, _ = strconv.Atoi(words[1])
+	}
+	switch words[0] {
+	case "exit":
+		os.Exit(number)
+	case "kill":
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			fail(3, "error: %v", err)
+		}
+		select {}
+	case "sleep":
+		time.Sleep(time.Duration(number) * time.Second)
+	case "print":
+		megabyte := bytes.Repeat([]byte(strings.Repeat("x", 63)+"\n"), 1<<14)
+		for range number {
+			os.Stdout.Write(megabyte)
+		}
+	case "write":
+		if err := os.WriteFile(words[1], []byte(strings.Join(words[2:], " ")+"\n"), 0o644); err != nil {
+			fail(3, "error: %v", err)
+		}
+	case "truncate-report":
+		reports.half = true
+	case "no-report":
+		reports.none = true
+	case "oserror":
+		fmt.Println(strings.Join(words[1:], " "))
+		os.Exit(1)
+	case "collect-error":
+	default:
+		fail(2, "error: the stand-in for pytest does not know the directive %q", d)
+	}
+}

@@ -1,0 +1,84 @@
+package fakeuv
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// reportFiles are the reports to write, and how.
+type reportFiles struct {
+	json, ctrf string // paths; "" is none
+	half, none bool
+}
+
+func (r *reportFiles) write(s *suite, code int) error {
+	if r.none {
+		return nil
+	}
+	for _, f := range []struct {
+		path    string
+		content any
+	}{{r.json, s.jsonReport(code)}, {r.ctrf, s.ctrf()}} {
+		if f.path == "" {
+			continue
+		}
+		content, err := json.Marshal(f.content)
+		if err != nil {
+			return err
+		}
+		if r.half {
+			content = content[:len(content)/2]
+		}
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object is one JSON object.
+type object map[string]any
+
+// jsonReport is the report of pytest-json-report.
+func (s *suite) jsonReport(code int) object {
+	tests, collectors := []object{}, []object{}
+	for _, t := range s.tests {
+		stage := object{"duration": 0.001, "outcome": t.status}
+		if t.status == "failed" || t.status == "error" {
+			stage["longrepr"] = "E   AssertionError: " + t.name
+		}
+		tests = append(tests, object{"nodeid": t.id(), "outcome": t.status,
+			"keywords": slices.Concat([]string{t.name}, t.markers, []string{t.file, t.dir, ""}), "call": stage})
+	}
+	if s.collectError {
+		tests = tests[:0]
+		collectors = append(collectors, object{"nodeid": "tests/test.py", "outcome": "failed", "longrepr": "E   SyntaxError: invalid syntax"})
+	}
+	return object{"created": 0, "duration": 0.01, "exitcode": code, "root": "/",
+		"summary": object{"collected": len(tests), "total": len(tests)}, "collectors": collectors, "tests": tests}
+}
+
+// ctrf is the report of pytest-json-ctrf.
+func (s *suite) ctrf() object {
+	tests := []object{}
+	for _, t := range s.tests {
+		status := t.status
+		if status == "error" {
+			status = "failed"
+		}
+		tests = append(tests, object{"name": t.id(), "status": status, "duration": 1, "filePath": filepath.Join(t.dir, t.file), "tags": t.markers})
+	}
+	if s.collectError {
+		tests = tests[:0]
+	}
+	return object{"results": object{
+		"tool":    object{"name": "pytest"},
+		"summary": object{"tests": len(tests), "passed": s.count("passed"), "failed": s.count("failed"), "skipped": s.count("skipped")},
+		"tests":   tests,
+	}}
+}

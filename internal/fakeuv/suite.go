@@ -1,0 +1,107 @@
+package fakeuv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// test is one test of a suite.
+type test struct {
+	dir, file, name string
+	status          string // passed, failed, skipped, error
+	markers         []string
+}
+
+func (t test) id() string { return filepath.Join(t.dir, t.file) + "::" + t.name }
+
+// suite is what the files of a test directory say.
+type suite struct {
+	tests        []test
+	directives   []Directive
+	collectError bool
+}
+
+func readSuite(dir string) (*suite, error) {
+	s := &suite{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		isTest, _ := filepath.Match("test_*.py", e.Name())
+		if !isTest && e.Name() != "conftest.py" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(content)) {
+			if err := s.readLine(dir, e.Name(), strings.TrimSpace(line)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s *suite) readLine(dir, file, line string) error {
+	if text, ok := strings.CutPrefix(line, "# fake-session: "); ok {
+		if text == "collect-error" {
+			s.collectError = true
+		}
+		s.directives = append(s.directives, Directive(text))
+		return nil
+	}
+	text, ok := strings.CutPrefix(line, "# fake: ")
+	if !ok {
+		return nil
+	}
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return fmt.Errorf("%s: %q: want a name and a status", file, line)
+	}
+	s.tests = append(s.tests, test{dir: dir, file: file, name: words[0], status: statusOf(words[1]), markers: words[2:]})
+	return nil
+}
+
+// statusOf is the status itself, or follows from what a file of the
+// workspace holds: FILE~TEXT.
+func statusOf(word string) string {
+	file, text, ok := strings.Cut(word, "~")
+	if !ok {
+		return word
+	}
+	content, err := os.ReadFile(file)
+	if err == nil && strings.Contains(string(content), strings.ReplaceAll(text, ".", " ")) {
+		return "passed"
+	}
+	return "failed"
+}
+
+func (s *suite) exitCode() int {
+	if s.collectError {
+		return exitInterrupted
+	}
+	if len(s.tests) == 0 {
+		return exitNoTests
+	}
+	for _, t := range s.tests {
+		if t.status == "failed" || t.status == "error" {
+			return exitFailed
+		}
+	}
+	return exitPassed
+}
+
+func (s *suite) count(status string) int {
+	n := 0
+	for _, t := range s.tests {
+		if t.status == status {
+			n++
+		}
+	}
+	return n
+}

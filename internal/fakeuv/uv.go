@@ -1,0 +1,120 @@
+package fakeuv
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// UV is the main function of the stand-in for uv.
+//
+// FAKEUV_INDEX="pytest=9.0.1,..." is what the package index has; anything else
+// is at 1.0.0, and what begins with "no-such-" is not there. FAKEUV_OFFLINE
+// makes the index unreachable.
+func UV() {
+	args := os.Args[1:]
+	switch {
+	case len(args) == 1 && args[0] == "--version":
+		fmt.Println("uv 0.0.0 (stand-in)")
+	case len(args) >= 2 && args[0] == "python" && args[1] == "find":
+		findPython(args[2:])
+	case len(args) >= 2 && args[0] == "pip" && args[1] == "compile":
+		compile(args[2:])
+	default:
+		fail(2, "error: the stand-in for uv does not know %q", args)
+	}
+}
+
+// findPython prints the path of an executable that answers like an
+// interpreter asked for its version. Version 4 does not exist.
+func findPython(args []string) {
+	version := "3.11.7"
+	for _, arg := range args {
+		switch {
+		case strings.HasPrefix(arg, "-"):
+		case strings.HasPrefix(arg, "4"):
+			fail(2, "error: No interpreter found for Python %s", arg)
+		default:
+			version = arg
+			if strings.Count(arg, ".") == 1 {
+				version += ".1"
+			}
+		}
+	}
+	path := filepath.Join(cacheDir(), "python-"+version)
+	script := "#!/bin/sh\necho CPython " + version + "\n"
+	if content, err := os.ReadFile(path); err != nil || string(content) != script {
+		writeProgram(path, script)
+	}
+	fmt.Println(path)
+}
+
+// writeProgram puts a program in its place whole, since others may start it at
+// this moment.
+func writeProgram(path, script string) {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err == nil {
+		err = os.WriteFile(temporary, []byte(script), 0o755)
+	}
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		fail(2, "error: %v", err)
+	}
+}
+
+var requirement = regexp.MustCompile(`^([A-Za-z0-9._-]+)\s*(?:==\s*(\S+))?`)
+
+// compile pins what the last argument requires and writes it to the file of
+// --output-file, keeping the versions that the file has.
+func compile(args []string) {
+	if os.Getenv("FAKEUV_OFFLINE") != "" {
+		fail(2, "error: Request failed after 3 retries\n  Caused by: error sending request for url")
+	}
+	out := args[slices.Index(args, "--output-file")+1]
+	required, err := os.ReadFile(args[len(args)-1])
+	if err != nil {
+		fail(2, "error: %v", err)
+	}
+	before, _ := os.ReadFile(out)
+	kept, index := versions(before, "\n", "=="), versions([]byte(os.Getenv("FAKEUV_INDEX")), ",", "=")
+	var pins []string
+	for line := range strings.Lines(string(required)) {
+		m := requirement.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		name, version := m[1], m[2]
+		if strings.HasPrefix(name, "no-such-") {
+			fail(1, "  × No solution found when resolving dependencies:\n"+
+				"  ╰─▶ Because %s was not found in the package registry and you require %s, we can conclude that your requirements are unsatisfiable.", name, name)
+		}
+		for _, v := range []string{kept[name], index[name], "1.0.0"} {
+			if version == "" {
+				version = v
+			}
+		}
+		pins = append(pins, name+"=="+version)
+	}
+	slices.Sort(pins)
+	if err := os.WriteFile(out, []byte(strings.Join(slices.Compact(pins), "\n")+"\n"), 0o600); err != nil {
+		fail(2, "error: %v", err)
+	}
+}
+
+// versions reads name-version pairs.
+func versions(text []byte, between, within string) map[string]string {
+	found := map[string]string{}
+	for _, pair := range bytes.Split(text, []byte(between)) {
+		if name, version, ok := strings.Cut(strings.TrimSpace(string(pair)), within); ok {
+			found[name] = version
+		}
+	}
+	return found
+}
