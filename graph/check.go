@@ -206,9 +206,10 @@ func (s *scheduler) explain(ctx context.Context, n *Node, st *Status, last cache
 		st.Cause, st.Category = "its inputs changed", "changed"
 		return
 	}
-	st.Changes = Diff(old, now)
-	s.traceDeps(n, st.Changes)
-	st.Cause, st.Category = s.summarise(n, st.Changes)
+	changes := Diff(old, now)
+	s.traceDeps(n, changes)
+	st.Cause, st.Category = s.summarise(n, changes)
+	st.Changes = s.expand(changes)
 	if last.Broken != "" {
 		st.Cause += fmt.Sprintf("; last attempt broken (%s)", last.Broken)
 	}
@@ -235,6 +236,30 @@ func (s *scheduler) traceDeps(n *Node, changes []event.Change) {
 			}
 		}
 	}
+}
+
+// expand follows every changed dependency by what changed in it, so that a
+// node's explanation reaches down to the files.
+func (s *scheduler) expand(changes []event.Change) []event.Change {
+	const maxPerDep = 50
+	var all []event.Change
+	seen := map[string]bool{}
+	for _, c := range changes {
+		all = append(all, c)
+		id, ok := s.g.Lookup(c.Via)
+		if !ok || seen[c.Via] || !s.status[id].Stale {
+			continue
+		}
+		seen[c.Via] = true
+		below := s.status[id].Changes
+		for _, b := range below[:min(len(below), maxPerDep)] {
+			if b.Via == "" {
+				b.Via = c.Via
+			}
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // summarise puts the changes in one line. A changed dependency is told once,
