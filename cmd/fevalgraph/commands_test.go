@@ -1,0 +1,301 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptCommands are the commands of the scripts beside testscript's own. ADDR
+// stands for addresses of nodes, with braces as in a shell: x:{a,b}.
+//
+//	replace OLD NEW FILE      replace what must be there, everywhere in the file; \n is a line break
+//	append FILE TEXT          append text; \n is a line break
+//	exitcode N PROGRAM ARG... run a program that must end with exit code N
+//	ran N [KIND=COUNT...]     the last run executed N nodes, and so many of these kinds
+//	ranexactly [ADDR...]      the last run executed exactly these nodes
+//	planned [ADDR...]         a plan calls exactly these nodes stale
+//	cached [ARG...]           another run executes nothing
+//	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.#
+//	clone DIR                 copy the project, not its state, to DIR
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	commands := map[string]func(*testscript.TestScript, []string) error{
+		"replace":    replaceCommand,
+		"append":     appendCommand,
+		"exitcode":   exitCodeCommand,
+		"ran":        ranCommand,
+		"ranexactly": ranExactlyCommand,
+		"planned":    plannedCommand,
+		"cached":     cachedCommand,
+		"json":       jsonCommand,
+		"clone":      cloneCommand,
+	}
+	all := systemCommands()
+	for name, run := range commands {
+		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("%s cannot be negated", name)
+			}
+			if err := run(ts, args); err != nil {
+				ts.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	return all
+}
+
+func want(args []string, n int, usage string) error {
+	if len(args) < n {
+		return fmt.Errorf("want %s", usage)
+	}
+	return nil
+}
+
+// unescape lets a word of a script hold line breaks and tabs.
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
+
+func replaceCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 3, "OLD NEW FILE"); err != nil {
+		return err
+	}
+	before, after := unescape.Replace(args[0]), unescape.Replace(args[1])
+	path := ts.MkAbs(args[2])
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(content), before) {
+		return fmt.Errorf("%q is not in %s", before, args[2])
+	}
+	return os.WriteFile(path, []byte(strings.ReplaceAll(string(content), before, after)), 0o644)
+}
+
+func appendCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 2, "FILE TEXT"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(unescape.Replace(args[1]) + "\n")
+	return errors.Join(err, f.Close())
+}
+
+func exitCodeCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 2, "N PROGRAM ARG..."); err != nil {
+		return err
+	}
+	code, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		return err
+	}
+	if got != code {
+		return fmt.Errorf("exit code %d, want %d", got, code)
+	}
+	return nil
+}
+
+func ranCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 1, "N [KIND=COUNT...]"); err != nil {
+		return err
+	}
+	r, err := lastRun(ts.MkAbs(".fevalgraph"))
+	if err != nil {
+		return err
+	}
+	if got := strconv.Itoa(r.end.Executed); got != args[0] {
+		return fmt.Errorf("the run executed %s nodes, want %s:\n  %s", got, args[0], strings.Join(r.executed, "\n  "))
+	}
+	for _, arg := range args[1:] {
+		kind, count, _ := strings.Cut(arg, "=")
+		n := 0
+		for _, addr := range r.executed {
+			if strings.HasPrefix(addr, kind+":") {
+				n++
+			}
+		}
+		if strconv.Itoa(n) != count {
+			return fmt.Errorf("the run executed %d %s nodes, want %s:\n  %s", n, kind, count, strings.Join(r.executed, "\n  "))
+		}
+	}
+	return nil
+}
+
+func ranExactlyCommand(ts *testscript.TestScript, args []string) error {
+	r, err := lastRun(ts.MkAbs(".fevalgraph"))
+	if err != nil {
+		return err
+	}
+	return sameSet("the run executed", r.executed, args)
+}
+
+func plannedCommand(ts *testscript.TestScript, args []string) error {
+	if err := ts.Exec("fevalgraph", "plan", "--json"); err != nil {
+		return err
+	}
+	var plan struct {
+		Nodes []struct{ Addr, State string }
+	}
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &plan); err != nil {
+		return err
+	}
+	var stale []string
+	for _, n := range plan.Nodes {
+		if n.State != "fresh" {
+			stale = append(stale, n.Addr)
+		}
+	}
+	return sameSet("the plan calls stale", stale, args)
+}
+
+// sameSet compares addresses in any order.
+func sameSet(what string, got, wanted []string) error {
+	var expanded []string
+	for _, w := range wanted {
+		expanded = append(expanded, braces(w)...)
+	}
+	var wrong []string
+	for _, g := range got {
+		if !slices.Contains(expanded, g) {
+			wrong = append(wrong, "not expected: "+g)
+		}
+	}
+	for _, w := range expanded {
+		if !slices.Contains(got, w) {
+			wrong = append(wrong, "missing:      "+w)
+		}
+	}
+	if len(wrong) == 0 && len(got) == len(expanded) {
+		return nil
+	}
+	return fmt.Errorf("%s %d nodes, want %d:\n  %s", what, len(got), len(expanded), strings.Join(wrong, "\n  "))
+}
+
+// braces expands x{a,b}y to xay and xby. Braces do not nest.
+func braces(word string) []string {
+	head, rest, found := strings.Cut(word, "{")
+	choices, tail, closed := strings.Cut(rest, "}")
+	if !found || !closed {
+		return []string{word}
+	}
+	var all []string
+	for choice := range strings.SplitSeq(choices, ",") {
+		for _, end := range braces(tail) {
+			all = append(all, head+choice+end)
+		}
+	}
+	return all
+}
+
+func cachedCommand(ts *testscript.TestScript, args []string) error {
+	before, err := lastRun(ts.MkAbs(".fevalgraph"))
+	if err != nil {
+		return err
+	}
+	err = ts.Exec("fevalgraph", append([]string{"run", "--quiet"}, args...)...)
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+		return err
+	}
+	r, err := lastRun(ts.MkAbs(".fevalgraph"))
+	if err != nil {
+		return err
+	}
+	if r.end.Run == before.end.Run {
+		return errors.New("the run was not recorded")
+	}
+	return sameSet("the run executed", r.executed, nil)
+}
+
+func jsonCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 3, "QUERY WANT FILE"); err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[2])), &value); err != nil {
+		return err
+	}
+	got, err := lookUp(value, args[0])
+	if err != nil {
+		return err
+	}
+	matched, err := regexp.MatchString("^(?:"+args[1]+")$", got)
+	if err == nil && !matched {
+		err = fmt.Errorf("%s is %s, want %s", args[0], got, args[1])
+	}
+	return err
+}
+
+// lookUp follows names, indices and "#", the length, separated by dots; it
+// returns texts as they are and everything else as JSON.
+func lookUp(value any, query string) (string, error) {
+	for step := range strings.SplitSeq(query, ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			next, ok := v[step]
+			if !ok {
+				return "", fmt.Errorf("there is no %q of %s", step, query)
+			}
+			value = next
+		case []any:
+			if step == "#" {
+				value = len(v)
+				continue
+			}
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(v) {
+				return "", fmt.Errorf("there is no %q of %s among %d", step, query, len(v))
+			}
+			value = v[i]
+		default:
+			return "", fmt.Errorf("nothing is below %v at %q of %s", value, step, query)
+		}
+	}
+	if text, ok := value.(string); ok {
+		return text, nil
+	}
+	encoded, err := json.Marshal(value)
+	return string(encoded), err
+}
+
+func cloneCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 1, "DIR"); err != nil {
+		return err
+	}
+	to := ts.MkAbs(args[0])
+	entries, err := os.ReadDir(ts.MkAbs("."))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || e.Name() == filepath.Base(to) {
+			continue
+		}
+		if err := ts.Exec("cp", "-R", ts.MkAbs(e.Name()), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// runRecord is what a run's events.jsonl says.
+type runRecord struct {
+	start    event.RunStart
+	end      event.RunEnd
+	executed []string // addresses of nodes whose work ran, in order
+	states   map[string]event.State
+}
+
+// lastRun reads the record of the latest run in a state directory.
+func lastRun(state string) (*runRecord, error) {
+	run, err := event.FindRun(state, "latest")
+	if err != nil {
+		return nil, err
+	}
+	return readRun(run)
+}
+
+func readRun(run *event.Run) (*runRecord, error) {
+	r := &runRecord{states: map[string]event.State{}}
+	err := run.Each(func(e event.Event) bool {
+		switch e := e.(type) {
+		case event.RunStart:
+			r.start = e
+		case event.RunEnd:
+			r.end = e
+		case event.NodeDone:
+			r.states[e.Addr] = e.State
+			switch e.State {
+			case event.Done, event.Failed, event.Broken, event.Timeout:
+				r.executed = append(r.executed, e.Addr)
+			}
+		}
+		return true
+	})
+	if err == nil && r.end.Run == "" {
+		err = fmt.Errorf("the record of run %s has no end", run.ID)
+	}
+	return r, err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+)
+
+// realVariable makes the staleness scripts run with the uv and uvx of PATH in
+// place of the stand-ins.
+const realVariable = "FEVALGRAPH_TEST_REAL"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fevalgraph": main,
+		"uv":         fakeuv.UV,
+		"uvx":        fakeuv.UVX,
+	})
+}
+
+// One script for each thing that a user can change: which nodes a plan calls
+// stale and which run then, and that nothing runs after that.
+func TestStale(t *testing.T) {
+	runScripts(t, "stale", os.Getenv(realVariable) != "")
+}
+
+// Bad input: the exit code, and a message that names the place and the way out.
+func TestBad(t *testing.T) { runScripts(t, "bad", false) }
+
+// Every command: typical use, JSON, help, wrong usage.
+func TestCommand(t *testing.T) { runScripts(t, "cmd", false) }
+
+func runScripts(t *testing.T, dir string, real bool) {
+	testscript.Run(t, testscript.Params{
+		Dir:                filepath.Join("testdata", "script", dir),
+		Setup:              func(env *testscript.Env) error { return setUp(env, real) },
+		Cmds:               scriptCommands(),
+		RequireUniqueNames: true,
+	})
+}
+
+// setUp gives a script the project of testdata/project, without the files that
+// it has itself, and places of its own for everything that outlives a run.
+func setUp(env *testscript.Env, real bool) error {
+	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+	env.Setenv("FEVALGRAPH_CACHE_DIR", filepath.Join(env.WorkDir, ".store"))
+	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
+	if real {
+		if err := useRealTools(env); err != nil {
+			return err
+		}
+	}
+	return copyProject(filepath.Join("testdata", "project"), env.WorkDir)
+}
+
+// useRealTools hides the stand-ins, and shares uv's cache between scripts.
+func useRealTools(env *testscript.Env) error {
+	bin := filepath.Join(env.WorkDir, ".bin")
+	standIns, rest, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		return err
+	}
+	if err := os.Symlink(filepath.Join(standIns, "fevalgraph"), filepath.Join(bin, "fevalgraph")); err != nil {
+		return err
+	}
+	env.Setenv("PATH", bin+string(filepath.ListSeparator)+rest)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	env.Setenv("UV_CACHE_DIR", filepath.Join(cache, "uv"))
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if reachesIndex(name) {
+			env.Setenv(name, value)
+		}
+	}
+	return nil
+}
+
+// reachesIndex reports whether uv may need the variable to find packages.
+func reachesIndex(name string) bool {
+	switch strings.ToUpper(name) {
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR":
+		return true
+	}
+	return strings.HasPrefix(name, "UV_")
+}
+
+// copyProject copies a directory, but no file over another.
+func copyProject(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}
