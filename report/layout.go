@@ -15,7 +15,7 @@ const manyRows = 40
 // formats have them whole.
 const (
 	nameColumns = 80
-	noteColumns = 200
+	noteColumns = 120
 )
 
 // layout turns results into a grid for people.
@@ -45,8 +45,9 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 
 func (l layout) perCheckpoint(rows []row) text.Grid {
 	grid := l.grid("problem", "checkpoint", "solution", "backend")
+	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
 	for i, r := range rows {
-		if i > 0 && rows[i-1].cell.Problem != r.cell.Problem {
+		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
 		}
 		c, cell := r.checkpoint, r.cell
@@ -57,11 +58,22 @@ func (l layout) perCheckpoint(rows []row) text.Grid {
 	return grid
 }
 
+// ruledBetween returns whether a rule goes above row i: between problems, if
+// any problem has more than one row; else rules would outnumber what they part.
+func ruledBetween(n int, problem func(i int) string) func(i int) bool {
+	grouped := false
+	for i := 1; i < n; i++ {
+		grouped = grouped || problem(i) == problem(i-1)
+	}
+	return func(i int) bool { return grouped && i > 0 && problem(i) != problem(i-1) }
+}
+
 func (l layout) perCell(r *Results) text.Grid {
 	grid := l.grid("problem", "solution", "backend")
+	ruled := ruledBetween(len(r.Cells), func(i int) string { return r.Cells[i].Problem })
 	for i := range r.Cells {
 		cell := &r.Cells[i]
-		if i > 0 && r.Cells[i-1].Problem != cell.Problem {
+		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
 		}
 		one := &Results{Cells: r.Cells[i : i+1]}
