@@ -29,15 +29,28 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 	}
 	d := &driver{Driver: made, base: base}
-	var once sync.Once
-	var identity backend.Identity
-	var identityErr error
-	d.identify = func(ctx context.Context) (backend.Identity, error) {
-		once.Do(func() { identity, identityErr = made.Identity(ctx) })
-		return identity, identityErr
-	}
+	d.identify = remember(made.Identity)
 	c.backends[b] = d
 	return d, nil
+}
+
+// remember asks for an identity until it gets one: a failure may pass, and a
+// retried node must be able to see that.
+func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
+	var mu sync.Mutex
+	var known backend.Identity
+	return func(ctx context.Context) (backend.Identity, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known != nil {
+			return known, nil
+		}
+		identity, err := ask(ctx)
+		if err == nil {
+			known = identity
+		}
+		return identity, err
+	}
 }
 
 // baseEnv is the environment that a backend block gives, lowest first:

@@ -116,6 +116,7 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 	if message == "" {
 		message = st.Cause
 	}
+	c.InfrastructureFailure = c.Class == report.NotJudged
 	c.Message = nonEmpty(message)
 	return c
 }

@@ -81,8 +81,8 @@ const (
 )
 
 // Checkpoint is one graded checkpoint. Groups has an entry for each of Groups.
-// InfrastructureFailure follows SCBench's rule: pytest exit code 2 to 5 or
-// nothing collected.
+// InfrastructureFailure follows SCBench's rule: pytest exit code 2 to 5, or
+// nothing collected; it is also set when infrastructure kept pytest from running.
 type Checkpoint struct {
 	Name                  string      `json:"name"`
 	Passed                bool        `json:"passed"`

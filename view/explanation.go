@@ -11,10 +11,17 @@ import (
 )
 
 // Field is one labelled line of a manifest.
-type Field struct{ Label, Value string }
+type Field struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
 
 // DepState is a dependency and whether it is fresh.
-type DepState struct{ Addr, State, Cause string }
+type DepState struct {
+	Addr  string `json:"addr"`
+	State string `json:"state"`
+	Cause string `json:"cause"`
+}
 
 // Explanation is why a node ran, would run, or was served.
 type Explanation struct {

@@ -9,11 +9,15 @@ import (
 // StatusRow is what is known of one checkpoint of a cell: the last verdict
 // and whether it still holds.
 type StatusRow struct {
-	Problem, Checkpoint, Solution, Backend string
-	Verdict                                string // "passed", "failed", "broken" ...; empty when there is none
-	Core, Total                            string // "12/12"
-	State                                  string // "fresh" or "stale"
-	Cause                                  string // why it is stale
+	Problem    string `json:"problem"`
+	Checkpoint string `json:"checkpoint"`
+	Solution   string `json:"solution"`
+	Backend    string `json:"backend"`
+	Verdict    string `json:"verdict"`         // "passed", "failed", "broken" ...; empty when there is none
+	Core       string `json:"core"`            // "12/12"
+	Total      string `json:"total"`           // likewise, over all groups
+	State      string `json:"state"`           // "fresh" or "stale"
+	Cause      string `json:"cause,omitempty"` // why it is stale
 }
 
 // StatusTable writes rows in the order given.
