@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,7 +111,11 @@ func (p *project) showPlan(rep *graph.Report) error {
 			causes[causeWord(st)]++
 		}
 		if state != "fresh" || p.app.flags.verbose {
-			lines = append(lines, view.PlanLine{Mark: mark, Kind: n.Kind, Problem: n.Label("problem"), Checkpoint: n.Label("checkpoint"),
+			problem := n.Label("problem")
+			if problem == "" { // a suite's
+				_, problem, _ = strings.Cut(n.Addr, ":")
+			}
+			lines = append(lines, view.PlanLine{Mark: mark, Kind: n.Kind, Problem: problem, Checkpoint: n.Label("checkpoint"),
 				Solution: n.Label("solution"), Backend: n.Label("backend"), Addr: n.Addr, Cause: planCause(st)})
 		}
 	}

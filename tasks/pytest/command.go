@@ -20,11 +20,13 @@ const (
 	jsonReportPath = reportsDir + "/pytest-report.json"
 )
 
+const uvxProgram = "uvx"
+
 // uvx is the command that runs pytest with exactly the locked requirements.
 // --no-config keeps configuration that a submission ships from redirecting
 // the package index.
 func (r *Run) uvx(python string, offline bool) []string {
-	argv := []string{"uvx", "--no-config"}
+	argv := []string{uvxProgram, "--no-config"}
 	if offline {
 		argv = append(argv, "--offline")
 	}

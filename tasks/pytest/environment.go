@@ -3,6 +3,7 @@ package pytest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -55,6 +56,10 @@ func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Sess
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: append(r.uvx(python, false), "--version"), Env: env, Timeout: prepareTimeout, Output: &out,
 	})
+	var tool *backend.ToolError
+	if errors.As(err, &tool) && tool.Tool == uvxProgram {
+		tool.Hint = "uvx comes with uv: pip install uv"
+	}
 	if err != nil {
 		return "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}

@@ -78,6 +78,11 @@ func (t *jsonTest) observed() observed {
 		status = report.TestError
 	}
 	o := observed{file: file, id: id, status: status, keywords: t.Keywords}
+	if status == report.TestPassed && (t.Call == nil || t.Teardown == nil) {
+		// The report says "passed" until a phase says otherwise, so a test that
+		// an interrupt cut off looks like one.
+		o.status, o.message = report.TestError, "the test did not run to its end"
+	}
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
 		if s != nil {
 			o.durationMS += s.Duration * 1000
