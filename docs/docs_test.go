@@ -1,0 +1,132 @@
+// Package docs_test keeps the documentation true. It has no code of its own:
+//
+//	hcl_test.go      every hcl block is a configuration without errors
+//	console_test.go  every console block shows what its commands print
+//	tables_test.go   tables of attributes and flags are those of the program
+//	facts_test.go    lists of names are complete: functions, events, classes ...
+//	links_test.go    every link leads somewhere
+//
+// docs/README.md tells the conventions. `go test ./docs -update` rewrites the
+// tables, and the output of console blocks that do not match.
+package docs_test
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite tables and console output")
+
+// programName is the name under which the test binary is fevalgraph itself:
+// console blocks run it in a process of its own.
+const programName = "fevalgraph"
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == programName {
+		os.Exit(cli.Main(os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+	}
+	os.Exit(m.Run())
+}
+
+// page is one Markdown file.
+type page struct {
+	path  string // relative to docs, slash-separated
+	lines []string
+}
+
+func (p *page) text() string { return strings.Join(p.lines, "\n") }
+
+func pages(t *testing.T) []*page {
+	t.Helper()
+	var all []*page
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all = append(all, &page{filepath.ToSlash(path), strings.Split(string(text), "\n")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("there are no pages")
+	}
+	return all
+}
+
+func readPage(t *testing.T, path string) *page {
+	t.Helper()
+	for _, p := range pages(t) {
+		if p.path == path {
+			return p
+		}
+	}
+	t.Fatalf("there is no page %s", path)
+	return nil
+}
+
+func (p *page) save(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(filepath.FromSlash(p.path), []byte(p.text()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// block is a fenced block of a page.
+type block struct {
+	info       []string // words after the fence
+	start, end int      // lines of the content: page.lines[start:end]
+}
+
+func (b *block) has(word string) bool {
+	for _, w := range b.info {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// option is the value of the info word name=value.
+func (b *block) option(name string) string {
+	for _, w := range b.info {
+		if value, ok := strings.CutPrefix(w, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func (p *page) blocks(t *testing.T, language string) []block {
+	t.Helper()
+	var found []block
+	open := -1
+	var info []string
+	for i, line := range p.lines {
+		rest, fence := strings.CutPrefix(line, "```")
+		switch {
+		case !fence:
+		case open < 0:
+			open, info = i, strings.Fields(rest)
+		default:
+			if len(info) > 0 && info[0] == language {
+				found = append(found, block{info[1:], open + 1, i})
+			}
+			open = -1
+		}
+	}
+	if open >= 0 {
+		t.Errorf("%s:%d: the block has no end", p.path, open+1)
+	}
+	return found
+}
+
+func (p *page) content(b block) string { return strings.Join(p.lines[b.start:b.end], "\n") + "\n" }

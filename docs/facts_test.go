@@ -1,0 +1,76 @@
+package docs_test
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// tableName is the name in the first column of a table.
+var tableName = regexp.MustCompile("(?m)^\\| `([a-z0-9_.]+)(?:\\([^`]*\\))?` \\|")
+
+// The page of functions has a row for every function and none besides.
+func TestFunctions(t *testing.T) {
+	var have []string
+	for _, m := range tableName.FindAllStringSubmatch(readPage(t, "language/functions.md").text(), -1) {
+		have = append(have, m[1])
+	}
+	slices.Sort(have)
+	want := slices.Sorted(maps.Keys(funcs.Library(funcs.Files{})))
+	if !slices.Equal(have, want) {
+		t.Errorf("functions.md has rows for\n%v\nthe language has\n%v", have, want)
+	}
+}
+
+// Every field of the JSON contracts is named, as code, where it is explained.
+func TestJSONFields(t *testing.T) {
+	for path, types := range map[string][]any{
+		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.RunEnd{}, event.Change{}},
+		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, report.Count{}, report.Test{}},
+	} {
+		text := readPage(t, path).text()
+		for _, v := range types {
+			for i := range reflect.TypeOf(v).NumField() {
+				name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
+				if !strings.Contains(text, "`"+name+"`") {
+					t.Errorf("%s does not name the field `%s` of %T", path, name, v)
+				}
+			}
+		}
+	}
+}
+
+// Every word that results are made of is named in the page about them.
+func TestResultWords(t *testing.T) {
+	var words []string
+	for _, g := range report.Groups {
+		words = append(words, string(g))
+	}
+	for _, p := range report.Policies() {
+		words = append(words, string(p))
+	}
+	words = append(words, report.Formats()...)
+	for _, c := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout,
+		report.PytestFailed, report.InputError, report.NotJudged, report.NotReached} {
+		words = append(words, string(c), string(c.Status()))
+	}
+	text := readPage(t, "results.md").text()
+	for _, word := range words {
+		if !strings.Contains(text, "`"+word+"`") {
+			t.Errorf("results.md does not name `%s`", word)
+		}
+	}
+	states := readPage(t, "events.md").text()
+	for _, s := range []event.State{event.Done, event.Cached, event.Failed, event.Broken, event.Timeout, event.Blocked, event.Interrupted} {
+		if !strings.Contains(states, "`"+string(s)+"`") {
+			t.Errorf("events.md does not name `%s`", s)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package docs_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+func TestLinks(t *testing.T) {
+	linked := map[string]bool{"README.md": true}
+	all := pages(t)
+	byPath := map[string]*page{}
+	for _, p := range all {
+		byPath[p.path] = p
+	}
+	for _, p := range all {
+		for i, line := range outsideBlocks(p) {
+			for _, m := range link.FindAllStringSubmatch(line, -1) {
+				if strings.Contains(m[1], "://") {
+					continue
+				}
+				file, anchor, _ := strings.Cut(m[1], "#")
+				target := p.path
+				if file != "" {
+					target = path.Join(path.Dir(p.path), file)
+				}
+				linked[target] = true
+				if _, err := os.Stat(filepath.FromSlash(target)); err != nil {
+					t.Errorf("%s:%d: %s leads nowhere", p.path, i+1, m[1])
+				} else if to := byPath[target]; anchor != "" && (to == nil || !anchors(to)[anchor]) {
+					t.Errorf("%s:%d: %s has no heading #%s", p.path, i+1, target, anchor)
+				}
+			}
+		}
+	}
+	for _, p := range all {
+		if !linked[p.path] {
+			t.Errorf("no page links to %s", p.path)
+		}
+	}
+}
+
+// outsideBlocks are the lines of a page, those of fenced blocks empty.
+func outsideBlocks(p *page) []string {
+	lines := make([]string, len(p.lines))
+	inside := false
+	for i, line := range p.lines {
+		if strings.HasPrefix(line, "```") {
+			inside = !inside
+		} else if !inside {
+			lines[i] = line
+		}
+	}
+	return lines
+}
+
+// anchors are the names that a page's headings have in links.
+func anchors(p *page) map[string]bool {
+	found := map[string]bool{}
+	for _, line := range outsideBlocks(p) {
+		if !strings.HasPrefix(line, "#") {
+			continue
+		}
+		heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+		found[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return r
+			}
+			return -1
+		}, heading)] = true
+	}
+	return found
+}

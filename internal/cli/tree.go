@@ -1,0 +1,15 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Commands returns the tree of commands and flags, for documentation and what
+// checks it. Nothing has run; the commands must not be executed.
+func Commands() *cobra.Command {
+	a := &app{io: IO{In: os.Stdin, Out: io.Discard, Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}
+	return a.rootCommand()
+}
