@@ -100,12 +100,17 @@ type compiler struct {
 	prepared *pytest.Environments
 }
 
+// inProcessPool holds the nodes that run in this process and take next to no
+// time. They do not queue behind long test runs, so that verdicts are known,
+// and kept, as soon as they can be. No pool block can have this name.
+const inProcessPool = "(in process)"
+
 // Compile turns a configuration into a graph. jobs is the size of the cpu
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
 		env:      env,
-		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs}},
+		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		sources:  tasks.Sources{States: env.States, Store: env.Store},
 		backends: map[*lang.Backend]*driver{},
 		cells:    map[lang.Cell]*Cell{},
@@ -140,7 +145,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 	c.plan.Graph.Add(graph.Node{
 		Addr: KindAggregate + ":suite." + s.Name, Kind: KindAggregate,
 		Labels: []graph.Label{{Name: "kind", Value: KindAggregate}, {Name: "suite", Value: s.Name}},
-		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true,
+		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
 	return nil
 }

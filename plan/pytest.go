@@ -32,7 +32,7 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	}
 	cell.Node = c.plan.Graph.Add(graph.Node{
 		Addr: KindAggregate + ":" + cell.Problem.Name + "/" + cell.Name(), Kind: KindAggregate,
-		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: names}, Deps: deps, Tolerant: true,
+		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
 	return nil
 }
@@ -48,7 +48,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	}
 	body := cell.Problem.Name + "/" + cp.Name + "/" + cell.Name()
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: kind + ":" + body, Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps}
+		return graph.Node{Addr: kind + ":" + body, Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	run := node(KindPytest, c.pytestRun(cell, answer, d), deps)
 	run.Pool = cell.Backend.Pool
@@ -101,7 +101,7 @@ func (c *compiler) tests(p *lang.Problem, cp *lang.Checkpoint) graph.ID {
 	}
 	return c.once(graph.Node{
 		Addr: KindTests + ":" + p.Name + "/" + cp.Name, Kind: KindTests, Labels: problemLabels(KindTests, p, cp.Name),
-		Task: tasks.NewTests(p.Pytest.Root, files, c.sources),
+		Task: tasks.NewTests(p.Pytest.Root, files, c.sources), Pool: inProcessPool,
 	})
 }
 
@@ -111,7 +111,7 @@ func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.
 	return c.once(graph.Node{
 		Addr: KindSubmission + ":" + cell.Problem.Name + "/" + answer.Checkpoint.Name + "/" + cell.Solution.Name, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(answer.Source, cell.Solution.Ignore, c.sources),
+		Task:   tasks.NewSubmission(answer.Source, cell.Solution.Ignore, c.sources), Pool: inProcessPool,
 	})
 }
 
@@ -124,6 +124,7 @@ func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, a.Owner),
 		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sources),
+		Pool: inProcessPool,
 	})
 }
 
