@@ -148,8 +148,8 @@ func Runs(state string) ([]string, error) {
 	return ids, nil
 }
 
-// FindRun opens the record of a run, given by its id, a unique beginning or
-// end of it, or "latest"; "" is "latest".
+// FindRun opens the record of a run, given by its id, a part of it that no
+// other has, or "latest"; "" is "latest".
 func FindRun(state, name string) (*Run, error) {
 	ids, err := Runs(state)
 	if err != nil {
@@ -166,7 +166,7 @@ func FindRun(state, name string) (*Run, error) {
 		if id == name {
 			return openRun(state, id), nil
 		}
-		if strings.HasPrefix(id, name) || strings.HasSuffix(id, name) {
+		if strings.Contains(id, name) {
 			fit = append(fit, id)
 		}
 	}
