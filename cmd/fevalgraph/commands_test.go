@@ -25,7 +25,8 @@ import (
 //	ranexactly [ADDR...]      the last run executed exactly these nodes
 //	planned [ADDR...]         a plan calls exactly these nodes stale
 //	cached [ARG...]           another run executes nothing
-//	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.#
+//	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
+//	smaller FILE BYTES        a file is not larger
 //	clone DIR                 copy the project, not its state, to DIR
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, []string) error{
@@ -37,6 +38,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"planned":    plannedCommand,
 		"cached":     cachedCommand,
 		"json":       jsonCommand,
+		"smaller":    smallerCommand,
 		"clone":      cloneCommand,
 	}
 	all := systemCommands()
@@ -245,7 +247,7 @@ func jsonCommand(ts *testscript.TestScript, args []string) error {
 	return err
 }
 
-// lookUp follows names, indices and "#", the length, separated by dots; it
+// lookUp follows names, indices and "len", the length, separated by dots; it
 // returns texts as they are and everything else as JSON.
 func lookUp(value any, query string) (string, error) {
 	for step := range strings.SplitSeq(query, ".") {
@@ -257,7 +259,7 @@ func lookUp(value any, query string) (string, error) {
 			}
 			value = next
 		case []any:
-			if step == "#" {
+			if step == "len" {
 				value = len(v)
 				continue
 			}
@@ -275,6 +277,17 @@ func lookUp(value any, query string) (string, error) {
 	}
 	encoded, err := json.Marshal(value)
 	return string(encoded), err
+}
+
+func smallerCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 2, "FILE BYTES"); err != nil {
+		return err
+	}
+	limit, err := strconv.Atoi(args[1])
+	if n := len(ts.ReadFile(args[0])); err == nil && n > limit {
+		err = fmt.Errorf("%s has %d bytes", args[0], n)
+	}
+	return err
 }
 
 func cloneCommand(ts *testscript.TestScript, args []string) error {

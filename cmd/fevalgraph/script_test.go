@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,15 +43,29 @@ func runScripts(t *testing.T, dir string, real bool) {
 		Dir:                filepath.Join("testdata", "script", dir),
 		Setup:              func(env *testscript.Env) error { return setUp(env, real) },
 		Cmds:               scriptCommands(),
+		Condition:          condition,
 		RequireUniqueNames: true,
 	})
+}
+
+// condition knows [root].
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Getuid() == 0, nil
+	}
+	return false, fmt.Errorf("no condition %q", name)
 }
 
 // setUp gives a script the project of testdata/project, without the files that
 // it has itself, and places of its own for everything that outlives a run.
 func setUp(env *testscript.Env, real bool) error {
+	env.Values[skipKey{}] = env.T().Skip
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("FEVALGRAPH_CACHE_DIR", filepath.Join(env.WorkDir, ".store"))
+	standIns, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
+	for variable, program := range map[string]string{"FEVALGRAPH": "fevalgraph", "UV": "uv", "UVX": "uvx"} {
+		env.Setenv(variable, filepath.Join(standIns, program))
+	}
 	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
 	if real {
 		if err := useRealTools(env); err != nil {

@@ -1,8 +1,92 @@
 package main
 
-import "github.com/rogpeppe/go-internal/testscript"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 
-// systemCommands are the commands that change more than files.
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// systemCommands are the commands that change more than files. A script that
+// cannot have what it asks for ends there, and its log says so.
+//
+//	mountfull DIR SIZE      a file system of that size, such as 1m (root only)
+//	mountreadonly DIR       what is in DIR, not to be changed (root only)
+//	badname DIR             a file whose name is not UTF-8
+//	pipe FILE               a named pipe
+//	damage DIR              spoil the content of every file below DIR
+//	noleftovers             no workspace of a session is left
 func systemCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"mountfull": func(ts *testscript.TestScript, neg bool, args []string) {
+			mountOver(ts, args[0], func(dir string) error { return mountSmall(dir, args[1]) })
+		},
+		"mountreadonly": func(ts *testscript.TestScript, neg bool, args []string) {
+			mountOver(ts, args[0], mountReadOnly)
+		},
+		"badname": func(ts *testscript.TestScript, neg bool, args []string) {
+			err := os.WriteFile(filepath.Join(ts.MkAbs(args[0]), "a\xffb.txt"), nil, 0o644)
+			if err != nil {
+				impossible(ts, "this file system takes no names that are not UTF-8: %v", err)
+			}
+		},
+		"pipe": func(ts *testscript.TestScript, neg bool, args []string) {
+			ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o644))
+		},
+		"damage":      damageCommand,
+		"noleftovers": noLeftoversCommand,
+	}
+}
+
+// mountOver mounts over dir until the script ends.
+func mountOver(ts *testscript.TestScript, dir string, mount func(dir string) error) {
+	dir = ts.MkAbs(dir)
+	ts.Check(os.MkdirAll(dir, 0o755))
+	if err := mount(dir); err != nil {
+		impossible(ts, "mounting takes Linux and root: %v", err)
+	}
+	ts.Defer(func() {
+		if err := unmount(dir); err != nil {
+			ts.Logf("unmounting %s: %v", dir, err)
+		}
+	})
+}
+
+// impossible skips the script, with the reason in the log.
+func impossible(ts *testscript.TestScript, format string, args ...any) {
+	skip := ts.Value(skipKey{}).(func(...any))
+	skip(fmt.Sprintf("NOT TESTED HERE: "+format, args...))
+}
+
+// skipKey is where setUp leaves the test's Skip.
+type skipKey struct{}
+
+func damageCommand(ts *testscript.TestScript, neg bool, args []string) {
+	err := filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.WriteAt([]byte("\x00\x01damaged"), 0)
+		return err
+	})
+	ts.Check(err)
+}
+
+func noLeftoversCommand(ts *testscript.TestScript, neg bool, args []string) {
+	workspaces, err := filepath.Glob(filepath.Join(ts.Getenv("TMPDIR"), "fevalgraph-*", "*"))
+	ts.Check(err)
+	if len(workspaces) > 0 {
+		ts.Fatalf("workspaces are left: %s", strings.Join(workspaces, " "))
+	}
 }

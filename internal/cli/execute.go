@@ -62,27 +62,6 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	return exit(code, err)
 }
 
-// execute runs the graph. A result that cannot be read back, because its blob
-// was lost since the decision, is made again once.
-func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, recorder *event.Recorder) (*graph.Report, *report.Results, error) {
-	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
-		Force: e.force, Stop: p.stopAt(ctx, e), SaveLog: recorder.SaveLog}
-	const attempts = 2
-	for attempt := 1; ; attempt++ {
-		rep, err := p.plan.Graph.Execute(ctx, e.targets, o)
-		if err != nil {
-			return rep, nil, err
-		}
-		results, err := p.plan.Results(context.WithoutCancel(ctx), p.store, rep, p.run)
-		var corrupt *cache.CorruptError
-		var missing *cache.MissingError
-		lost := errors.As(err, &corrupt) || errors.As(err, &missing)
-		if !lost || attempt == attempts {
-			return rep, results, err
-		}
-	}
-}
-
 // stopAt returns the engine's stop condition: the number of cells that may
 // fail, or break, before nothing new starts.
 func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *graph.Status) bool {

@@ -24,15 +24,18 @@ With --upgrade everything is resolved anew.`,
 }
 
 func (a *app) runLock(ctx context.Context, upgrade bool) error {
-	p, err := a.open(ctx, a.langOptions(), writing)
+	mode := writing
+	if upgrade {
+		mode = renewing
+	}
+	p, err := a.open(ctx, a.langOptions(), mode)
 	if err != nil {
 		return err
 	}
-	return p.finish(p.lockAll(ctx, upgrade))
+	return p.finish(p.lockAll(ctx))
 }
 
-func (p *project) lockAll(ctx context.Context, upgrade bool) error {
-	p.locker.upgrade = upgrade
+func (p *project) lockAll(ctx context.Context) error {
 	if err := p.plan.LockAll(ctx); err != nil {
 		code := exitNotJudged
 		if graph.IsInput(err) {

@@ -34,8 +34,12 @@ type locker struct {
 func newLocker(p *project) (*locker, error) {
 	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), reads: p.reads,
 		failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
+	l.upgrade = p.renews
 	var err error
-	l.lock, err = requirements.Load(l.path)
+	if l.lock, err = requirements.Load(l.path); err != nil && p.renews {
+		fmt.Fprintf(p.app.io.Err, "warning: %s could not be read and is made anew\n", requirements.FileName)
+		l.lock, err = &requirements.Lock{}, nil
+	}
 	return l, err
 }
 

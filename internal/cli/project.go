@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -31,6 +33,7 @@ type project struct {
 	log    *cache.BuildLog
 	plan   *plan.Plan
 	reads  bool // opened for reading: nothing is written
+	renews bool // the lock file is made anew
 	locker *locker
 
 	registry *backend.Registry
@@ -66,8 +69,9 @@ func (a *app) load(o lang.Options) (*lang.Config, error) {
 type access int
 
 const (
-	reading access = iota // writes nothing: plan, explain, status
-	writing               // may execute nodes
+	reading  access = iota // writes nothing: plan, explain, status
+	writing                // may execute nodes
+	renewing               // likewise, and replaces the lock file whatever is in it
 )
 
 // open loads the configuration, opens state and store, and compiles the graph.
@@ -80,7 +84,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 	if err != nil {
 		return nil, err
 	}
-	p := &project{app: a, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, run: newRunID()}
+	p := &project{app: a, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
 	if err := p.openStore(ctx); err != nil {
 		p.close()
 		return nil, err
@@ -127,9 +131,11 @@ func (p *project) openStore(ctx context.Context) error {
 		return nil
 	}
 	if err := os.MkdirAll(p.state, 0o755); err != nil {
-		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", err))
+		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 	}
-	if p.log, err = cache.OpenBuildLog(logPath); err != nil {
+	if p.log, err = cache.OpenBuildLog(logPath); isDenied(err) {
+		return exit(exitUsage, elsewhere(err))
+	} else if err != nil {
 		return exit(exitNotJudged, err)
 	}
 	if n := p.log.Dropped(); n > 0 {
@@ -154,6 +160,19 @@ func (p *project) openDisks(dir string) (store, error) {
 		return nil, err
 	}
 	return &cache.Layered{Upper: own, Lower: disk}, nil
+}
+
+// isDenied reports whether a file could not be written for its place.
+func isDenied(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// elsewhere adds the way out to an error about the state directory.
+func elsewhere(err error) error {
+	if !isDenied(err) {
+		return err
+	}
+	return fmt.Errorf("%w; set FEVALGRAPH_DIR to a directory that can be written", err)
 }
 
 // openSessions ends what a crashed run left and registers this one.

@@ -48,12 +48,14 @@ type object map[string]any
 func (s *suite) jsonReport(code int) object {
 	tests, collectors := []object{}, []object{}
 	for _, t := range s.tests {
-		stage := object{"duration": 0.001, "outcome": t.status}
+		call := object{"duration": 0.001, "outcome": t.status}
 		if t.status == "failed" || t.status == "error" {
-			stage["longrepr"] = "E   AssertionError: " + t.name
+			call["longrepr"] = "E   AssertionError: " + t.name
 		}
+		around := object{"duration": 0.0001, "outcome": "passed"}
 		tests = append(tests, object{"nodeid": t.id(), "outcome": t.status,
-			"keywords": slices.Concat([]string{t.name}, t.markers, []string{t.file, t.dir, ""}), "call": stage})
+			"keywords": slices.Concat([]string{t.name}, t.markers, []string{t.file, t.dir, ""}),
+			"setup":    around, "call": call, "teardown": around})
 	}
 	if s.collectError {
 		tests = tests[:0]

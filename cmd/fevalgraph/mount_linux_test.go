@@ -1,0 +1,24 @@
+package main
+
+import (
+	"errors"
+	"syscall"
+)
+
+// mountSmall mounts a file system of a size such as "1m" at dir.
+func mountSmall(dir, size string) error {
+	return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+}
+
+// mountReadOnly makes what is at dir unchangeable, for root, too.
+func mountReadOnly(dir string) error {
+	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
+		return err
+	}
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""); err != nil {
+		return errors.Join(err, unmount(dir))
+	}
+	return nil
+}
+
+func unmount(dir string) error { return syscall.Unmount(dir, syscall.MNT_DETACH) }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+func mountSmall(string, string) error { return errors.ErrUnsupported }
+
+func mountReadOnly(string) error { return errors.ErrUnsupported }
+
+func unmount(string) error { return errors.ErrUnsupported }
