@@ -26,6 +26,9 @@ import (
 //	planned [ADDR...]         a plan calls exactly these nodes stale
 //	cached [ARG...]           another run executes nothing
 //	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
+//	line first|last FILE OUT  write one line of a file to another
+//	events N FILE             the lines are a whole event stream of N nodes
+//	runid NAME                set the variable to the id of the last run
 //	smaller FILE BYTES        a file is not larger
 //	clone DIR                 copy the project, not its state, to DIR
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -39,6 +42,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"cached":     cachedCommand,
 		"json":       jsonCommand,
 		"smaller":    smallerCommand,
+		"line":       lineCommand,
+		"events":     eventsCommand,
+		"runid":      runIDCommand,
 		"clone":      cloneCommand,
 	}
 	all := systemCommands()

@@ -129,7 +129,7 @@ func (a *app) pastNode(run *event.Run, arg string) (*event.NodeDone, error) {
 func (a *app) showExplanation(e view.Explanation) error {
 	if a.flags.json {
 		return a.writeJSON(explanationJSON{Schema: 1, Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey,
-			Cause: e.Cause, Run: e.Run, Changes: e.Changes, Fields: e.Fields, Deps: e.Deps})
+			Cause: e.Cause, Run: e.Run, Changes: orEmpty(e.Changes), Fields: orEmpty(e.Fields), Deps: orEmpty(e.Deps)})
 	}
 	view.Explain(a.io.Out, e, a.color())
 	return nil

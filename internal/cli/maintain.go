@@ -207,7 +207,7 @@ is damaged. With --repair damaged entries are dropped; their nodes become stale.
 				return exit(exitNotJudged, err)
 			}
 			if a.flags.json {
-				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": r.Corrupt, "dangling": r.Dangling}); err != nil {
+				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": orEmpty(r.Corrupt), "dangling": orEmpty(r.Dangling)}); err != nil {
 					return err
 				}
 			} else {

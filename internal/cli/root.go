@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -46,6 +47,8 @@ command it runs.`,
 		RunE:          run.RunE,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().AddFlagSet(run.Flags())
@@ -85,6 +88,19 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
 	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
+}
+
+// checkFlags refuses values of global flags that mean nothing, whether or not
+// the command looks at them.
+func (a *app) checkFlags() error {
+	_, jobsErr := a.jobs()
+	_, modeErr := a.progressMode()
+	_, colorErr := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
+	_, cacheErr := a.cacheReadOnly()
+	if err := cmp.Or(jobsErr, modeErr, colorErr, cacheErr); err != nil {
+		return exit(exitUsage, err)
+	}
+	return nil
 }
 
 // jobs is the size of the cpu pool.

@@ -25,7 +25,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
 	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
-	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks (repeatable)")
+	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	flags.StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")

@@ -31,10 +31,11 @@ func (p *project) targets(s selection) ([]graph.ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := p.leftOut(not)
 	var ids []graph.ID
 	for id := range graph.ID(p.plan.Graph.Len()) {
 		n := p.plan.Graph.Node(id)
-		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (not == nil || !not(n)) {
+		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (out == nil || !out[id]) {
 			ids = append(ids, id)
 		}
 	}
@@ -42,6 +43,21 @@ func (p *project) targets(s selection) ([]graph.ID, error) {
 		return nil, noMatch("%s matches nothing; there are %s", strings.Join(slices.Concat(s.args, s.only, s.not), " "), p.whatExists())
 	}
 	return ids, nil
+}
+
+// leftOut marks, by id, what not picks and everything that needs it: a target
+// brings all that it needs along, so a suite's sums would undo --not. It is
+// nil when not is.
+func (p *project) leftOut(not func(*graph.Node) bool) []bool {
+	if not == nil {
+		return nil
+	}
+	out := make([]bool, p.plan.Graph.Len())
+	for id := range graph.ID(len(out)) { // dependencies come first
+		n := p.plan.Graph.Node(id)
+		out[id] = not(n) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return out[d.On] })
+	}
+	return out
 }
 
 // matcher returns a predicate over nodes for selector arguments; nil when

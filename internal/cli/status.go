@@ -63,7 +63,7 @@ func (a *app) runStatus(ctx context.Context, args []string) error {
 		}
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "rows": rows})
+		return a.writeJSON(map[string]any{"schema": 1, "rows": orEmpty(rows)})
 	}
 	view.StatusTable(a.io.Out, rows, a.color())
 	return nil
