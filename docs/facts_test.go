@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -74,3 +75,35 @@ func TestResultWords(t *testing.T) {
 		}
 	}
 }
+
+// The page about staleness names every staleness script, and no other.
+func TestStalenessScripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", "stale", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	scripts := map[string]bool{}
+	for _, file := range files {
+		scripts[strings.TrimSuffix(filepath.Base(file), ".txtar")] = true
+	}
+	named := map[string]bool{}
+	for _, row := range strings.Split(readPage(t, "staleness.md").text(), "\n") {
+		columns := strings.Split(row, " | ")
+		if !strings.HasPrefix(row, "|") || len(columns) != 3 {
+			continue
+		}
+		for _, m := range scriptName.FindAllStringSubmatch(columns[2], -1) {
+			named[m[1]] = true
+			if !scripts[m[1]] {
+				t.Errorf("staleness.md names the script %s, which does not exist", m[1])
+			}
+		}
+	}
+	for script := range scripts {
+		if !named[script] {
+			t.Errorf("staleness.md does not name the script %s", script)
+		}
+	}
+}
+
+var scriptName = regexp.MustCompile("`([a-z_]+)`")

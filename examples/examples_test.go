@@ -1,0 +1,272 @@
+package examples_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/examples"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/cli"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the lists of nodes in testdata")
+
+// realVariable makes the examples really run, with uv from PATH.
+const realVariable = "FEVALGRAPH_TEST_REAL"
+
+func TestQuickstartCompiles(t *testing.T) {
+	compiles(t, lang.Options{Dir: "quickstart"}, "quickstart.nodes")
+}
+
+// The scbench example reads a checkout of two problems of our own.
+func TestSCBenchCompiles(t *testing.T) {
+	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
+	var got []string
+	for _, p := range cfg.Problems {
+		for _, c := range p.Checkpoints {
+			line := fmt.Sprintf("%s v%d %s: %s, timeout %v, session %v, prior %t", p.Name, p.Version, c.Name, p.Entry, c.Timeout, c.SessionTimeout, c.IncludePriorTests)
+			for _, m := range c.Markers {
+				line += fmt.Sprintf(", marker %s %s", m.Name, m.Group)
+			}
+			for _, a := range c.Assets {
+				line += fmt.Sprintf(", asset %s %s", a.Name, filepath.Base(a.Source))
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"adder v1 checkpoint_1: uv run add.py, timeout 10s, session 2h0m0s, prior true",
+		"adder v1 checkpoint_2: uv run add.py, timeout 15s, session 2h0m0s, prior true",
+		"adder v1 checkpoint_3: uv run add.py, timeout 10s, session 2h0m0s, prior false",
+		"adder v1 checkpoint_4: uv run add.py, timeout 10s, session 2h0m0s, prior true",
+		"greeter v2 checkpoint_1: uv run greet.py, timeout 20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
+		"greeter v2 checkpoint_2: uv run greet.py, timeout 20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// compiles loads a configuration without any finding and compares the
+// addresses of its nodes, with what each needs, with a file of testdata.
+func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
+	t.Helper()
+	cfg, found := lang.Load(o)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	disk, err := cache.OpenDisk(t.TempDir(), cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Compile(cfg, 1, plan.Environment{
+		Store:     disk,
+		Backend:   func(*lang.Backend, []string) (plan.Driver, error) { return local.New(disk, local.Options{}), nil },
+		LookupEnv: func(string) (string, bool) { return "", false },
+		Pins:      func(context.Context, plan.Driver, []string) ([]string, error) { return nil, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for id := range graph.ID(p.Graph.Len()) {
+		n := p.Graph.Node(id)
+		fmt.Fprintln(&got, n.Addr)
+		for _, d := range n.Deps {
+			fmt.Fprintf(&got, "  %s\n", p.Graph.Node(d.On).Addr)
+		}
+	}
+	path := filepath.Join("testdata", golden)
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("the nodes differ from %s; got\n%s", path, got.String())
+	}
+	return cfg
+}
+
+// What init writes is the quickstart, all of it but the lock file, which is
+// for this machine to make.
+func TestQuickstartIsEmbedded(t *testing.T) {
+	list := func(fsys fs.FS) map[string]string {
+		files := map[string]string{}
+		err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && (path == ".fevalgraph" || d.Name() == "__pycache__") {
+				return fs.SkipDir
+			}
+			if d.IsDir() || path == "fevalgraph.lock" {
+				return nil
+			}
+			text, err := fs.ReadFile(fsys, path)
+			files[path] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	embedded, err := fs.Sub(examples.Quickstart, "quickstart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, want := list(embedded), list(os.DirFS("quickstart"))
+	for path, text := range want {
+		if got, ok := have[path]; !ok || got != text {
+			t.Errorf("%s is not embedded as it is", path)
+		}
+	}
+	if len(have) != len(want) {
+		t.Errorf("%d files are embedded, there are %d", len(have), len(want))
+	}
+}
+
+func TestQuickstartRuns(t *testing.T) {
+	dir := project(t, "quickstart")
+	runs(t, dir, nil, 1, []string{
+		"tally/hasty checkpoint_1 failed: core 1/2, functionality 1/2, regression 0/0, error 1/1",
+		"tally/hasty checkpoint_2 passed: core 3/3, functionality 1/1, regression 4/5, error 0/2",
+		"tally/hasty checkpoint_3 failed: core 0/1, functionality 0/1, regression 8/11, error 1/1",
+		"tally/reference checkpoint_1 passed: core 2/2, functionality 2/2, regression 0/0, error 1/1",
+		"tally/reference checkpoint_2 passed: core 3/3, functionality 1/1, regression 5/5, error 2/2",
+		"tally/reference checkpoint_3 passed: core 1/1, functionality 1/1, regression 11/11, error 1/1",
+	})
+}
+
+func TestSCBenchRuns(t *testing.T) {
+	dir := project(t, "scbench")
+	runs(t, dir, []string{"--var", "root=" + checkout(t)}, 0, []string{
+		"adder/reference checkpoint_1 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
+		"adder/reference checkpoint_2 passed: core 1/1, functionality 0/0, regression 1/1, error 0/0",
+		"adder/reference checkpoint_3 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
+		"greeter/reference checkpoint_1 passed: core 1/1, functionality 1/1, regression 0/0, error 1/1",
+		"greeter/reference checkpoint_2 passed: core 1/1, functionality 1/1, regression 2/3, error 0/0",
+	})
+}
+
+// runs evaluates a project twice: the first run judges, the second executes
+// nothing.
+func runs(t *testing.T, dir string, flags []string, code int, want []string) {
+	t.Helper()
+	run := append([]string{"run", "-C", dir, "--json"}, flags...)
+	if end := lastEvent(t, program(t, code, run...)); end.Executed != end.Nodes || end.Exit != code {
+		t.Errorf("the first run ended with %+v", end)
+	}
+	results, err := report.Decode(strings.NewReader(program(t, 0, "results", "-C", dir, "--format", "json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := summary(results); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if end := lastEvent(t, program(t, code, run...)); end.Executed != 0 || end.Cached != end.Nodes {
+		t.Errorf("the second run ended with %+v", end)
+	}
+}
+
+func summary(results *report.Results) []string {
+	var lines []string
+	for _, cell := range results.Cells {
+		for _, c := range cell.Checkpoints {
+			verdict := string(c.Class)
+			switch {
+			case c.Class == report.Judged && c.Passed:
+				verdict = "passed"
+			case c.Class == report.Judged:
+				verdict = "failed"
+			case c.Message != nil:
+				verdict += " (" + *c.Message + ")"
+			}
+			var counts []string
+			for _, g := range report.Groups {
+				counts = append(counts, fmt.Sprintf("%s %d/%d", g, c.Groups[g].Passed, c.Groups[g].Total))
+			}
+			lines = append(lines, fmt.Sprintf("%s/%s %s %s: %s", cell.Problem, cell.Solution, c.Name, verdict, strings.Join(counts, ", ")))
+		}
+	}
+	return lines
+}
+
+// program runs fevalgraph and returns its standard output.
+func program(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	got := cli.Main(args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
+	if got != code {
+		t.Errorf("%v ended with %d, want %d\n%s", args, got, code, errs.String())
+	}
+	return out.String()
+}
+
+func lastEvent(t *testing.T, stream string) event.RunEnd {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(stream), "\n")
+	var end event.RunEnd
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil || end.Type != "run.end" {
+		t.Fatalf("the stream ends with %q (%v)", lines[len(lines)-1], err)
+	}
+	return end
+}
+
+// project copies an example to a place where it may run, with a store of its own.
+func project(t *testing.T, name string) string {
+	t.Helper()
+	if os.Getenv(realVariable) == "" {
+		t.Skipf("needs uv: set %s=1, or use `make real`", realVariable)
+	}
+	dir := t.TempDir()
+	for _, file := range os.Environ() {
+		if name, _, _ := strings.Cut(file, "="); strings.HasPrefix(name, "FEVALGRAPH_") && name != realVariable {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
+	if err := os.CopyFS(dir, os.DirFS(name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".fevalgraph")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// checkout writes the checkout of testdata and returns its directory.
+func checkout(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "checkout.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := txtar.Write(archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
