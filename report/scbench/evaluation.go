@@ -1,0 +1,98 @@
+package scbench
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// schemaVersion is the version of evaluation.json that is written.
+const schemaVersion = 1
+
+// Checkpoint is a graded checkpoint with what evaluation.json says beside its
+// results.
+type Checkpoint struct {
+	Problem           string
+	ProblemVersion    int
+	CheckpointVersion int
+	Order             int
+	Entry             string
+	Result            report.Checkpoint
+	Log               []byte // pytest's output; stdout and stderr are one stream here
+	Report            []byte // pytest-json-report's file, nil when there is none
+}
+
+// evaluation has the keys of evaluation.json in their order.
+type evaluation struct {
+	SchemaVersion         int               `json:"schema_version"`
+	ProblemName           string            `json:"problem_name"`
+	ProblemVersion        int               `json:"problem_version"`
+	CheckpointName        string            `json:"checkpoint_name"`
+	CheckpointVersion     int               `json:"checkpoint_version"`
+	Duration              float             `json:"duration"`
+	Entrypoint            string            `json:"entrypoint"`
+	Tests                 *ordered[*bucket] `json:"tests"`
+	PassCounts            *ordered[int]     `json:"pass_counts"`
+	TotalCounts           *ordered[int]     `json:"total_counts"`
+	PytestExitCode        int               `json:"pytest_exit_code"`
+	PytestCollected       int               `json:"pytest_collected"`
+	InfrastructureFailure bool              `json:"infrastructure_failure"`
+}
+
+// bucket holds the ids of one checkpoint's tests of one group. Whatever did
+// not pass is in Failed, skipped tests too.
+type bucket struct {
+	Passed []string `json:"passed"`
+	Failed []string `json:"failed"`
+}
+
+// groupNames are SlopCodeBench's names of the groups.
+var groupNames = map[report.Group]string{
+	report.Core: "Core", report.Functionality: "Functionality", report.Regression: "Regression", report.ErrorGroup: "Error",
+}
+
+// notRun is the exit code of a pytest that never ran, as SlopCodeBench has it.
+const notRun = -1
+
+// Evaluation is the text of a checkpoint's evaluation.json. Buckets and counts
+// are in the order in which the report first has them, and groups without
+// tests are absent.
+func Evaluation(c *Checkpoint) ([]byte, error) {
+	e := evaluation{
+		SchemaVersion: schemaVersion,
+		ProblemName:   c.Problem, ProblemVersion: c.ProblemVersion,
+		CheckpointName: c.Result.Name, CheckpointVersion: c.CheckpointVersion,
+		Duration: float(c.Result.DurationMS / 1000), Entrypoint: c.Entry,
+		Tests: newOrdered[*bucket](), PassCounts: newOrdered[int](), TotalCounts: newOrdered[int](),
+		PytestExitCode: notRun, PytestCollected: c.Result.Collected, InfrastructureFailure: c.Result.InfrastructureFailure,
+	}
+	if c.Result.ExitCode != nil {
+		e.PytestExitCode = *c.Result.ExitCode
+	}
+	for _, t := range c.Result.Tests {
+		group, known := groupNames[t.Group]
+		if !known {
+			return nil, fmt.Errorf("test %s has the unknown group %q", t.ID, t.Group)
+		}
+		e.add(t, group)
+	}
+	return encode(e, "  ")
+}
+
+func (e *evaluation) add(t report.Test, group string) {
+	name := t.Checkpoint + "-" + group
+	b, ok := e.Tests.get(name)
+	if !ok {
+		b = &bucket{Passed: []string{}, Failed: []string{}}
+		e.Tests.set(name, b)
+	}
+	total, _ := e.TotalCounts.get(group)
+	e.TotalCounts.set(group, total+1)
+	if t.Status != report.TestPassed {
+		b.Failed = append(b.Failed, t.ID)
+		return
+	}
+	b.Passed = append(b.Passed, t.ID)
+	passed, _ := e.PassCounts.get(group)
+	e.PassCounts.set(group, passed+1)
+}

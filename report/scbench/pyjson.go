@@ -1,0 +1,147 @@
+package scbench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// float is a number that Python wrote as a float: it always has a point or an
+// exponent, and infinities and NaN have names.
+type float float64
+
+// MarshalJSON implements json.Marshaler for finite numbers; encode handles the
+// others, which JSON does not have.
+func (f float) MarshalJSON() ([]byte, error) { return []byte(pythonFloat(float64(f))), nil }
+
+// pythonFloat is Python's repr: the shortest digits that read back as f, with
+// an exponent from 1e16 up and below 1e-4.
+func pythonFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// encode writes v as json.dumps would; indent is "" for one line.
+func encode(v any, indent string) ([]byte, error) {
+	text, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var laidOut bytes.Buffer
+	if indent != "" {
+		if err := json.Indent(&laidOut, text, "", indent); err != nil {
+			return nil, err
+		}
+	} else {
+		spaced(&laidOut, text)
+	}
+	return ascii(laidOut.Bytes()), nil
+}
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// spaced puts a space after every comma and colon outside of strings.
+func spaced(b *bytes.Buffer, text []byte) {
+	quoted, escaped := false, false
+	for _, c := range text {
+		b.WriteByte(c)
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':'):
+			b.WriteByte(' ')
+		}
+	}
+}
+
+// ascii escapes everything outside of ASCII, as json.dumps does by default.
+func ascii(text []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r < 0x7f:
+			b.WriteByte(byte(r))
+		case r == 0x7f:
+			b.WriteByte(0x7f)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+// ordered is an object whose keys keep the order in which they were set.
+type ordered[V any] struct {
+	keys   []string
+	values map[string]V
+}
+
+func newOrdered[V any]() *ordered[V] { return &ordered[V]{values: map[string]V{}} }
+
+func (o *ordered[V]) get(key string) (V, bool) {
+	v, ok := o.values[key]
+	return v, ok
+}
+
+func (o *ordered[V]) set(key string, v V) {
+	if _, known := o.values[key]; !known {
+		o.keys = append(o.keys, key)
+	}
+	o.values[key] = v
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o *ordered[V]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, key := range o.keys {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := marshal(o.values[key])
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

@@ -1,0 +1,83 @@
+package scbench
+
+import (
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// row has the correctness keys of a line of checkpoint_results.jsonl, in their
+// order. A rate over no tests is absent: SlopCodeBench divides by zero there.
+type row struct {
+	Problem            string `json:"problem"`
+	Version            int    `json:"version"`
+	Checkpoint         string `json:"checkpoint"`
+	Path               string `json:"path"`
+	Index              int    `json:"idx"`
+	State              string `json:"state"`
+	IsFirst            bool   `json:"is_first"`
+	IsLast             bool   `json:"is_last"`
+	PassRate           *float `json:"pass_rate,omitempty"`
+	CorePassRate       *float `json:"core_pass_rate,omitempty"`
+	CheckpointPassRate *float `json:"checkpoint_pass_rate,omitempty"`
+	Duration           float  `json:"duration"`
+	TotalTests         int    `json:"total_tests"`
+	PassedTests        int    `json:"passed_tests"`
+	CoreTotal          int    `json:"core_total"`
+	CorePassed         int    `json:"core_passed"`
+	FunctionalityTotal int    `json:"functionality_total"`
+	FunctionalityPass  int    `json:"functionality_passed"`
+	ErrorTotal         int    `json:"error_total"`
+	ErrorPassed        int    `json:"error_passed"`
+	RegressionTotal    int    `json:"regression_total"`
+	RegressionPassed   int    `json:"regression_passed"`
+}
+
+// Problem is one problem of a run: its graded checkpoints in order.
+type Problem struct {
+	Name        string
+	Path        string // directory of the problem in the run
+	Checkpoints []*Checkpoint
+}
+
+// Rows is the text of checkpoint_results.jsonl for problems.
+func Rows(problems []Problem) ([]byte, error) {
+	var out []byte
+	for _, p := range problems {
+		for i, c := range p.Checkpoints {
+			line, err := encode(rowOf(p, i, c), "")
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, line...), '\n')
+		}
+	}
+	return out, nil
+}
+
+func rowOf(p Problem, i int, c *Checkpoint) row {
+	groups := c.Result.Groups
+	core, functionality := groups[report.Core], groups[report.Functionality]
+	regression, errors := groups[report.Regression], groups[report.ErrorGroup]
+	own := report.Count{
+		Passed: core.Passed + functionality.Passed + errors.Passed,
+		Total:  core.Total + functionality.Total + errors.Total,
+	}
+	all := report.Count{Passed: own.Passed + regression.Passed, Total: own.Total + regression.Total}
+	return row{
+		Problem: p.Name, Version: c.ProblemVersion, Checkpoint: c.Result.Name, Path: p.Path, Index: c.Order, State: "ran",
+		IsFirst: i == 0, IsLast: i == len(p.Checkpoints)-1,
+		PassRate: rate(all), CorePassRate: rate(core), CheckpointPassRate: rate(own),
+		Duration: float(c.Result.DurationMS / 1000), TotalTests: all.Total, PassedTests: all.Passed,
+		CoreTotal: core.Total, CorePassed: core.Passed,
+		FunctionalityTotal: functionality.Total, FunctionalityPass: functionality.Passed,
+		ErrorTotal: errors.Total, ErrorPassed: errors.Passed,
+		RegressionTotal: regression.Total, RegressionPassed: regression.Passed,
+	}
+}
+
+func rate(n report.Count) *float {
+	if n.Total == 0 {
+		return nil
+	}
+	r := float(float64(n.Passed) / float64(n.Total))
+	return &r
+}

@@ -1,0 +1,107 @@
+package scbench
+
+import (
+	"math"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+func TestPythonFloat(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0.0", 3: "3.0", -2.5: "-2.5", 1e-5: "1e-05", 0.0001: "0.0001", 1.5e-7: "1.5e-07",
+		22.60573124885559: "22.60573124885559", 1e15: "1000000000000000.0", 1e16: "1e+16", 1.25e20: "1.25e+20",
+		math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
+	} {
+		if got := pythonFloat(f); got != want {
+			t.Errorf("pythonFloat(%g) = %s, want %s", f, got, want)
+		}
+	}
+}
+
+// The texts below are what Python 3.11's json.dumps writes for the same data.
+func TestEvaluationIsWhatPythonWrites(t *testing.T) {
+	code := 1
+	c := &Checkpoint{
+		Problem: "tally", ProblemVersion: 2, CheckpointVersion: 1, Order: 2, Entry: "python tally.py",
+		Result: report.Checkpoint{
+			Name: "checkpoint_2", ExitCode: &code, Collected: 5, DurationMS: 1500,
+			Tests: []report.Test{
+				{ID: "test_old", Checkpoint: "checkpoint_1", Group: report.Regression, Status: report.TestPassed},
+				{ID: "test_new[<é😀>]", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestFailed},
+				{ID: "test_skip", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestSkipped},
+				{ID: "test_set_up", Checkpoint: "checkpoint_2", Group: report.ErrorGroup, Status: report.TestError},
+				{ID: "test_b", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestPassed},
+			},
+		},
+	}
+	const want = `{
+  "schema_version": 1,
+  "problem_name": "tally",
+  "problem_version": 2,
+  "checkpoint_name": "checkpoint_2",
+  "checkpoint_version": 1,
+  "duration": 1.5,
+  "entrypoint": "python tally.py",
+  "tests": {
+    "checkpoint_1-Regression": {
+      "passed": [
+        "test_old"
+      ],
+      "failed": []
+    },
+    "checkpoint_2-Core": {
+      "passed": [
+        "test_b"
+      ],
+      "failed": [
+        "test_new[<\u00e9\ud83d\ude00>]",
+        "test_skip"
+      ]
+    },
+    "checkpoint_2-Error": {
+      "passed": [],
+      "failed": [
+        "test_set_up"
+      ]
+    }
+  },
+  "pass_counts": {
+    "Regression": 1,
+    "Core": 1
+  },
+  "total_counts": {
+    "Regression": 1,
+    "Core": 3,
+    "Error": 1
+  },
+  "pytest_exit_code": 1,
+  "pytest_collected": 5,
+  "infrastructure_failure": false
+}`
+	got, err := Evaluation(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestRowsHaveRates(t *testing.T) {
+	c := &Checkpoint{Problem: "tally", ProblemVersion: 1, Order: 1, Result: report.Checkpoint{
+		Name: "checkpoint_1", DurationMS: 250,
+		Groups: report.GroupCounts{report.Core: {Passed: 1, Total: 2}, report.Regression: {Passed: 3, Total: 3}, report.ErrorGroup: {Passed: 1, Total: 1}},
+	}}
+	empty := &Checkpoint{Problem: "tally", ProblemVersion: 1, Order: 2, Result: report.Checkpoint{Name: "checkpoint_2"}}
+	got, err := Rows([]Problem{{Name: "tally", Path: "tally", Checkpoints: []*Checkpoint{c, empty}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"problem": "tally", "version": 1, "checkpoint": "checkpoint_1", "path": "tally", "idx": 1, "state": "ran", "is_first": true, "is_last": false, "pass_rate": 0.8333333333333334, "core_pass_rate": 0.5, "checkpoint_pass_rate": 0.6666666666666666, "duration": 0.25, "total_tests": 6, "passed_tests": 5, "core_total": 2, "core_passed": 1, "functionality_total": 0, "functionality_passed": 0, "error_total": 1, "error_passed": 1, "regression_total": 3, "regression_passed": 3}
+{"problem": "tally", "version": 1, "checkpoint": "checkpoint_2", "path": "tally", "idx": 2, "state": "ran", "is_first": false, "is_last": true, "duration": 0.0, "total_tests": 0, "passed_tests": 0, "core_total": 0, "core_passed": 0, "functionality_total": 0, "functionality_passed": 0, "error_total": 0, "error_passed": 0, "regression_total": 0, "regression_passed": 0}
+`
+	if string(got) != want {
+		t.Errorf("got\n%s", got)
+	}
+}
