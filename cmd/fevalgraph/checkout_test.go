@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+)
+
+// checkout is a copy of testdata/project with more cells, so that there is
+// something to interrupt, and with the places that it shares with others.
+type checkout struct {
+	t     *testing.T
+	dir   string
+	place string // HOME, TMPDIR and the store are below
+}
+
+// How often a checkout judges every cell, and how many pytest nodes that makes.
+const repeats, cells = 2, 3 * repeats
+
+func newCheckout(t *testing.T, place string) *checkout {
+	t.Helper()
+	c := &checkout{t: t, dir: t.TempDir(), place: place}
+	if err := copyProject(filepath.Join("testdata", "project"), c.dir); err != nil {
+		t.Fatal(err)
+	}
+	c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite \"all\" {\n  repeat = %d\n}\n", repeats))
+	for _, dir := range []string{"home", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(place, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (c *checkout) append(file, text string) {
+	c.t.Helper()
+	f, err := os.OpenFile(filepath.Join(c.dir, file), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *checkout) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("fevalgraph", args...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.place, "home"), "TMPDIR=" + filepath.Join(c.place, "tmp"),
+		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"),
+	}
+	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
+	return cmd
+}
+
+func output(cmd *exec.Cmd) string { return fmt.Sprint(cmd.Stdout, cmd.Stderr) }
+
+// run runs to the end, which must be exit code 0.
+func (c *checkout) run(args ...string) *exec.Cmd {
+	c.t.Helper()
+	cmd := c.command(args...)
+	if err := cmd.Run(); err != nil {
+		c.t.Fatalf("fevalgraph %s: %v\n%s", strings.Join(args, " "), err, output(cmd))
+	}
+	return cmd
+}
+
+// lastRun is the record of the last run that ended.
+func (c *checkout) lastRun() *runRecord {
+	c.t.Helper()
+	r, err := lastRun(filepath.Join(c.dir, ".fevalgraph"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return r
+}
+
+// states is what the records of all runs, ended or not, say about nodes.
+func (c *checkout) states() map[string]event.State {
+	c.t.Helper()
+	all := map[string]event.State{}
+	state := filepath.Join(c.dir, ".fevalgraph")
+	ids, err := event.Runs(state)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, id := range ids {
+		run, err := event.FindRun(state, id)
+		if err == nil {
+			err = run.Each(func(e event.Event) bool {
+				if done, ok := e.(event.NodeDone); ok {
+					all[done.Addr] = done.State
+				}
+				return true
+			})
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// results are those of the last run without what differs between runs.
+func (c *checkout) results() string {
+	c.t.Helper()
+	cmd := c.run("results", "--format", "json")
+	var value map[string]any
+	if err := json.Unmarshal(cmd.Stdout.(*bytes.Buffer).Bytes(), &value); err != nil {
+		c.t.Fatal(err)
+	}
+	encoded, err := json.MarshalIndent(timeless(value), "", " ")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(encoded)
+}
+
+// timeless drops ids of runs and durations.
+func timeless(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, "run")
+		delete(v, "duration_ms")
+		for name := range v {
+			v[name] = timeless(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = timeless(v[i])
+		}
+	}
+	return value
+}
+
+// judged counts the pytest runs of everyone in the place.
+func (c *checkout) judged() int {
+	c.t.Helper()
+	content, err := os.ReadFile(filepath.Join(c.place, "home", ".cache", "uv", fakeuv.LogFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.t.Fatal(err)
+	}
+	return bytes.Count(content, []byte("\n"))
+}
+
+// noLeftovers fails when a workspace or a process of a session is left.
+func (c *checkout) noLeftovers() {
+	c.t.Helper()
+	tmp := filepath.Join(c.place, "tmp")
+	workspaces, err := filepath.Glob(filepath.Join(tmp, "fevalgraph-*", "*"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, w := range workspaces {
+		c.t.Errorf("workspace %s is left", w)
+	}
+	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, name := range environments {
+		environment, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(environment, []byte("="+tmp)) {
+			c.t.Errorf("the process of %s is left:\n%s", name, bytes.ReplaceAll(environment, []byte{0}, []byte{'\n'}))
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// A run that is killed at any moment costs what was running and no more: the
+// next one ends what was left behind, runs nothing that was recorded as done,
+// and comes to the results of a run that nobody disturbed.
+func TestKilled(t *testing.T) {
+	const points = 20
+	t.Parallel()
+	clean := newCheckout(t, t.TempDir())
+	began := time.Now()
+	clean.run("run")
+	whole := time.Since(began)
+	want := clean.results()
+	for i := range points {
+		// One in every twentieth of the time, so that they are spread.
+		at := (time.Duration(i)*whole + rand.N(whole)) / points
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			t.Logf("killed after %v of about %v", at, whole)
+			c := newCheckout(t, t.TempDir())
+			cmd := c.command("run")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(at)
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait()
+			before := c.states()
+			c.run("run")
+			after := c.lastRun()
+			t.Logf("%d nodes were recorded, %d ran after it", len(before), after.end.Executed)
+			for _, addr := range after.executed {
+				if before[addr] == event.Done {
+					t.Errorf("%s was done and ran again", addr)
+				}
+			}
+			if diff := cmp.Diff(want, c.results()); diff != "" {
+				t.Errorf("the results differ from a clean run's (-want +got):\n%s", diff)
+			}
+			c.noLeftovers()
+			c.run("run")
+			if again := c.lastRun(); again.end.Executed > 0 {
+				t.Errorf("a third run executed %v", again.executed)
+			}
+		})
+	}
+}
+
+// What runs when the program is killed is ended by whoever comes next.
+func TestKilledLeavesOrphans(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t, t.TempDir())
+	c.append("tests/test_two.py", "# fake-session: sleep 600\n")
+	cmd := c.command("run")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.awaitJudged(cmd, repeats*2, "two")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if clean := c.run("clean"); !strings.Contains(output(clean), "ended 2 leftover sessions") &&
+		!strings.Contains(output(clean), "ended 1 leftover sessions") {
+		t.Errorf("clean said %s", output(clean))
+	}
+	c.noLeftovers()
+}
+
+// A signal ends a run soon, keeps what is finished, and leaves nothing behind.
+func TestInterrupted(t *testing.T) {
+	const bound = 15 * time.Second // two of grace for a test that will not end, the rest for a busy machine
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCheckout(t, t.TempDir())
+			c.append("tests/test_two.py", "# fake-session: sleep 600\n")
+			cmd := c.command("run")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			c.awaitJudged(cmd, repeats*2, "two")
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			err := cmd.Wait()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 130 {
+				t.Fatalf("ended with %v, want exit code 130\n%s", err, output(cmd))
+			}
+			if took := time.Since(began); took > bound {
+				t.Errorf("ending took %v", took)
+			}
+			c.noLeftovers()
+			r := c.lastRun()
+			if r.end.Exit != 130 || r.end.Interrupted == 0 {
+				t.Errorf("the record says %+v", r.end)
+			}
+			// Finished work is kept.
+			c.run("run", "kind=aggregate,checkpoint=one")
+			if again := c.lastRun(); !onlyFromInterrupted(again.executed, r.states) {
+				t.Errorf("ran again: %v", again.executed)
+			}
+		})
+	}
+}
+
+// onlyFromInterrupted reports whether everything that was executed had not
+// been done before.
+func onlyFromInterrupted(executed []string, before map[string]event.State) bool {
+	for _, addr := range executed {
+		if before[addr] == event.Done {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitJudged waits until the tests of a checkpoint have begun somewhere, or
+// for so many in all.
+func (c *checkout) awaitJudged(cmd *exec.Cmd, all int, checkpoint string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		content, _ := os.ReadFile(filepath.Join(c.place, "home", ".cache", "uv", "uvx.log"))
+		if strings.Contains(string(content), checkpoint+" ") || strings.Count(string(content), "\n") >= all {
+			return
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	c.t.Fatalf("the tests never began:\n%s", output(cmd))
+}
+
+// Two runs at once on one store, in two checkouts or in one: both end right,
+// and between them every pytest node runs once.
+func TestTwoAtOnce(t *testing.T) {
+	const rounds = 3
+	for _, shared := range []bool{false, true} {
+		for round := range rounds {
+			t.Run(fmt.Sprintf("one_checkout=%t/%d", shared, round), func(t *testing.T) {
+				t.Parallel()
+				place := t.TempDir()
+				a := newCheckout(t, place)
+				b := a
+				if !shared {
+					b = newCheckout(t, place)
+				}
+				commands := []*exec.Cmd{a.command("run"), b.command("run")}
+				for _, cmd := range commands {
+					if err := cmd.Start(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, cmd := range commands {
+					if err := cmd.Wait(); err != nil {
+						t.Errorf("%v\n%s", err, output(cmd))
+					}
+				}
+				if got := a.judged(); got != cells {
+					t.Errorf("pytest ran %d times, want %d", got, cells)
+				}
+				if diff := cmp.Diff(a.results(), b.results()); diff != "" {
+					t.Errorf("the results differ:\n%s", diff)
+				}
+				for _, c := range []*checkout{a, b} {
+					c.run("run")
+					if again := c.lastRun(); again.end.Executed > 0 {
+						t.Errorf("another run executed %v", again.executed)
+					}
+				}
+				a.noLeftovers()
+			})
+		}
+	}
+}
