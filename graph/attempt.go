@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +20,10 @@ const keptLog = 1 << 20
 type update struct {
 	id      ID
 	kind    updateKind
+	attempt int           // awake: the attempt that the pause came after
 	served  *cache.Record // answered: what another worker had stored meanwhile
 	outcome Outcome       // ended
+	holes   bool          // ended: the outcome was made without some input
 	err     error         // ended
 	log     []byte        // ended
 	seconds float64       // ended
@@ -42,7 +43,7 @@ const (
 func (s *scheduler) start(ctx context.Context, id ID) {
 	n, st := s.g.Node(id), &s.status[id]
 	attempt := st.Attempts + 1
-	w := &Work{Addr: n.Addr, Attempt: attempt, Store: s.o.Store, inputs: s.inputs(n)}
+	w := newWork(n.Addr, attempt, s.o.Store, s.inputs(n))
 	key, forced := st.Key, s.forced(id) != ""
 	s.running++
 	s.phase[id] = running
@@ -75,7 +76,7 @@ func (s *scheduler) inputs(n *Node) []input {
 // attempt holds the key's lock while it works, so that no other worker on this
 // store does the same work at the same time.
 func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key cache.Key, forced bool) (u update) {
-	u = update{id: id, kind: ended}
+	u = update{id: id, kind: ended, holes: w.hasHoles()}
 	if s.o.Locker != nil {
 		release, ok, err := s.o.Locker.Lock(ctx, key)
 		if err != nil {
@@ -87,7 +88,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 			return u
 		}
 		defer release()
-		if !forced && !w.hasHoles() {
+		if !forced && !u.holes {
 			if record, err := s.o.Store.Record(ctx, key); err == nil && record != nil && s.present(ctx, record.Outputs) {
 				u.kind, u.served = answered, record
 				return u
@@ -104,7 +105,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 	if u.outcome.Class == "" {
 		u.outcome.Class = cache.ClassDone
 	}
-	if u.err == nil && !w.hasHoles() {
+	if u.err == nil && !u.holes {
 		// Work that is finished is kept, also when the run is being stopped.
 		u.err = s.store(context.WithoutCancel(ctx), key, w, &u)
 	}
@@ -143,22 +144,27 @@ func (s *scheduler) take(ctx context.Context, u update) {
 		return
 	case awake:
 		s.sleeping--
-		if !s.stopping {
-			s.decide(ctx, u.id)
+		if s.phase[u.id] == sleeping && u.attempt == st.Attempts {
+			s.reconsider(u.id)
 		}
 		return
 	}
 	s.running--
 	s.poolOf(u.id).free++
+	dirty := s.dirty[u.id]
+	delete(s.dirty, u.id)
 	switch {
+	case dirty:
+		// What came of it is for inputs that are not this run's any more. If
+		// it is an answer, the store has it under their key.
+		s.reconsider(u.id)
 	case u.kind == busy:
-		s.phase[u.id] = queued
-		s.parked = append(s.parked, u.id)
+		s.park(u.id)
 	case u.kind == answered:
 		st.State, st.Outputs, st.Message = event.Cached, u.served.Outputs, u.served.Message
-		st.Cause = cachedCause(u.served)
+		st.Cause, st.Stale, st.Changes = cachedCause(u.served), false, nil
 		s.remember(ctx, u.id, u.served)
-		s.settleOrRevisit(ctx, u.id, u.served.Class)
+		s.settle(u.id, u.served.Class)
 	case u.err != nil:
 		s.broke(ctx, u)
 	default:
@@ -177,32 +183,14 @@ func (s *scheduler) succeed(ctx context.Context, u update) {
 	default:
 		st.State = event.Done
 	}
-	if !s.holes(u.id) {
+	if s.o.Force != nil {
+		s.ran[u.id] = true
+	}
+	if !u.holes {
 		s.remember(ctx, u.id, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
 			Message: u.outcome.Message, Attempts: st.Attempts, Seconds: u.seconds, Run: s.o.Run})
 	}
-	s.settleOrRevisit(ctx, u.id, u.outcome.Class)
-}
-
-// settleOrRevisit decides a node anew when an input of it was replaced while
-// it ran: its answer is right for the inputs it had, which are not the ones of
-// this run any more.
-func (s *scheduler) settleOrRevisit(ctx context.Context, id ID, class cache.Class) {
-	if s.dirty[id] {
-		delete(s.dirty, id)
-		s.decide(ctx, id)
-		return
-	}
-	s.settle(ctx, id, class)
-}
-
-func (s *scheduler) holes(id ID) bool {
-	for _, d := range s.g.Node(id).Deps {
-		if !s.usable(d.On) {
-			return true
-		}
-	}
-	return false
+	s.settle(u.id, u.outcome.Class)
 }
 
 // broke deals with an attempt that came to nothing.
@@ -214,19 +202,19 @@ func (s *scheduler) broke(ctx context.Context, u update) {
 		s.phase[u.id] = undecided // becomes interrupted
 		return
 	case s.raced(u.id, u.err):
-		s.decide(ctx, u.id)
+		s.reconsider(u.id)
 		return
 	case s.heal(ctx, u.id, u.err):
 		return
 	case IsInput(u.err):
-	case st.Attempts < n.Retry.Attempts:
+	case s.breaks[u.id]+1 < n.Retry.Attempts:
 		s.retryLater(u)
 		return
 	}
 	if s.o.SaveLog != nil && len(u.log) > 0 {
 		s.o.SaveLog(n.Addr, st.Attempts, u.log)
 	}
-	s.fail(ctx, u.id, u.err)
+	s.fail(u.id, u.err)
 }
 
 // raced reports whether a source changed while it was read and the node should
@@ -247,19 +235,34 @@ func (s *scheduler) retryLater(u update) {
 	}
 	s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: n.Addr, Kind: n.Kind, Attempt: st.Attempts,
 		Reason: firstLine(u.err.Error()), Wait: n.Retry.Wait.Seconds()})
+	s.breaks[u.id]++
+	s.phase[u.id] = sleeping
 	s.sleeping++
+	awakened := update{id: u.id, kind: awake, attempt: st.Attempts}
 	time.AfterFunc(n.Retry.Wait, func() {
 		select {
-		case s.updates <- update{id: u.id, kind: awake}:
+		case s.updates <- awakened:
 		case <-s.quit:
 		}
 	})
 }
 
+// park puts a node aside until another worker lets go of its key.
+func (s *scheduler) park(id ID) {
+	if s.unsettled(id) > 0 {
+		s.reconsider(id)
+		return
+	}
+	s.phase[id] = parked
+	s.parked = append(s.parked, id)
+}
+
 // unpark tries again for keys that other workers had.
 func (s *scheduler) unpark() {
 	for _, id := range s.parked {
-		heap.Push(&s.poolOf(id).ready, id)
+		if s.phase[id] == parked {
+			s.enqueue(id)
+		}
 	}
 	s.parked = s.parked[:0]
 }

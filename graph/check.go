@@ -56,7 +56,7 @@ func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 	}
 
 	m := newManifest(n.Kind)
-	if err := n.Task.Describe(ctx, m); err != nil {
+	if err := describe(ctx, n.Task, m); err != nil {
 		c.verdict, c.err = wrong, err
 		return c
 	}
@@ -81,6 +81,17 @@ func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 		s.explain(ctx, n, &c.status, last)
 	}
 	return c
+}
+
+// describe turns a panic of a task into an error: one bad node must not lose
+// the work of the others.
+func describe(ctx context.Context, t Task, m *Manifest) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("bug in fevalgraph: panic: %v", p)
+		}
+	}()
+	return t.Describe(ctx, m)
 }
 
 // serve looks for a stored answer: first the build log, which costs no file,
@@ -241,13 +252,13 @@ func (s *scheduler) traceDeps(n *Node, changes []event.Change) {
 // expand follows every changed dependency by what changed in it, so that a
 // node's explanation reaches down to the files.
 func (s *scheduler) expand(changes []event.Change) []event.Change {
-	const maxPerDep = 50
+	const maxPerDep, maxInAll = 50, 500
 	var all []event.Change
 	seen := map[string]bool{}
 	for _, c := range changes {
 		all = append(all, c)
 		id, ok := s.g.Lookup(c.Via)
-		if !ok || seen[c.Via] || !s.status[id].Stale {
+		if !ok || seen[c.Via] || !s.status[id].Stale || len(all) > len(changes)+maxInAll {
 			continue
 		}
 		seen[c.Via] = true
@@ -286,13 +297,18 @@ func (s *scheduler) summarise(n *Node, changes []event.Change) (cause, category 
 	return strings.Join(parts, ", "), category
 }
 
+// maxRoot bounds the cause of a dependency that a cause repeats, in bytes.
+// Without a bound, causes would grow with every node of a chain and double
+// with every diamond.
+const maxRoot = 300
+
 func (s *scheduler) changeWithRoot(n *Node, c event.Change) string {
 	if c.Via == "" {
 		return changeText(c)
 	}
 	id, _ := s.g.Lookup(c.Via)
 	name := s.depName(n, id)
-	if root := s.status[id].Cause; root != "" && s.status[id].Stale {
+	if root := s.status[id].Cause; root != "" && s.status[id].Stale && len(root) <= maxRoot {
 		return name + ": " + root
 	}
 	return name + " changed"

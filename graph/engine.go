@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -144,10 +143,10 @@ func (r *Report) count() {
 // Inputs returns what a node's task would get to work with after an execution
 // that brought its dependencies up to date.
 func (g *Graph) Inputs(r *Report, id ID, store cache.Store) *Work {
-	w := &Work{Addr: g.Node(id).Addr, Attempt: 1, Store: store, Log: io.Discard}
+	var inputs []input
 	for _, d := range g.Node(id).Deps {
 		st := r.Status(d.On)
-		w.inputs = append(w.inputs, input{as: d.As, state: st.State, message: st.Message, outputs: st.Outputs})
+		inputs = append(inputs, input{as: d.As, state: st.State, message: st.Message, outputs: st.Outputs})
 	}
-	return w
+	return newWork(g.Node(id).Addr, 1, store, inputs)
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// loss notes that a node's stored outputs turned out to be gone or damaged
-// after the node had been served from the store.
+// loss notes that a settled node was taken back: because its stored outputs
+// turned out to be gone or damaged, or because an input of it was replaced.
 type loss struct {
 	forced bool           // must run again, whatever the store says
 	open   bool           // not settled again yet
-	times  int            // how often it happened in this execution
+	times  int            // how often its outputs were lost in this execution
 	before []cache.Output // the outputs that its dependents were decided with
+	usable bool           // whether they were usable
 }
 
 // maxLosses bounds how often one node is made again in one execution; a store
@@ -32,27 +33,29 @@ func (s *scheduler) heal(ctx context.Context, id ID, err error) bool {
 		return false
 	}
 	var gone []ID
+	inWork := false // another dependent has noticed a loss before
 	for _, d := range s.g.Node(id).Deps {
-		if s.complete(ctx, d.On) {
-			continue
-		}
-		if s.lost[d.On].times >= maxLosses {
+		switch {
+		case s.phase[d.On] != settled:
+			inWork = true
+		case slices.Contains(gone, d.On) || s.complete(ctx, d.On):
+		case s.again[d.On].times >= maxLosses:
 			return false
-		}
-		if !slices.Contains(gone, d.On) {
+		default:
 			gone = append(gone, d.On)
 		}
 	}
-	if len(gone) == 0 {
-		return false
+	if len(gone) == 0 && !inWork {
+		// Somebody made the blob again since, or it was never a dependency's.
+		if s.vain[id]++; s.vain[id] > maxLosses {
+			return false
+		}
 	}
-	s.phase[id] = undecided
 	for _, dep := range gone {
-		s.reopen(dep)
+		s.status[dep].Attempts = 0
+		s.takeBack(dep, true)
 	}
-	for _, dep := range gone {
-		s.decide(ctx, dep)
-	}
+	s.reconsider(id)
 	return true
 }
 
@@ -69,46 +72,47 @@ func (s *scheduler) complete(ctx context.Context, id ID) bool {
 	return true
 }
 
-// reopen takes a settled node back. Dependents that are not decided yet wait
-// for it again; those that are will be revisited if its outputs change.
-func (s *scheduler) reopen(id ID) {
-	l := s.lost[id]
-	s.lost[id] = loss{forced: true, open: true, times: l.times + 1, before: s.status[id].Outputs}
-	s.phase[id] = undecided
-	s.status[id].Attempts = 0
+// takeBack makes a settled node undecided. Dependents that have not begun wait
+// for it again; those that run or are settled are revisited if its outputs
+// turn out to differ.
+func (s *scheduler) takeBack(id ID, forced bool) {
+	l := s.again[id]
+	l.forced, l.open, l.before, l.usable = forced, true, s.status[id].Outputs, s.usable(id)
+	if forced {
+		l.times++
+	}
+	s.again[id] = l
 	s.open++
+	s.status[id].State = "" // it has nothing to offer now
+	s.reconsider(id)
 	for _, user := range s.users[id] {
-		if s.phase[user] == undecided {
-			for _, d := range s.g.Node(user).Deps {
-				if d.On == id {
-					s.waiting[user]++
-				}
-			}
+		switch s.phase[user] {
+		case undecided, queued, parked, sleeping:
+			s.reconsider(user)
 		}
 	}
 }
 
-// recovered closes a loss when its node settles again and reports whether the
-// outputs differ from those that dependents were decided with.
+// recovered closes a loss when its node settles again and reports whether
+// dependents would now be decided with something else.
 func (s *scheduler) recovered(id ID) bool {
-	l, ok := s.lost[id]
+	l, ok := s.again[id]
 	if !ok || !l.open {
 		return false
 	}
 	l.forced, l.open = false, false
-	s.lost[id] = l
-	return !slices.Equal(l.before, s.status[id].Outputs)
+	s.again[id] = l
+	return l.usable != s.usable(id) || !slices.Equal(l.before, s.status[id].Outputs)
 }
 
-// revisit decides a node again whose input was replaced.
-func (s *scheduler) revisit(ctx context.Context, id ID) {
-	switch s.phase[id] {
-	case queued, running:
-		s.dirty[id] = true
-	case settled:
-		s.phase[id] = undecided
-		s.open++
-		s.lost[id] = loss{open: true, times: s.lost[id].times, before: s.status[id].Outputs}
-		s.decide(ctx, id)
+// revisitUsers decides again whatever used outputs that have been replaced.
+func (s *scheduler) revisitUsers(id ID) {
+	for _, user := range s.users[id] {
+		switch s.phase[user] {
+		case running:
+			s.dirty[user] = true
+		case settled:
+			s.takeBack(user, false)
+		}
 	}
 }

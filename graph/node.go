@@ -58,7 +58,8 @@ type Retry struct {
 	Wait     time.Duration
 }
 
-// Dep is an edge: the node consumes the named outputs of On and calls them As.
+// Dep is an edge: the node consumes the named outputs of On and calls them As,
+// a name that no other edge of the node has.
 type Dep struct {
 	On      ID
 	As      string
@@ -158,6 +159,15 @@ type Work struct {
 	Store   cache.Store
 	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
 	inputs  []input
+	index   map[string]int // of inputs by name
+}
+
+func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {
+	w := &Work{Addr: addr, Attempt: attempt, Store: store, Log: io.Discard, inputs: inputs, index: make(map[string]int, len(inputs))}
+	for i := range inputs {
+		w.index[inputs[i].as] = i
+	}
+	return w
 }
 
 type input struct {
@@ -175,10 +185,7 @@ func (w *Work) hasHoles() bool {
 // Input returns the digest of a consumed output; false when the dependency
 // has no such output.
 func (w *Work) Input(as, output string) (cache.Digest, bool) {
-	for i := range w.inputs {
-		if w.inputs[i].as != as {
-			continue
-		}
+	if i, ok := w.index[as]; ok {
 		for _, o := range w.inputs[i].outputs {
 			if o.Name == output {
 				return o.Digest, true
@@ -191,10 +198,8 @@ func (w *Work) Input(as, output string) (cache.Digest, bool) {
 // State returns how a dependency ended in this run, and its message. Only
 // tolerant nodes ever see anything but a usable dependency.
 func (w *Work) State(as string) (event.State, string) {
-	for i := range w.inputs {
-		if w.inputs[i].as == as {
-			return w.inputs[i].state, w.inputs[i].message
-		}
+	if i, ok := w.index[as]; ok {
+		return w.inputs[i].state, w.inputs[i].message
 	}
 	return "", ""
 }

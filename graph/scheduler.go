@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,11 @@ import (
 
 // scheduler owns all state of one execution. Its loop is the only goroutine
 // that writes it; workers get what they need and send back what came of it.
+//
+// Two rules hold between any two steps of the loop. waiting of an undecided
+// node is the number of its edges to nodes that are not settled; when it is 0
+// the node is in todo. And no queued, parked or sleeping node has a dependency
+// that is not settled: those go back to undecided when one is taken back.
 type scheduler struct {
 	g       *Graph
 	o       Options
@@ -25,23 +31,30 @@ type scheduler struct {
 	status   []Status
 	class    []cache.Class // of the answer, once there is one
 	phase    []phase
-	waiting  []int32 // dependencies not settled yet
-	users    [][]ID  // dependents within the closure
+	waiting  []int32
+	users    [][]ID // dependents within the closure, once per edge
 	expected []float64
 	priority []float64
 
 	pools    map[string]*pool
-	open     int // closure nodes not settled
+	names    []string // of pools, sorted
+	todo     []ID     // to be decided; may hold a node twice
+	open     int      // closure nodes not settled
 	updates  chan update
 	quit     chan struct{} // closed when the loop has ended
-	running  int
-	parked   []ID // wait for another worker that has their key
-	sleeping int  // nodes that wait for their next attempt
-	races    map[ID]int
-	lost     map[ID]loss
-	dirty    map[ID]bool // an input changed after the decision
+	running  int           // workers
+	parked   []ID          // in phase parked, and some that left it
+	sleeping int           // pauses that are not over
 	stopping bool
 	fatal    error
+
+	// What only few nodes have.
+	races  map[ID]int  // times described anew because a source changed
+	breaks map[ID]int  // broken attempts
+	vain   map[ID]int  // heals that found nothing to heal
+	again  map[ID]loss // taken back after it was settled
+	dirty  map[ID]bool // running with an input that has been replaced since
+	ran    map[ID]bool // forced, and has run
 }
 
 // phase of a node within one execution.
@@ -49,15 +62,17 @@ type phase uint8
 
 const (
 	undecided phase = iota
-	queued
+	queued          // for a slot of its pool
 	running
+	parked   // another worker has its key
+	sleeping // until its next attempt
 	settled
 )
 
 // pool limits how many of its nodes run at once.
 type pool struct {
 	free  int
-	ready readyQueue
+	ready readyQueue // nodes in phase queued, and some that left it
 }
 
 func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
@@ -69,11 +84,13 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		phase: make([]phase, n),
 		pools: map[string]*pool{},
 		open:  len(closure), updates: make(chan update), quit: make(chan struct{}),
-		races: map[ID]int{}, lost: map[ID]loss{}, dirty: map[ID]bool{},
+		races: map[ID]int{}, breaks: map[ID]int{}, vain: map[ID]int{}, again: map[ID]loss{}, dirty: map[ID]bool{}, ran: map[ID]bool{},
 	}
 	for name, slots := range o.Pools {
 		s.pools[name] = &pool{free: slots, ready: readyQueue{priority: s.priority}}
+		s.names = append(s.names, name)
 	}
+	slices.Sort(s.names)
 	for _, id := range closure {
 		for _, d := range g.Node(id).Deps {
 			s.users[d.On] = append(s.users[d.On], id)
@@ -89,15 +106,18 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 // last dependency is settled.
 func (s *scheduler) run(ctx context.Context) error {
 	defer close(s.quit)
+	if s.fatal = s.checkPools(); s.fatal != nil {
+		s.stopping = true
+	}
 	s.checkLeaves(ctx)
 	poll := time.NewTicker(s.o.LockPoll)
 	defer poll.Stop()
 	done := ctx.Done()
-	for s.open > 0 {
+	for {
+		s.decideAll(ctx)
 		s.dispatch(ctx)
-		idle := s.running == 0
-		if idle && (s.stopping || s.sleeping == 0 && len(s.parked) == 0) {
-			break // stopping: whatever is left stays undone
+		if s.open == 0 || s.running == 0 && (s.ended(ctx) || s.sleeping == 0 && len(s.parked) == 0) {
+			break
 		}
 		select {
 		case u := <-s.updates:
@@ -106,11 +126,29 @@ func (s *scheduler) run(ctx context.Context) error {
 			s.unpark()
 		case <-done:
 			done = nil
-			s.stopping = true
 		}
+	}
+	if s.open > 0 && !s.ended(ctx) {
+		s.fatal = errors.Join(s.fatal, fmt.Errorf("bug in fevalgraph: %d nodes were never decided", s.open))
 	}
 	s.interruptRest(ctx)
 	return s.fatal
+}
+
+// ended reports whether nothing new may start.
+func (s *scheduler) ended(ctx context.Context) bool { return s.stopping || ctx.Err() != nil }
+
+// checkPools refuses a pool that could never run its nodes.
+func (s *scheduler) checkPools() error {
+	if s.o.DryRun {
+		return nil
+	}
+	for _, id := range s.closure {
+		if p := s.poolOf(id); p == nil || p.free < 1 {
+			return fmt.Errorf("node %s: its pool %q has no slots", s.g.Node(id).Addr, s.g.Node(id).Pool)
+		}
+	}
+	return nil
 }
 
 func (s *scheduler) checkLeaves(ctx context.Context) {
@@ -124,17 +162,17 @@ func (s *scheduler) checkLeaves(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, id := range leaves {
-		if ctx.Err() != nil {
-			s.stopping = true
+		if s.ended(ctx) {
 			break
 		}
+		forced := s.forced(id)
 		group.Go(func() error {
-			checks[i] = s.check(ctx, id, s.forced(id))
+			checks[i] = s.check(ctx, id, forced)
 			return nil
 		})
 	}
 	group.Wait()
-	if s.stopping {
+	if s.ended(ctx) {
 		return
 	}
 	for i, id := range leaves {
@@ -142,73 +180,37 @@ func (s *scheduler) checkLeaves(ctx context.Context) {
 	}
 }
 
-func (s *scheduler) forced(id ID) string {
-	if s.lost[id].forced {
-		return "its output is no longer in the store"
-	}
-	if s.o.Force != nil && s.o.Force(s.g.Node(id)) {
-		return "forced"
-	}
-	return ""
-}
-
-// decide checks one node and acts on it.
-func (s *scheduler) decide(ctx context.Context, id ID) {
-	s.apply(ctx, id, s.check(ctx, id, s.forced(id)))
-}
-
-func (s *scheduler) apply(ctx context.Context, id ID, c checked) {
-	n := s.g.Node(id)
-	attempts := s.status[id].Attempts
-	s.status[id] = c.status
-	st := &s.status[id]
-	st.Attempts = attempts
-	switch c.verdict {
-	case fresh:
-		st.State, st.Outputs, st.Message = event.Cached, c.record.Outputs, c.record.Message
-		st.Cause = cachedCause(c.record)
-		if !c.logged && !s.o.DryRun {
-			s.remember(ctx, id, c.record)
+// decideAll decides every node that has nothing to wait for. It is a loop and
+// not a recursion through settle: chains may be as long as the graph.
+func (s *scheduler) decideAll(ctx context.Context) {
+	for len(s.todo) > 0 && !s.ended(ctx) {
+		id := s.todo[0]
+		s.todo = s.todo[1:]
+		if s.phase[id] == undecided && s.waiting[id] == 0 {
+			s.apply(ctx, id, s.check(ctx, id, s.forced(id)))
 		}
-		s.settle(ctx, id, c.class)
-	case blocked:
-		st.State = event.Blocked
-		s.settle(ctx, id, "")
-	case wrong:
-		if s.raced(id, c.err) {
-			s.decide(ctx, id)
-			return
-		}
-		s.fail(ctx, id, c.err)
-	case follows, stale:
-		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: n.Addr, Kind: n.Kind,
-			Key: keyText(st.Key), Cause: st.Cause, Changes: st.Changes})
-		if s.o.DryRun {
-			s.predict(id)
-			s.settle(ctx, id, "")
-			return
-		}
-		s.phase[id] = queued
-		heap.Push(&s.poolOf(id).ready, id)
 	}
 }
 
-// predict fills in the outputs that a dry run can know without running.
-func (s *scheduler) predict(id ID) {
-	p, ok := s.g.Node(id).Task.(Predictor)
-	if !ok {
-		return
-	}
-	if outputs, err := p.Predict(); err == nil {
-		s.status[id].Outputs = outputs
+// reconsider makes a node undecided; it is decided once its dependencies are
+// settled.
+func (s *scheduler) reconsider(id ID) {
+	s.phase[id] = undecided
+	s.waiting[id] = s.unsettled(id)
+	if s.waiting[id] == 0 {
+		s.todo = append(s.todo, id)
 	}
 }
 
-func cachedCause(r *cache.Record) string {
-	if r.Run == "" {
-		return "inputs unchanged"
+// unsettled counts the edges of a node to dependencies that are not settled.
+func (s *scheduler) unsettled(id ID) int32 {
+	n := int32(0)
+	for _, d := range s.g.Node(id).Deps {
+		if s.phase[d.On] != settled {
+			n++
+		}
 	}
-	return "inputs unchanged since run " + r.Run
+	return n
 }
 
 func (s *scheduler) poolOf(id ID) *pool {
@@ -219,27 +221,30 @@ func (s *scheduler) poolOf(id ID) *pool {
 	return s.pools[CPUPool]
 }
 
+func (s *scheduler) enqueue(id ID) {
+	s.phase[id] = queued
+	heap.Push(&s.poolOf(id).ready, id)
+}
+
+// dispatch starts queued nodes while their pools have slots.
 func (s *scheduler) dispatch(ctx context.Context) {
-	if s.stopping {
+	if s.ended(ctx) {
 		return
 	}
-	for _, p := range s.pools {
+	for _, name := range s.names {
+		p := s.pools[name]
 		for p.free > 0 && p.ready.Len() > 0 {
-			id := heap.Pop(&p.ready).(ID)
-			if s.dirty[id] {
-				delete(s.dirty, id)
-				s.decide(ctx, id)
-				continue
+			if id := heap.Pop(&p.ready).(ID); s.phase[id] == queued {
+				p.free--
+				s.start(ctx, id)
 			}
-			p.free--
-			s.start(ctx, id)
 		}
 	}
 }
 
-// settle marks a node as decided for this execution and decides its dependents
-// once they have nothing else to wait for.
-func (s *scheduler) settle(ctx context.Context, id ID, class cache.Class) {
+// settle marks a node as decided for this execution and lets its dependents
+// know.
+func (s *scheduler) settle(id ID, class cache.Class) {
 	s.class[id] = class
 	s.phase[id] = settled
 	s.open--
@@ -247,17 +252,16 @@ func (s *scheduler) settle(ctx context.Context, id ID, class cache.Class) {
 	if s.o.Stop != nil && s.o.Stop(id, &s.status[id]) {
 		s.stopping = true
 	}
-	changed := s.recovered(id)
 	for _, user := range s.users[id] {
-		switch {
-		case s.waiting[user] > 0:
-			s.waiting[user]--
-			if s.waiting[user] == 0 && !s.stopping {
-				s.decide(ctx, user)
-			}
-		case changed:
-			s.revisit(ctx, user)
+		if s.phase[user] != undecided {
+			continue
 		}
+		if s.waiting[user]--; s.waiting[user] == 0 {
+			s.todo = append(s.todo, user)
+		}
+	}
+	if s.recovered(id) {
+		s.revisitUsers(id)
 	}
 }
 
@@ -291,52 +295,6 @@ func (s *scheduler) interruptRest(ctx context.Context) {
 		}
 		s.announce(id)
 	}
-}
-
-// fail settles a node that could not be described or whose attempt broke for
-// good. Mistakes in the inputs are the user's, everything else is broken.
-func (s *scheduler) fail(ctx context.Context, id ID, err error) {
-	st := &s.status[id]
-	st.Message = err.Error()
-	if IsInput(err) {
-		st.State, st.Input = event.Failed, true
-		if st.Cause == "" {
-			st.Cause = "its inputs cannot be read"
-		}
-		s.settle(ctx, id, cache.ClassFailed)
-		return
-	}
-	st.State = event.Broken
-	if !s.o.DryRun {
-		s.noteBroken(id, err)
-	}
-	s.settle(ctx, id, "")
-}
-
-// noteBroken keeps the last good answer's entry and marks the attempt after
-// it, so that plan and explain can say so.
-func (s *scheduler) noteBroken(id ID, err error) {
-	n := s.g.Node(id)
-	last, _ := s.o.Log.Get(n.Addr)
-	last.Addr, last.Broken = n.Addr, firstLine(err.Error())
-	if err := s.o.Log.Append(last); err != nil {
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))
-	}
-}
-
-// remember makes r the logged answer for the node.
-func (s *scheduler) remember(ctx context.Context, id ID, r *cache.Record) {
-	st, n := &s.status[id], s.g.Node(id)
-	manifest, err := cache.PutBytes(ctx, s.o.Store, st.Manifest)
-	if err != nil {
-		manifest = cache.SumBytes(st.Manifest) // only explanations need it
-	}
-	err = s.o.Log.Append(cache.LogEntry{Addr: n.Addr, Key: st.Key, Manifest: manifest, Class: r.Class,
-		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run})
-	if err != nil {
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))
-	}
-	st.Manifest = nil
 }
 
 func keyText(k cache.Key) string {

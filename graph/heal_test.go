@@ -1,0 +1,359 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// lossy is a store that lost blobs: reading one drops it, as a damaged blob is
+// dropped, until it is put again.
+type lossy struct {
+	*cache.Memory
+	mu      sync.Mutex
+	gone    map[cache.Digest]bool
+	corrupt bool // reading says corrupt first, missing from then on
+	always  bool // putting does not help
+}
+
+func newLossy() *lossy { return &lossy{Memory: cache.NewMemory(), gone: map[cache.Digest]bool{}} }
+
+func (l *lossy) lose(st *Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range st.Outputs {
+		l.gone[o.Digest] = true
+	}
+}
+
+func (l *lossy) Put(ctx context.Context, r io.Reader) (cache.Digest, error) {
+	d, err := l.Memory.Put(ctx, r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.always {
+		delete(l.gone, d)
+	}
+	return d, err
+}
+
+func (l *lossy) Has(ctx context.Context, d cache.Digest) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone[d] && !l.corrupt {
+		return false, nil
+	}
+	return l.Memory.Has(ctx, d)
+}
+
+func (l *lossy) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone[d] {
+		if l.corrupt {
+			l.corrupt = false
+			return nil, &cache.CorruptError{Digest: d}
+		}
+		return nil, &cache.MissingError{Digest: d}
+	}
+	return l.Memory.Open(ctx, d)
+}
+
+func TestHeals(t *testing.T) {
+	for _, corrupt := range []bool{false, true} {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		l := newLine("x#1")
+		r := p.execute(l.g)
+		store.lose(r.Status(1))
+		store.corrupt = corrupt
+		o := p.options()
+		o.Force = func(n *Node) bool { return n.Addr == "c" }
+		r = p.executeWith(t.Context(), l.g, o)
+		wantStates(t, l.g, r, "a cached", "b done", "c done")
+		if want := [3]int32{1, 2, 3}; l.ran() != want { // c's first attempt came to nothing
+			t.Errorf("ran %v, want %v", l.ran(), want)
+		}
+		if cause := r.Status(1).Cause; cause != "its output is no longer in the store" {
+			t.Errorf("cause %q", cause)
+		}
+		wantStates(t, l.g, p.execute(l.g), "a cached", "b cached", "c cached")
+	}
+}
+
+// TestHealsWholeChain: what is needed to make a lost output again may be lost
+// itself.
+func TestHealsWholeChain(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	l := newLine("x#1")
+	r := p.execute(l.g)
+	store.lose(r.Status(0))
+	store.lose(r.Status(1))
+	o := p.options()
+	o.Force = func(n *Node) bool { return n.Addr == "c" }
+	wantStates(t, l.g, p.executeWith(t.Context(), l.g, o), "a done", "b done", "c done")
+}
+
+// TestHealsWithAnotherOutput: work that does not come to the same twice gets a
+// new output, and whoever used the old one follows.
+func TestHealsWithAnotherOutput(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	g, n := New(), 0
+	a := add(g, "a", &step{
+		describe: func(*Manifest) error { return nil },
+		work: func(ctx context.Context, w *Work) (Outcome, error) {
+			n++
+			return out(ctx, w, fmt.Sprintf("try %d", n))
+		},
+	})
+	early := add(g, "early", join(strings.ToUpper), a)
+	late := add(g, "late", join(strings.ToTitle), a)
+	after := add(g, "after", join(nil), early, late)
+	r := p.execute(g)
+	store.lose(r.Status(a))
+	o := p.options()
+	o.Force = func(n *Node) bool { return n.Addr == "late" }
+	r = p.executeWith(t.Context(), g, o)
+	wantStates(t, g, r, "a done", "early done", "late done", "after done")
+	if got := p.content(r, after); got != "TRY 2+TRY 2" {
+		t.Errorf("content %q: some of it is of another time", got)
+	}
+	wantStates(t, g, p.execute(g), "a cached", "early cached", "late cached", "after cached")
+}
+
+// TestInputReplacedWhileRunning: an answer for an input that was replaced
+// meanwhile is not the answer of this run.
+func TestInputReplacedWhileRunning(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	g, n := New(), 0
+	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		n++
+		return out(ctx, w, fmt.Sprintf("try %d", n))
+	}})
+	hasRead, remade := make(chan struct{}), make(chan struct{})
+	runner := add(g, "runner", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		text, err := read(ctx, w, "a")
+		if text == "try 1" {
+			close(hasRead)
+			<-remade
+		}
+		if err != nil {
+			return Outcome{}, err
+		}
+		return out(ctx, w, "runner saw "+text)
+	}}, a)
+	add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		<-hasRead
+		d, _ := w.Input("a", "out")
+		if n == 1 {
+			store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
+		} else {
+			close(remade)
+		}
+		return join(nil).work(ctx, w)
+	}}, a)
+	r := p.execute(g)
+	wantStates(t, g, r, "a done", "runner done", "noticer done")
+	if got := p.content(r, runner); got != "runner saw try 2" {
+		t.Errorf("content %q", got)
+	}
+	r = p.execute(g)
+	wantStates(t, g, r, "a cached", "runner cached", "noticer cached")
+	if got := p.content(r, runner); got != "runner saw try 2" {
+		t.Errorf("later, content %q", got)
+	}
+}
+
+// TestHealsOnceForMany: dependents that run side by side notice one loss each;
+// it is healed once, and all of them get what they need.
+func TestHealsOnceForMany(t *testing.T) {
+	for range 20 {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		g, value := New(), "x"
+		source := leaf(&value)
+		a := add(g, "a", source)
+		for i := range 16 {
+			g.Node(add(g, fmt.Sprintf("user%d", i), join(nil), a)).Pool = []string{"", "narrow"}[i%2]
+		}
+		o := p.options()
+		o.Pools["narrow"] = 1
+		store.lose(p.executeWith(t.Context(), g, o).Status(a))
+		o.Force = func(n *Node) bool { return n.Addr != "a" }
+		o.Run = "again"
+		r := p.executeWith(t.Context(), g, o)
+		if r.Executed != 17 || r.Broken != 0 || r.Blocked != 0 || source.ran.Load() != 2 {
+			t.Fatalf("%+v, source ran %d times: %q", r, source.ran.Load(), states(g, r))
+		}
+	}
+}
+
+// TestHealsWhileOthersWait: a dependent that waits, for its next attempt or for
+// another worker, while its input is made again must not be taken for blocked.
+func TestHealsWhileOthersWait(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	g, value := New(), "x"
+	var remaking atomic.Bool
+	awake := make(chan struct{})
+	a := add(g, "a", &step{
+		describe: func(*Manifest) error { return nil },
+		work: func(ctx context.Context, w *Work) (Outcome, error) {
+			if remaking.Load() {
+				<-awake // until the pause of the other one is long over
+			}
+			return out(ctx, w, value)
+		},
+	})
+	first := true
+	sleeper := add(g, "sleeper", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		if remaking.Load() && first {
+			first = false
+			return Outcome{}, errors.New("unplugged")
+		}
+		return join(nil).work(ctx, w)
+	}}, a)
+	g.Node(sleeper).Retry = Retry{Attempts: 2, Wait: 5 * time.Millisecond}
+	noticer := add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		if remaking.Load() {
+			time.Sleep(2 * time.Millisecond)
+		}
+		return join(nil).work(ctx, w)
+	}}, a)
+	r := p.execute(g)
+	store.lose(r.Status(a))
+	remaking.Store(true)
+	time.AfterFunc(50*time.Millisecond, func() { close(awake) })
+	o := p.options()
+	o.Force = func(n *Node) bool { return n.Addr != "a" }
+	r = p.executeWith(t.Context(), g, o)
+	wantStates(t, g, r, "a done", "sleeper done", "noticer done")
+	if p.content(r, noticer) != "x" || p.content(r, sleeper) != "x" {
+		t.Error("wrong content")
+	}
+}
+
+// TestHealingGivesUp: a store that keeps losing what is put into it is broken,
+// and says so in bounded time.
+func TestHealingGivesUp(t *testing.T) {
+	store := newLossy()
+	store.always = true
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	l := newLine("x#1")
+	r := p.execute(l.g)
+	store.lose(r.Status(1))
+	o := p.options()
+	o.Force = func(n *Node) bool { return n.Addr == "c" }
+	r = p.executeWith(t.Context(), l.g, o)
+	wantStates(t, l.g, r, "a cached", "b done", "c broken")
+	if want := [3]int32{1, 1 + maxLosses, 1 + 1 + maxLosses}; l.ran() != want {
+		t.Errorf("ran %v, want %v", l.ran(), want)
+	}
+
+	// A task that speaks of a blob that no dependency has.
+	g := New()
+	never := ends(Outcome{}, fmt.Errorf("reading: %w", &cache.MissingError{}))
+	add(g, "never", never)
+	wantStates(t, g, p.execute(g), "never broken")
+	if n := never.ran.Load(); n > 1+maxLosses {
+		t.Errorf("ran %d times", n)
+	}
+
+	// Losses between the attempts, again and again.
+	store.always = false
+	g, value := New(), "y"
+	a := add(g, "a", leaf(&value))
+	loser := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		d, _ := w.Input("a", "out")
+		store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
+		return join(nil).work(ctx, w)
+	}}
+	add(g, "loser", loser, a)
+	wantStates(t, g, p.execute(g), "a done", "loser broken")
+	if n := loser.ran.Load(); n != 1+maxLosses {
+		t.Errorf("ran %d times", n)
+	}
+}
+
+// TestHealingStops: a run that ends while something is made again leaves
+// nothing settled that was not.
+func TestHealingStops(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	g, value := New(), "x"
+	ctx, cancel := context.WithCancel(t.Context())
+	a := add(g, "a", leaf(&value))
+	b := add(g, "b", join(nil), a)
+	r := p.execute(g)
+	store.lose(r.Status(a))
+	g.Node(a).Task.(*step).work = func(ctx context.Context, _ *Work) (Outcome, error) {
+		cancel()
+		<-ctx.Done()
+		return Outcome{}, ctx.Err()
+	}
+	o := p.options()
+	o.Force = func(n *Node) bool { return n.Addr == "b" }
+	wantStates(t, g, p.executeWith(ctx, g, o), "a interrupted", "b interrupted")
+	g.Node(a).Task = leaf(&value)
+	g.Node(b).Task.(*step).ran.Store(0)
+	wantStates(t, g, p.execute(g), "a cached", "b cached") // the good answers are still known
+}
+
+func TestSourceChangedWhileRead(t *testing.T) {
+	changed := fmt.Errorf("hashing: %w", &cache.ChangedError{Path: "x"})
+	for _, try := range []struct {
+		name              string
+		inDescribe, inRun int
+		want              string
+		ran               int32
+	}{
+		{"while described", 2, 0, "a done", 1},
+		{"while stored", 0, 2, "a done", 3},
+		{"both", 1, 1, "a done", 2},
+		{"without end, described", 1000, 0, "a broken", 0},
+		{"without end, stored", 0, 1000, "a broken", sourceRaceAttempts + 1},
+	} {
+		p := newProject(t)
+		g, value, described, ran := New(), "x", 0, 0
+		s := &step{
+			describe: func(m *Manifest) error {
+				if described++; described <= try.inDescribe {
+					return changed
+				}
+				m.String("value", value)
+				return nil
+			},
+			work: func(ctx context.Context, w *Work) (Outcome, error) {
+				if ran++; ran <= try.inRun {
+					value += "+"
+					return Outcome{}, changed
+				}
+				return out(ctx, w, value)
+			},
+		}
+		a := add(g, "a", s)
+		user := add(g, "user", join(nil), a)
+		r := p.execute(g)
+		if got := states(g, r)[0]; got != try.want || s.ran.Load() != try.ran {
+			t.Errorf("%s: %s, ran %d times", try.name, got, s.ran.Load())
+		}
+		if try.want != "a done" {
+			continue
+		}
+		m := newManifest("step")
+		m.String("value", value)
+		if r.Status(a).Key != m.Key() || p.content(r, user) != value {
+			t.Errorf("%s: the answer is not the one for the last description", try.name)
+		}
+	}
+}

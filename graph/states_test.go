@@ -1,0 +1,399 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// ends is a step whose every run comes to the same end.
+func ends(o Outcome, err error) *step {
+	return &step{work: func(context.Context, *Work) (Outcome, error) { return o, err }}
+}
+
+func TestFailedIsStoredAndBlocks(t *testing.T) {
+	p := newProject(t)
+	g := New()
+	failing := ends(Outcome{Class: cache.ClassFailed, Message: "does not compile"}, nil)
+	a := add(g, "a", failing)
+	b := add(g, "b", join(nil), a)
+	c := add(g, "c", join(nil), b)
+	for _, want := range []string{"a failed", "a cached"} {
+		r := p.execute(g)
+		wantStates(t, g, r, want, "b blocked", "c blocked")
+		for _, id := range []ID{b, c} {
+			if st := r.Status(id); st.Culprit != "a" || st.Cause != "blocked by a" {
+				t.Errorf("%s: culprit %q, cause %q", g.Node(id).Addr, st.Culprit, st.Cause)
+			}
+		}
+		if r.Status(a).Message != "does not compile" {
+			t.Errorf("message %q", r.Status(a).Message)
+		}
+	}
+	if failing.ran.Load() != 1 {
+		t.Errorf("a ran %d times", failing.ran.Load())
+	}
+}
+
+func TestTimeoutIsStoredAndDoesNotBlock(t *testing.T) {
+	p := newProject(t)
+	g := New()
+	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		o, err := out(ctx, w, "so far")
+		o.Class, o.Message = cache.ClassTimeout, "20s were not enough"
+		return o, err
+	}})
+	add(g, "b", join(nil), a)
+	r := p.execute(g)
+	wantStates(t, g, r, "a timeout", "b done")
+	if r.Executed != 2 || r.Failed != 0 {
+		t.Errorf("%+v", r)
+	}
+	r = p.execute(g)
+	wantStates(t, g, r, "a cached", "b cached")
+	if r.Status(a).Message != "20s were not enough" {
+		t.Errorf("message %q", r.Status(a).Message)
+	}
+}
+
+func TestBrokenIsNotStored(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	works := leaf(&value)
+	flaky := &step{work: ends(Outcome{}, errors.New("no space left\non the device")).work}
+	a := add(g, "a", works)
+	b := add(g, "b", flaky, a)
+	add(g, "c", join(nil), b)
+	r := p.execute(g)
+	wantStates(t, g, r, "a done", "b broken", "c blocked")
+	if r.Broken != 1 || r.Executed != 2 || r.Blocked != 1 {
+		t.Errorf("%+v", r)
+	}
+	if e, _ := p.log.Get("b"); e.Broken != "no space left" || !e.Key.IsZero() {
+		t.Errorf("the log says %+v", e)
+	}
+	if record, _ := p.store.Record(t.Context(), r.Status(b).Key); record != nil {
+		t.Errorf("there is a record: %+v", record)
+	}
+
+	plan := p.options()
+	plan.DryRun = true
+	st := p.executeWith(t.Context(), g, plan).Status(b)
+	if st.WasBroke != "no space left" || st.Cause != "last attempt broken (no space left)" || st.Category != "broken" {
+		t.Errorf("planned: %+v", st)
+	}
+
+	flaky.work = join(nil).work
+	wantStates(t, g, p.execute(g), "a cached", "b done", "c done")
+	if e, _ := p.log.Get("b"); e.Broken != "" || e.Key.IsZero() {
+		t.Errorf("the log says %+v", e)
+	}
+	wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
+
+	// What breaks later does not lose the good answer.
+	flaky.work = ends(Outcome{}, errors.New("unplugged")).work
+	good := value
+	value = "y"
+	wantStates(t, g, p.execute(g), "a done", "b broken", "c blocked")
+	value = good
+	wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
+	if e, _ := p.log.Get("b"); e.Broken != "" {
+		t.Errorf("the log says %+v", e)
+	}
+}
+
+func TestBlockedNamesTheRoot(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	fine := add(g, "fine", leaf(&value))
+	root := add(g, "root", ends(Outcome{}, errors.New("unplugged")))
+	middle := add(g, "middle", join(nil), fine, root)
+	last := add(g, "last", join(nil), fine, middle)
+	r := p.execute(g)
+	wantStates(t, g, r, "fine done", "root broken", "middle blocked", "last blocked")
+	if got := r.Status(last).Culprit; got != "root" {
+		t.Errorf("culprit %q", got)
+	}
+}
+
+// TestTolerant: a node that tolerates holes runs with what there is, is told
+// what there is not, and is asked again every time until it is whole.
+func TestTolerant(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	flaky := ends(Outcome{}, errors.New("unplugged"))
+	var told string
+	fine := add(g, "fine", leaf(&value))
+	broken := add(g, "broken", flaky)
+	blocked := add(g, "blocked", join(nil), broken)
+	sum := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		told = ""
+		for _, in := range w.inputs {
+			state, message := w.State(in.as)
+			_, has := w.Input(in.as, "out")
+			told += fmt.Sprintf("%s %s %q %v\n", in.as, state, message, has)
+		}
+		return out(ctx, w, told)
+	}}
+	id := g.Add(Node{Addr: "sum", Kind: "step", Task: sum, Deps: on(g, fine, broken, blocked), Tolerant: true})
+	user := add(g, "user", join(nil), id)
+	for range 2 {
+		r := p.execute(g)
+		if st := r.Status(id); st.State != event.Done {
+			t.Errorf("sum is %s: %s", st.State, st.Message)
+		}
+		if r.Status(user).State == event.Blocked {
+			t.Error("its dependent is blocked")
+		}
+		if record, _ := p.store.Record(t.Context(), r.Status(id).Key); record != nil {
+			t.Error("an outcome with holes is stored")
+		}
+		if _, known := p.log.Get("sum"); known {
+			t.Error("an outcome with holes is remembered")
+		}
+	}
+	if want := "broken broken \"unplugged\" false\nblocked blocked \"\" false\n"; !strings.HasSuffix(told, want) {
+		t.Errorf("it was told\n%s", told)
+	}
+	if sum.ran.Load() != 2 {
+		t.Errorf("ran %d times", sum.ran.Load())
+	}
+	flaky.work = leaf(&value).work
+	wantStates(t, g, p.execute(g), "fine cached", "broken done", "blocked done", "sum done", "user done")
+	wantStates(t, g, p.execute(g), "fine cached", "broken cached", "blocked cached", "sum cached", "user cached")
+}
+
+func TestRetry(t *testing.T) {
+	for _, try := range []struct {
+		attempts, breaks int
+		state            event.State
+		ran              int32
+	}{
+		{attempts: 0, breaks: 1, state: event.Broken, ran: 1},
+		{attempts: 3, breaks: 2, state: event.Done, ran: 3},
+		{attempts: 3, breaks: 3, state: event.Broken, ran: 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProject(t)
+			g, value, attempts := New(), "x", []int(nil)
+			s := &step{}
+			s.work = func(ctx context.Context, w *Work) (Outcome, error) {
+				attempts = append(attempts, w.Attempt)
+				fmt.Fprintf(w.Log, "attempt %d", w.Attempt)
+				if w.Attempt <= try.breaks {
+					return Outcome{}, fmt.Errorf("broke %d", w.Attempt)
+				}
+				return out(ctx, w, value)
+			}
+			g.Add(Node{Addr: "a", Kind: "step", Task: s, Retry: Retry{Attempts: try.attempts, Wait: time.Hour}})
+			o := p.options()
+			saved := map[int]string{}
+			o.SaveLog = func(_ string, attempt int, output []byte) { saved[attempt] = string(output) }
+			sink := &recorder{}
+			o.Sink, o.LockPoll = sink, time.Minute
+			started := time.Now()
+			st := p.executeWith(t.Context(), g, o).Status(0)
+			if st.State != try.state || s.ran.Load() != try.ran || st.Attempts != int(try.ran) {
+				t.Errorf("%+v: state %s, ran %d, attempts %d", try, st.State, s.ran.Load(), st.Attempts)
+			}
+			if waited := time.Since(started); waited != time.Duration(try.ran-1)*time.Hour {
+				t.Errorf("%+v: waited %v", try, waited)
+			}
+			if len(saved) != try.breaks || saved[1] != "attempt 1" {
+				t.Errorf("%+v: saved logs %v", try, saved)
+			}
+			retries := 0
+			for _, e := range sink.events {
+				if retry, ok := e.(event.NodeRetry); ok {
+					retries++
+					if retry.Attempt != retries || retry.Reason != fmt.Sprintf("broke %d", retries) || retry.Wait != 3600 {
+						t.Errorf("%+v", retry)
+					}
+				}
+			}
+			if retries != int(try.ran)-1 {
+				t.Errorf("%+v: %d retries were told", try, retries)
+			}
+		})
+	}
+}
+
+func TestPanicsAreBroken(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	a := add(g, "a", leaf(&value))
+	add(g, "run", &step{work: func(context.Context, *Work) (Outcome, error) { panic("in run") }}, a)
+	add(g, "describe", &step{describe: func(*Manifest) error { panic("in describe") }}, a)
+	add(g, "leaf", &step{describe: func(*Manifest) error { panic("in leaf") }})
+	o := p.options()
+	var trace string
+	o.SaveLog = func(_ string, _ int, output []byte) { trace = string(output) }
+	r := p.executeWith(t.Context(), g, o)
+	wantStates(t, g, r, "a done", "run broken", "describe broken", "leaf broken")
+	if got := r.Status(1).Message; got != "bug in fevalgraph: panic: in run" {
+		t.Errorf("message %q", got)
+	}
+	if !strings.Contains(trace, "states_test.go") {
+		t.Errorf("the log has no stack:\n%s", trace)
+	}
+}
+
+func TestInputError(t *testing.T) {
+	p := newProject(t)
+	g := New()
+	missing := errors.New("open data.txt: no such file")
+	described := add(g, "described", &step{describe: func(*Manifest) error { return &InputError{missing} }})
+	ran := add(g, "ran", ends(Outcome{}, fmt.Errorf("unpacking: %w", &InputError{missing})))
+	g.Node(ran).Retry = Retry{Attempts: 3}
+	add(g, "user", join(nil), described)
+	r := p.execute(g)
+	wantStates(t, g, r, "described failed", "ran failed", "user blocked")
+	if !r.Status(described).Input || !r.Status(ran).Input || r.InputErrors != 2 || r.Failed != 2 || r.Executed != 2 {
+		t.Errorf("%+v", r)
+	}
+	if n := g.Node(ran).Task.(*step).ran.Load(); n != 1 {
+		t.Errorf("a mistake of the user's was tried %d times", n)
+	}
+	if len(p.log.entries) != 0 {
+		t.Errorf("the log has %v", p.log.entries)
+	}
+	if r.Status(described).Cause != "its inputs cannot be read" {
+		t.Errorf("cause %q", r.Status(described).Cause)
+	}
+}
+
+// TestInterrupt: what is finished is kept, what is running ends, what has not
+// begun does not.
+func TestInterrupt(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	ctx, cancel := context.WithCancel(t.Context())
+	a := add(g, "a", leaf(&value))
+	finishing := add(g, "finishing", &step{work: func(_ context.Context, w *Work) (Outcome, error) {
+		cancel()
+		return out(context.Background(), w, "made it") // stored although the run is over
+	}}, a)
+	add(g, "after", &step{describe: func(*Manifest) error { return ctx.Err() }}, finishing)
+	waiting := add(g, "waiting", &step{
+		describe: func(m *Manifest) error { m.Bool("waits", true); return nil }, // or its key would be that of finishing
+		work: func(ctx context.Context, _ *Work) (Outcome, error) {
+			<-ctx.Done()
+			return Outcome{}, ctx.Err()
+		},
+	}, a)
+	add(g, "last", join(nil), waiting)
+	r := p.executeWith(ctx, g, p.options())
+	wantStates(t, g, r, "a done", "finishing done", "after interrupted", "waiting interrupted", "last interrupted")
+	if r.Interrupted != 3 || r.Broken != 0 {
+		t.Errorf("%+v", r)
+	}
+	if e, _ := p.log.Get("waiting"); e.Broken != "" {
+		t.Errorf("the end of a run is remembered as %q", e.Broken)
+	}
+	e, _ := p.log.Get("finishing")
+	if ok, _ := p.store.Has(t.Context(), e.Manifest); !ok {
+		t.Error("the manifest of what was finished is not stored")
+	}
+	g.Node(waiting).Task = leaf(&value)
+	g.Node(waiting + 1).Task = join(nil)
+	g.Node(finishing + 1).Task = join(nil)
+	wantStates(t, g, p.execute(g), "a cached", "finishing cached", "after done", "waiting done", "last done")
+}
+
+func TestInterruptedBeforeItBegan(t *testing.T) {
+	p := newProject(t)
+	l := newLine("x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := p.executeWith(ctx, l.g, p.options())
+	wantStates(t, l.g, r, "a interrupted", "b interrupted", "c interrupted")
+	if l.ran() != [3]int32{} {
+		t.Errorf("ran %v", l.ran())
+	}
+}
+
+// TestStop: nothing starts after the condition is met; what runs is finished.
+func TestStop(t *testing.T) {
+	p := newProject(t)
+	g, value, gate := New(), "x", make(chan struct{})
+	failing := add(g, "failing", &step{work: func(context.Context, *Work) (Outcome, error) { return Outcome{}, errors.New("unplugged") }})
+	slow := add(g, "slow", &step{work: func(ctx context.Context, w *Work) (Outcome, error) { <-gate; return out(ctx, w, value) }})
+	add(g, "after slow", join(nil), slow)
+	add(g, "after failing", join(nil), failing)
+	late := leaf(&value)
+	lateID := add(g, "late", late)
+	o := p.options()
+	o.Pools[CPUPool] = 2
+	stopped := false
+	o.Stop = func(id ID, st *Status) bool {
+		if id == failing {
+			stopped = true
+			close(gate)
+		}
+		return stopped
+	}
+	r := p.executeWith(t.Context(), g, o)
+	got := states(g, r)
+	if want := []string{"failing broken", "slow done", "after slow interrupted", "after failing interrupted", "late interrupted"}; !slices.Equal(got, want) {
+		t.Errorf("states are %q, want %q", got, want)
+	}
+	if cause := r.Status(lateID).Cause; cause != "the run stopped at a failure" {
+		t.Errorf("cause %q", cause)
+	}
+	if late.ran.Load() != 0 {
+		t.Error("a node was started after the stop")
+	}
+}
+
+func late2(g *Graph) ID { id, _ := g.Lookup("late"); return id }
+
+// TestStopWhileWaiting: neither a pause before a retry nor a key that another
+// worker holds keeps a run that is over.
+func TestStopWhileWaiting(t *testing.T) {
+	p := newProject(t)
+	g, value := New(), "x"
+	g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 2, Wait: time.Hour}})
+	parked := add(g, "parked", leaf(&value))
+	m := newManifest("step")
+	m.String("value", value)
+	release, ok, err := p.lock.Lock(t.Context(), m.Key())
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	o := p.options()
+	o.LockPoll = time.Millisecond
+	time.AfterFunc(50*time.Millisecond, cancel)
+	started := time.Now()
+	r := p.executeWith(ctx, g, o)
+	wantStates(t, g, r, "sleeping interrupted", "parked interrupted")
+	if time.Since(started) > 10*time.Second {
+		t.Error("the run did not end")
+	}
+	if n := g.Node(parked).Task.(*step).ran.Load(); n != 0 {
+		t.Errorf("ran %d times without the key", n)
+	}
+}
+
+func TestPoolWithoutSlots(t *testing.T) {
+	p := newProject(t)
+	for _, pools := range []map[string]int{{CPUPool: 0}, {}, {CPUPool: 1, "gpu": 0}} {
+		g, value := New(), "x"
+		g.Add(Node{Addr: "a", Kind: "step", Task: leaf(&value), Pool: "gpu"})
+		o := p.options()
+		o.Pools = pools
+		r, err := g.Execute(t.Context(), everything(g), o)
+		if err == nil || !strings.Contains(err.Error(), `pool "gpu" has no slots`) || r.Interrupted != 1 {
+			t.Errorf("%v: %v", pools, err)
+		}
+	}
+}
