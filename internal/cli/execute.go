@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -80,10 +81,12 @@ func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *grap
 	failing := map[string]bool{}
 	return func(id graph.ID, st *graph.Status) bool {
 		n := p.plan.Graph.Node(id)
+		ended := st.State == event.Failed || st.State == event.Broken
+		graded := n.Kind == plan.KindAggregate && n.Label("checkpoint") != ""
 		switch {
-		case st.State == event.Failed || st.State == event.Broken:
+		case ended && n.Label("backend") == "": // no cell's: what it spoils, it spoils as one
 			failing[n.Addr] = true
-		case n.Kind == "aggregate" && n.Label("checkpoint") != "" && p.fails(ctx, e.policy, st):
+		case ended, graded && p.fails(ctx, e.policy, st):
 			failing[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] = true
 		}
 		return len(failing) >= limit

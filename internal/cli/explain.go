@@ -191,13 +191,9 @@ func (a *app) showLog(ctx context.Context, arg, name string, setup bool) error {
 }
 
 func (a *app) copyLog(ctx context.Context, done *event.NodeDone, setup bool) error {
-	dir, err := a.cacheDir(a.configuredCache())
+	disk, err := a.pastStore()
 	if err != nil {
 		return err
-	}
-	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true})
-	if err != nil {
-		return exit(exitNotJudged, err)
 	}
 	digest, err := cache.ParseDigest(done.Log)
 	if err != nil {
@@ -228,4 +224,22 @@ func (a *app) copyLog(ctx context.Context, done *event.NodeDone, setup bool) err
 	}
 	_, err = a.io.Out.Write(content)
 	return err
+}
+
+// pastStore reads what any run of this project stored: in the shared store, or,
+// when it might not change that, in the project's own.
+func (a *app) pastStore() (cache.Store, error) {
+	dir, err := a.cacheDir(a.configuredCache())
+	if err != nil {
+		return nil, err
+	}
+	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true})
+	if err != nil {
+		return nil, exit(exitNotJudged, err)
+	}
+	own, err := cache.OpenDisk(ownStoreDir(a.projectState()), cache.Options{ReadOnly: true})
+	if err != nil {
+		return nil, exit(exitNotJudged, err)
+	}
+	return &cache.Layered{Upper: own, Lower: shared}, nil
 }

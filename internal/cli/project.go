@@ -144,6 +144,9 @@ func (p *project) openStore(ctx context.Context) error {
 	return p.openSessions(ctx)
 }
 
+// ownStoreDir is where a project keeps what it may not store with the rest.
+func ownStoreDir(state string) string { return filepath.Join(state, "store") }
+
 // openDisks opens the shared store. A command that executes against one that
 // it may not change keeps what it makes in the project's own directory.
 func (p *project) openDisks(dir string) (store, error) {
@@ -155,7 +158,7 @@ func (p *project) openDisks(dir string) (store, error) {
 	if err != nil || !readOnly {
 		return disk, err
 	}
-	own, err := cache.OpenDisk(filepath.Join(p.state, "store"), cache.Options{ReadOnly: p.reads})
+	own, err := cache.OpenDisk(ownStoreDir(p.state), cache.Options{ReadOnly: p.reads})
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,8 @@ func errorLine(log []byte) string {
 		switch {
 		case strings.HasPrefix(line, "E   ") || strings.HasPrefix(line, "E  "):
 			marked = strings.TrimSpace(line[1:])
-		case strings.HasPrefix(line, "ERROR: ") || strings.Contains(line, "Error: ") || strings.HasPrefix(line, "!!"):
+		case strings.HasPrefix(line, "ERROR: usage: "): // the line below it says what is wrong
+		case strings.HasPrefix(line, "ERROR: ") || strings.HasPrefix(line, "pytest: error: ") || strings.Contains(line, "Error: ") || strings.HasPrefix(line, "!!"):
 			named = line
 		}
 	}

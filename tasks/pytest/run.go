@@ -37,7 +37,7 @@ type Run struct {
 	SessionTimeout time.Duration // of the whole pytest run; 0 is none
 	Env            []Var         // complete, in order; later ones win
 	Setup          []string      // shell commands run in the workspace first
-	SetupTimeout   time.Duration // of each
+	SetupTimeout   time.Duration // of all of Setup together; 0 is none
 	Assets         []Asset
 	Repeat         int
 
@@ -258,13 +258,17 @@ func (r *Run) secrets() []string {
 // and noted in the log; one that could not do its work for want of a program
 // or of the network leaves no basis for a verdict.
 func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, out io.Writer) error {
+	left := r.SetupTimeout
 	for _, line := range r.Setup {
 		var said capped.Buffer
 		redacted := backend.Redact(io.MultiWriter(&said, out), r.secrets())
 		fmt.Fprintf(redacted, "$ %s\n", line)
 		exit, err := session.Exec(ctx, backend.Command{
-			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: r.SetupTimeout, Output: redacted,
+			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Output: redacted,
 		})
+		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
+			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
+		}
 		fmt.Fprintf(redacted, "[exit %d]\n", exit.Code)
 		redacted.Close()
 		if err != nil {
