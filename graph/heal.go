@@ -19,8 +19,9 @@ type loss struct {
 }
 
 // maxLosses bounds how often one node is made again in one execution; a store
-// that keeps losing blobs is broken.
-const maxLosses = 2
+// that keeps losing blobs is broken. It is more than one because what is below
+// a damaged directory of a tree shows only once that directory is back.
+const maxLosses = 4
 
 // heal answers an attempt that found an input missing from the store, for
 // example after gc or a flipped bit: the dependencies with missing outputs run
@@ -59,17 +60,15 @@ func (s *scheduler) heal(ctx context.Context, id ID, err error) bool {
 	return true
 }
 
+// complete reads all that a node's outputs consist of. Damaged blobs are
+// dropped by that, all at once: finding them one by one would take an attempt
+// of the dependents for each.
 func (s *scheduler) complete(ctx context.Context, id ID) bool {
+	complete := true
 	for _, o := range s.status[id].Outputs {
-		if o.Tree {
-			if cache.TreeComplete(ctx, s.o.Store, o.Digest) != nil {
-				return false
-			}
-		} else if ok, err := s.o.Store.Has(ctx, o.Digest); err != nil || !ok {
-			return false
-		}
+		complete = cache.Intact(ctx, s.o.Store, o) && complete
 	}
-	return true
+	return complete
 }
 
 // takeBack makes a settled node undecided. Dependents that have not begun wait
