@@ -21,4 +21,10 @@ func mountReadOnly(dir string) error {
 	return nil
 }
 
+// mountUnreadable puts the memory of a process in the place of a file: a
+// regular file, as stat has it, whose beginning is an input/output error.
+func mountUnreadable(file string) error {
+	return syscall.Mount("/proc/self/mem", file, "", syscall.MS_BIND, "")
+}
+
 func unmount(dir string) error { return syscall.Unmount(dir, syscall.MNT_DETACH) }

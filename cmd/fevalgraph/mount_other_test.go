@@ -8,4 +8,6 @@ func mountSmall(string, string) error { return errors.ErrUnsupported }
 
 func mountReadOnly(string) error { return errors.ErrUnsupported }
 
+func mountUnreadable(string) error { return errors.ErrUnsupported }
+
 func unmount(string) error { return errors.ErrUnsupported }

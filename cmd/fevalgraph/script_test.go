@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,17 +42,8 @@ func runScripts(t *testing.T, dir string, real bool) {
 		Dir:                filepath.Join("testdata", "script", dir),
 		Setup:              func(env *testscript.Env) error { return setUp(env, real) },
 		Cmds:               scriptCommands(),
-		Condition:          condition,
 		RequireUniqueNames: true,
 	})
-}
-
-// condition knows [root].
-func condition(name string) (bool, error) {
-	if name == "root" {
-		return os.Getuid() == 0, nil
-	}
-	return false, fmt.Errorf("no condition %q", name)
 }
 
 // setUp gives a script the project of testdata/project, without the files that

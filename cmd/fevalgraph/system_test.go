@@ -15,6 +15,8 @@ import (
 //
 //	mountfull DIR SIZE      a file system of that size, such as 1m (root only)
 //	mountreadonly DIR       what is in DIR, not to be changed (root only)
+//	unreadable FILE         a file whose bytes cannot be read, by root neither
+//	readable FILE           undo that
 //	badname DIR             a file whose name is not UTF-8
 //	pipe FILE               a named pipe
 //	damage DIR              spoil the content of every file below DIR
@@ -26,6 +28,13 @@ func systemCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 		"mountreadonly": func(ts *testscript.TestScript, neg bool, args []string) {
 			mountOver(ts, args[0], mountReadOnly)
+		},
+		"unreadable": unreadableCommand,
+		"readable": func(ts *testscript.TestScript, neg bool, args []string) {
+			if os.Getuid() == 0 {
+				ts.Check(unmount(ts.MkAbs(args[0])))
+			}
+			ts.Check(os.Chmod(ts.MkAbs(args[0]), 0o644))
 		},
 		"badname": func(ts *testscript.TestScript, neg bool, args []string) {
 			err := os.WriteFile(filepath.Join(ts.MkAbs(args[0]), "a\xffb.txt"), nil, 0o644)
@@ -53,6 +62,20 @@ func mountOver(ts *testscript.TestScript, dir string, mount func(dir string) err
 			ts.Logf("unmounting %s: %v", dir, err)
 		}
 	})
+}
+
+// unreadableCommand takes the permission away; root, who needs none, gets a
+// file in its place of which no byte can be read.
+func unreadableCommand(ts *testscript.TestScript, neg bool, args []string) {
+	file := ts.MkAbs(args[0])
+	if os.Getuid() != 0 {
+		ts.Check(os.Chmod(file, 0))
+		return
+	}
+	if err := mountUnreadable(file); err != nil {
+		impossible(ts, "mounting takes Linux and root: %v", err)
+	}
+	ts.Defer(func() { _ = unmount(file) }) // the script may have done it
 }
 
 // impossible skips the script, with the reason in the log.
