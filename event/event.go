@@ -73,7 +73,17 @@ type NodeRetry struct {
 	Wait    float64 `json:"wait"`
 }
 
-// NodeDone is the last line of a node.
+// NodeReopened takes a NodeDone back: the node's stored outputs turned out to
+// be gone or damaged, or an input of it was made anew. Another NodeDone follows.
+type NodeReopened struct {
+	Type  string `json:"type"` // node.reopened
+	Addr  string `json:"addr"`
+	Kind  string `json:"kind"`
+	State State  `json:"state"` // what is taken back
+	Cause string `json:"cause"`
+}
+
+// NodeDone is the last line of a node, unless a NodeReopened takes it back.
 type NodeDone struct {
 	Type    string   `json:"type"` // node.done
 	Addr    string   `json:"addr"`
@@ -104,12 +114,13 @@ type RunEnd struct {
 	Exit        int     `json:"exit"`
 }
 
-func (RunStart) event()   {}
-func (NodeQueued) event() {}
-func (NodeStart) event()  {}
-func (NodeRetry) event()  {}
-func (NodeDone) event()   {}
-func (RunEnd) event()     {}
+func (RunStart) event()     {}
+func (NodeQueued) event()   {}
+func (NodeStart) event()    {}
+func (NodeRetry) event()    {}
+func (NodeReopened) event() {}
+func (NodeDone) event()     {}
+func (RunEnd) event()       {}
 
 // Sink takes the events of a run in order. Emit must not block for long and
 // is called by one goroutine at a time.

@@ -255,6 +255,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeStart](line)
 	case "node.retry":
 		return decodeAs[NodeRetry](line)
+	case "node.reopened":
+		return decodeAs[NodeReopened](line)
 	case "node.done":
 		return decodeAs[NodeDone](line)
 	case "run.end":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // loss notes that a settled node was taken back: because its stored outputs
@@ -82,7 +83,13 @@ func (s *scheduler) takeBack(id ID, forced bool) {
 	}
 	s.again[id] = l
 	s.open++
-	s.status[id].State = "" // it has nothing to offer now
+	n, st := s.g.Node(id), &s.status[id]
+	cause := "an input was made anew"
+	if forced {
+		cause = "its output is no longer in the store"
+	}
+	s.o.Sink.Emit(event.NodeReopened{Type: "node.reopened", Addr: n.Addr, Kind: n.Kind, State: st.State, Cause: cause})
+	st.State = "" // it has nothing to offer now
 	s.reconsider(id)
 	for _, user := range s.users[id] {
 		switch s.phase[user] {

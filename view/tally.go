@@ -47,30 +47,33 @@ func (t *tally) add(e event.Event, now time.Time) {
 		t.running = append(t.running, runningNode{e.Addr, e.Kind, e.Attempt, now})
 	case event.NodeRetry:
 		t.stop(e.Addr)
+	case event.NodeReopened:
+		t.count(e.State, -1)
 	case event.NodeDone:
-		t.finish(e, now)
+		t.stop(e.Addr)
+		t.finished = now
+		t.count(e.State, +1)
 	}
 }
 
-func (t *tally) finish(e event.NodeDone, now time.Time) {
-	t.stop(e.Addr)
-	t.done++
-	t.finished = now
-	switch e.State {
+// count adds n nodes with a final state.
+func (t *tally) count(s event.State, n int) {
+	t.done += n
+	switch s {
 	case event.Cached:
-		t.cached++
+		t.cached += n
 	case event.Blocked:
-		t.blocked++
+		t.blocked += n
 	case event.Interrupted:
-		t.stopped++
+		t.stopped += n
 	default:
-		t.ran++
+		t.ran += n
 	}
-	switch e.State {
+	switch s {
 	case event.Failed, event.Timeout:
-		t.failed++
+		t.failed += n
 	case event.Broken:
-		t.broken++
+		t.broken += n
 	}
 }
 
