@@ -254,16 +254,19 @@ func (s *scheduler) traceDeps(n *Node, changes []event.Change) {
 func (s *scheduler) expand(changes []event.Change) []event.Change {
 	const maxPerDep, maxInAll = 50, 500
 	var all []event.Change
+	room := maxInAll
 	seen := map[string]bool{}
 	for _, c := range changes {
 		all = append(all, c)
 		id, ok := s.g.Lookup(c.Via)
-		if !ok || seen[c.Via] || !s.status[id].Stale || len(all) > len(changes)+maxInAll {
+		if !ok || seen[c.Via] || !s.status[id].Stale {
 			continue
 		}
 		seen[c.Via] = true
 		below := s.status[id].Changes
-		for _, b := range below[:min(len(below), maxPerDep)] {
+		below = below[:min(len(below), maxPerDep, room)]
+		room -= len(below)
+		for _, b := range below {
 			if b.Via == "" {
 				b.Via = c.Via
 			}

@@ -48,7 +48,7 @@ func (g *Graph) renderMermaid(b *bytes.Buffer, ids []ID, in map[ID]bool) {
 	b.WriteString("flowchart LR\n")
 	for _, id := range ids {
 		// Mermaid has no escapes in labels but HTML entities.
-		label := strings.NewReplacer(`"`, "#quot;", "[", "#91;", "]", "#93;").Replace(g.nodes[id].Addr)
+		label := strings.NewReplacer("#", "#35;", `"`, "#quot;", "[", "#91;", "]", "#93;").Replace(g.nodes[id].Addr)
 		fmt.Fprintf(b, "  n%d[\"%s\"]\n", id, label)
 	}
 	g.eachEdge(ids, in, func(from, to ID) { fmt.Fprintf(b, "  n%d --> n%d\n", from, to) })

@@ -53,13 +53,18 @@ func ParseSelector(args []string, axes []string) (*Selector, error) {
 
 // splitTerms cuts at commas outside quotes: instance keys may hold commas.
 func splitTerms(arg string) []string {
-	quoted := false
-	return strings.FieldsFunc(arg+" ", func(r rune) bool {
-		if r == '"' {
+	var terms []string
+	quoted, start := false, 0
+	for i := range len(arg) {
+		switch {
+		case arg[i] == '"':
 			quoted = !quoted
+		case arg[i] == ',' && !quoted:
+			terms = append(terms, arg[start:i])
+			start = i + 1
 		}
-		return r == ',' && !quoted
-	})
+	}
+	return append(terms, arg[start:])
 }
 
 // Empty reports whether nothing was asked for.

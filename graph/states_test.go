@@ -353,8 +353,6 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func late2(g *Graph) ID { id, _ := g.Lookup("late"); return id }
-
 // TestStopWhileWaiting: neither a pause before a retry nor a key that another
 // worker holds keeps a run that is over.
 func TestStopWhileWaiting(t *testing.T) {
