@@ -253,9 +253,9 @@ type Metric struct {
 
 // Export writes a suite's results to a file after a run.
 type Export struct {
-	Kind  string // json, jsonl, csv, markdown, junit, ctrf
+	Kind  string // json, jsonl, csv, markdown, junit, ctrf, scbench
 	Name  string
 	From  *Suite
-	Path  string // absolute
+	Path  string // absolute; a directory for scbench
 	Range diag.Range
 }

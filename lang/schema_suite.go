@@ -1,6 +1,6 @@
 package lang
 
-func exportKinds() []string { return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf"} }
+func exportKinds() []string { return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf", "scbench"} }
 
 func suiteSchema() BlockSchema {
 	return BlockSchema{
@@ -65,7 +65,7 @@ func exportSchema() BlockSchema {
 		Doc: "Writes a suite's results to a file after a run.",
 		Attributes: []AttributeSchema{
 			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
-			{Name: "path", Type: TypeText, Required: true, Doc: "The file."},
+			{Name: "path", Type: TypeText, Required: true, Doc: "The file, or for scbench the directory."},
 		},
 		Kinds: kinds,
 		later: []string{"html", "github"},

@@ -36,7 +36,7 @@ func (c Class) Status() Status {
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case CollectionError, NoTests, NoReport, Killed, PytestFailed:
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError:
 		return Error
 	}
 	return Broken

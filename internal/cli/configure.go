@@ -17,6 +17,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -46,8 +47,8 @@ place. Nothing is evaluated. With --json the findings are one object.`,
 				for _, s := range cfg.Suites {
 					cells += len(s.Cells)
 				}
-				fmt.Fprintf(a.io.Out, "valid: %d problems, %d solutions, %d backends, %d cells\n",
-					len(cfg.Problems), len(cfg.Solutions), len(cfg.Backends), cells)
+				fmt.Fprintf(a.io.Out, "valid: %s, %s, %s, %s\n", text.Count(len(cfg.Problems), "problem"),
+					text.Count(len(cfg.Solutions), "solution"), text.Count(len(cfg.Backends), "backend"), text.Count(cells, "cell"))
 			}
 			return nil
 		})

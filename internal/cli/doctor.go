@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -58,7 +59,7 @@ func (a *app) checkConfig(cfg *lang.Config, broken bool, first string) finding {
 	if broken {
 		return finding{"configuration", "warning", first}
 	}
-	return finding{"configuration", "ok", fmt.Sprintf("%d problems, %d solutions in %s", len(cfg.Problems), len(cfg.Solutions), cfg.Root)}
+	return finding{"configuration", "ok", fmt.Sprintf("%s, %s in %s", text.Count(len(cfg.Problems), "problem"), text.Count(len(cfg.Solutions), "solution"), cfg.Root)}
 }
 
 func (a *app) checkTool(ctx context.Context, name string) finding {

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -46,7 +47,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	code := p.exitCode(ctx, e, rep, results, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
-	err = errors.Join(err, p.saveResults(recorder, results), p.export(results))
+	err = errors.Join(err, p.saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
 		end.Exit = code
@@ -137,7 +138,7 @@ func (p *project) saveResults(recorder *event.Recorder, results *report.Results)
 }
 
 // export writes the files of export blocks, each whole or not at all.
-func (p *project) export(results *report.Results) error {
+func (p *project) export(ctx context.Context, rep *graph.Report, results *report.Results) error {
 	if results == nil {
 		return nil
 	}
@@ -147,16 +148,22 @@ func (p *project) export(results *report.Results) error {
 		if len(subset.Cells) == 0 {
 			continue
 		}
-		var content bytes.Buffer
-		err := report.Write(&content, e.Kind, subset, report.Options{})
-		if err == nil {
-			err = writeWhole(e.Path, content.Bytes())
-		}
-		if err != nil {
+		if err := p.exportOne(ctx, rep, e, subset); err != nil {
 			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (p *project) exportOne(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
+	if e.Kind == plan.KindSCBench {
+		return p.plan.ExportSCBench(ctx, p.store, rep, results, e.Path)
+	}
+	var content bytes.Buffer
+	if err := report.Write(&content, e.Kind, results, report.Options{}); err != nil {
+		return err
+	}
+	return writeWhole(e.Path, content.Bytes())
 }
 
 // showOutcome prints results and the closing line; in quiet runs only what

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,19 +14,19 @@ import (
 // listing is one kind of thing that list shows.
 type listing struct {
 	header []string
-	rows   func(p *project) [][]string
+	rows   func(p *project) [][]any
 }
 
 var listings = map[string]listing{
-	"problems": {[]string{"problem", "title", "checkpoints", "tags"}, func(p *project) [][]string {
-		var rows [][]string
+	"problems": {[]string{"problem", "title", "checkpoints", "tags"}, func(p *project) [][]any {
+		var rows [][]any
 		for _, x := range p.cfg.Problems {
-			rows = append(rows, []string{x.Name, x.Title, strconv.Itoa(len(x.Checkpoints)), strings.Join(x.Tags, ", ")})
+			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", ")})
 		}
 		return rows
 	}},
-	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *project) [][]string {
-		var rows [][]string
+	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *project) [][]any {
+		var rows [][]any
 		for _, x := range p.cfg.Solutions {
 			present := 0
 			for _, c := range x.Checkpoints {
@@ -39,37 +38,37 @@ var listings = map[string]listing{
 			for _, l := range x.Labels {
 				labels = append(labels, l.Name+"="+l.Value)
 			}
-			rows = append(rows, []string{x.Name, x.Problem.Name, fmt.Sprintf("%d of %d", present, len(x.Checkpoints)), strings.Join(labels, ", ")})
+			rows = append(rows, []any{x.Name, x.Problem.Name, fmt.Sprintf("%d of %d", present, len(x.Checkpoints)), strings.Join(labels, ", ")})
 		}
 		return rows
 	}},
-	"backends": {[]string{"backend", "pool", "set-up"}, func(p *project) [][]string {
-		var rows [][]string
+	"backends": {[]string{"backend", "pool", "setup"}, func(p *project) [][]any {
+		var rows [][]any
 		for _, x := range p.cfg.Backends {
-			rows = append(rows, []string{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
+			rows = append(rows, []any{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
 		}
 		return rows
 	}},
-	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *project) [][]string {
-		var rows [][]string
+	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *project) [][]any {
+		var rows [][]any
 		for _, x := range p.cfg.Suites {
-			rows = append(rows, []string{x.Name, strconv.Itoa(len(x.Cells)), strconv.Itoa(len(x.Excluded)), x.Description})
+			rows = append(rows, []any{x.Name, len(x.Cells), len(x.Excluded), x.Description})
 		}
 		return rows
 	}},
-	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *project) [][]string {
-		var rows [][]string
+	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *project) [][]any {
+		var rows [][]any
 		for _, x := range p.plan.Cells {
-			rows = append(rows, []string{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), strconv.Itoa(x.Repeat),
-				strconv.Itoa(len(x.Checkpoints)), strings.Join(x.Suites, ", ")})
+			rows = append(rows, []any{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), x.Repeat,
+				len(x.Checkpoints), strings.Join(x.Suites, ", ")})
 		}
 		return rows
 	}},
-	"nodes": {[]string{"address", "kind"}, func(p *project) [][]string {
-		var rows [][]string
+	"nodes": {[]string{"address", "kind"}, func(p *project) [][]any {
+		var rows [][]any
 		for id := range graph.ID(p.plan.Graph.Len()) {
 			n := p.plan.Graph.Node(id)
-			rows = append(rows, []string{n.Addr, n.Kind})
+			rows = append(rows, []any{n.Addr, n.Kind})
 		}
 		return rows
 	}},
@@ -105,17 +104,32 @@ func (a *app) runList(ctx context.Context, kind string) error {
 	}
 	defer p.close()
 	rows := l.rows(p)
-	if !a.flags.json {
-		view.Table(a.io.Out, l.header, rows, a.color())
-		return nil
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, kind: l.objects(rows)})
 	}
-	objects := []map[string]string{}
+	view.Table(a.io.Out, l.header, texts(rows), a.color())
+	return nil
+}
+
+// objects are the rows as JSON has them, by the names in the header.
+func (l listing) objects(rows [][]any) []map[string]any {
+	objects := []map[string]any{}
 	for _, row := range rows {
-		object := map[string]string{}
+		object := map[string]any{}
 		for i, name := range l.header {
 			object[name] = row[i]
 		}
 		objects = append(objects, object)
 	}
-	return a.writeJSON(map[string]any{"schema": 1, kind: objects})
+	return objects
+}
+
+func texts(rows [][]any) [][]string {
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, cell := range row {
+			out[i] = append(out[i], fmt.Sprint(cell))
+		}
+	}
+	return out
 }

@@ -21,6 +21,7 @@ import (
 type locker struct {
 	app     *app
 	path    string
+	state   string
 	reads   bool
 	upgrade bool // resolve anew, without regard to the lock file
 
@@ -32,7 +33,7 @@ type locker struct {
 }
 
 func newLocker(p *project) (*locker, error) {
-	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), reads: p.reads,
+	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), state: p.state, reads: p.reads,
 		failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
 	l.upgrade = p.renews
 	var err error
@@ -113,7 +114,7 @@ func (l *locker) uv() (*requirements.UV, error) {
 	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
 		program := filepath.Join(dir, "uv")
 		if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return &requirements.UV{Program: program, Env: os.Environ()}, nil
+			return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
 		}
 	}
 	return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}

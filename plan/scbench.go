@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/scbench"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// KindSCBench is the kind of export that writes SlopCodeBench's files.
+const KindSCBench = "scbench"
+
+// scbenchRun is what SlopCodeBench calls a run: one agent's answers to
+// problems, here one solution name on one backend, once.
+type scbenchRun struct {
+	name     string
+	problems []scbench.Problem
+}
+
+// ExportSCBench writes results in SlopCodeBench's layout below dir: in dir
+// itself when they are of one run, else in a directory for each, named like
+// the second half of a cell's address. Checkpoints without a verdict are left
+// out: SlopCodeBench has no file for them.
+func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string) error {
+	var runs []*scbenchRun
+	for i := range results.Cells {
+		rc := &results.Cells[i]
+		cell := p.findCell(rc)
+		if cell == nil {
+			continue
+		}
+		j := slices.IndexFunc(runs, func(run *scbenchRun) bool { return run.name == cell.Name() })
+		if j < 0 {
+			runs = append(runs, &scbenchRun{name: cell.Name()})
+			j = len(runs) - 1
+		}
+		problem := scbench.Problem{Name: rc.Problem, Path: rc.Problem}
+		for k := range rc.Checkpoints {
+			c, err := p.scbenchCheckpoint(ctx, store, r, cell, rc.Checkpoints[k])
+			if err != nil {
+				return err
+			}
+			if c != nil {
+				problem.Checkpoints = append(problem.Checkpoints, c)
+			}
+		}
+		runs[j].problems = append(runs[j].problems, problem)
+	}
+	for _, run := range runs {
+		target := dir
+		if len(runs) > 1 {
+			target = filepath.Join(dir, strings.ReplaceAll(run.name, "/", "_"))
+		}
+		if err := scbench.Write(target, run.problems); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) findCell(rc *report.Cell) *Cell {
+	for _, c := range p.Cells {
+		if c.Problem.Name == rc.Problem && c.Solution.Name == rc.Solution && c.Backend.Addr() == rc.Backend && c.Repeat == rc.Repeat {
+			return c
+		}
+	}
+	return nil
+}
+
+func (p *Plan) scbenchCheckpoint(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, result report.Checkpoint) (*scbench.Checkpoint, error) {
+	i := slices.IndexFunc(cell.Checkpoints, func(cc CellCheckpoint) bool { return cc.Checkpoint.Name == result.Name })
+	if i < 0 || result.ExitCode == nil {
+		return nil, nil
+	}
+	cc := cell.Checkpoints[i]
+	c := &scbench.Checkpoint{
+		Problem: cell.Problem.Name, ProblemVersion: cell.Problem.Version, CheckpointVersion: cc.Checkpoint.Version,
+		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
+	}
+	for _, o := range r.Status(cc.Pytest).Outputs {
+		into := map[string]*[]byte{pytest.OutputLog: &c.Log, pytest.OutputReport: &c.Report}[o.Name]
+		if into == nil {
+			continue
+		}
+		content, err := cache.ReadBlob(ctx, store, o.Digest, -1)
+		if err != nil {
+			return nil, err
+		}
+		*into = content
+	}
+	return c, nil
+}
+
+func entryOf(s *lang.Solution, cp *lang.Checkpoint) string {
+	for _, answer := range s.Checkpoints {
+		if answer.Checkpoint == cp {
+			return answer.Entry
+		}
+	}
+	return ""
+}

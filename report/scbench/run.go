@@ -1,0 +1,72 @@
+package scbench
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// Write writes the files of one run of SlopCodeBench into dir:
+//
+//	<problem>/<checkpoint>/evaluation.json
+//	<problem>/<checkpoint>/evaluation/{stdout.txt,stderr.txt,report.json}
+//	checkpoint_results.jsonl
+//	result.json
+//
+// Every file appears whole. A report.json of an earlier run is removed where
+// there is no report now: it would pass for this one's.
+func Write(dir string, problems []Problem) error {
+	for _, p := range problems {
+		for _, c := range p.Checkpoints {
+			if err := writeCheckpoint(filepath.Join(dir, p.Path, c.Result.Name), c); err != nil {
+				return fmt.Errorf("writing %s of %s: %w", c.Result.Name, p.Name, err)
+			}
+		}
+	}
+	rows, err := Rows(problems)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "checkpoint_results.jsonl"), rows); err != nil {
+		return err
+	}
+	result, err := Summary(problems)
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, "result.json"), result)
+}
+
+func writeCheckpoint(dir string, c *Checkpoint) error {
+	evaluation, err := Evaluation(c)
+	if err != nil {
+		return err
+	}
+	reportPath := filepath.Join(dir, "evaluation", "report.json")
+	if c.Report == nil {
+		if err := os.Remove(reportPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	} else if err := write(reportPath, c.Report); err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "evaluation", "stdout.txt"), c.Log); err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, "evaluation", "stderr.txt"), nil); err != nil {
+		return err
+	}
+	// Last: who finds it may rely on the others.
+	return write(filepath.Join(dir, "evaluation.json"), evaluation)
+}
+
+func write(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, content, 0o644)
+}

@@ -1,0 +1,144 @@
+package scbench
+
+import (
+	"math/big"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// summary has the correctness keys of result.json, in their order.
+type summary struct {
+	NumProblems             int       `json:"num_problems"`
+	NumCheckpoints          int       `json:"num_checkpoints"`
+	CheckpointsSolved       int       `json:"checkpoints_solved"`
+	CheckpointsIsoSolved    int       `json:"checkpoints_iso_solved"`
+	CheckpointsCoreSolved   int       `json:"checkpoints_core_solved"`
+	ProblemSolved           int       `json:"problem_solved"`
+	ProblemPartial          int       `json:"problem_partial"`
+	PctCheckpointsSolved    float     `json:"pct_checkpoints_solved"`
+	PctCheckpointsIsoSolved float     `json:"pct_checkpoints_iso_solved"`
+	PctProblemsSolved       float     `json:"pct_problems_solved"`
+	PctProblemsPartial      float     `json:"pct_problems_partial"`
+	PctCheckpointsCore      float     `json:"pct_checkpoints_core_solved"`
+	PassRates               passRates `json:"pass_rates"`
+}
+
+// passRates are means by kind of test: over checkpoints that have such tests,
+// and over problems, where one without such tests counts as 0.
+type passRates struct {
+	Problem    ratesByKind `json:"problem"`
+	Checkpoint ratesByKind `json:"checkpoint"`
+}
+
+type ratesByKind struct {
+	Core          float `json:"core"`
+	Total         float `json:"total"`
+	Error         float `json:"error"`
+	Functionality float `json:"functionality"`
+	Regression    float `json:"regression"`
+}
+
+// Summary is the text of result.json for problems.
+func Summary(problems []Problem) ([]byte, error) {
+	s := summary{NumProblems: len(problems)}
+	for _, p := range problems {
+		solved, partial := len(p.Checkpoints) > 0, false
+		for i, c := range p.Checkpoints {
+			r := rowOf(p, i, c)
+			s.NumCheckpoints++
+			s.CheckpointsSolved += countOf(isOne(r.PassRate))
+			s.CheckpointsIsoSolved += countOf(isOne(r.CheckpointPassRate))
+			s.CheckpointsCoreSolved += countOf(isOne(r.CorePassRate))
+			solved = solved && isOne(r.PassRate)
+			partial = partial || isOne(r.PassRate)
+		}
+		s.ProblemSolved += countOf(solved)
+		s.ProblemPartial += countOf(partial)
+	}
+	s.PctCheckpointsSolved = percent(s.CheckpointsSolved, s.NumCheckpoints)
+	s.PctCheckpointsIsoSolved = percent(s.CheckpointsIsoSolved, s.NumCheckpoints)
+	s.PctCheckpointsCore = percent(s.CheckpointsCoreSolved, s.NumCheckpoints)
+	s.PctProblemsSolved = percent(s.ProblemSolved, s.NumProblems)
+	s.PctProblemsPartial = percent(s.ProblemPartial, s.NumProblems)
+	s.PassRates = passRates{
+		Checkpoint: byKind(func(kind countFunc) float { return checkpointMean(problems, kind) }),
+		Problem:    byKind(func(kind countFunc) float { return problemMean(problems, kind) }),
+	}
+	return encode(s, "  ")
+}
+
+// countFunc picks the tests of one kind from a checkpoint's counts.
+type countFunc func(report.GroupCounts) report.Count
+
+func byKind(mean func(countFunc) float) ratesByKind {
+	of := func(g report.Group) float {
+		return mean(func(counts report.GroupCounts) report.Count { return counts[g] })
+	}
+	return ratesByKind{
+		Core: of(report.Core), Error: of(report.ErrorGroup),
+		Functionality: of(report.Functionality), Regression: of(report.Regression),
+		Total: mean(func(counts report.GroupCounts) report.Count {
+			var all report.Count
+			for _, g := range report.Groups {
+				all.Passed += counts[g].Passed
+				all.Total += counts[g].Total
+			}
+			return all
+		}),
+	}
+}
+
+func checkpointMean(problems []Problem, kind countFunc) float {
+	var rates []float
+	for _, p := range problems {
+		rates = append(rates, ratesOf(p, kind)...)
+	}
+	return mean(rates)
+}
+
+func problemMean(problems []Problem, kind countFunc) float {
+	var means []float
+	for _, p := range problems {
+		means = append(means, mean(ratesOf(p, kind)))
+	}
+	return mean(means)
+}
+
+func ratesOf(p Problem, kind countFunc) []float {
+	var rates []float
+	for _, c := range p.Checkpoints {
+		if r := rate(kind(c.Result.Groups)); r != nil {
+			rates = append(rates, *r)
+		}
+	}
+	return rates
+}
+
+// mean is exact and rounded once, like Python's statistics.mean; 0 of nothing.
+func mean(values []float) float {
+	if len(values) == 0 {
+		return 0
+	}
+	sum := new(big.Rat)
+	for _, v := range values {
+		sum.Add(sum, new(big.Rat).SetFloat64(float64(v)))
+	}
+	m, _ := sum.Quo(sum, big.NewRat(int64(len(values)), 1)).Float64()
+	return float(m)
+}
+
+func isOne(rate *float) bool { return rate != nil && *rate == 1 }
+
+func countOf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func percent(n, of int) float {
+	if of == 0 {
+		return 0
+	}
+	return float(float64(n) / float64(of) * 100)
+}
