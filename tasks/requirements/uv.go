@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"time"
 )
 
 // UV resolves requirements with uv.
