@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -53,12 +54,16 @@ func Load(path string) (*Lock, error) {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	var f lockFile
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	if err := decoder.Decode(&f); err != nil {
+	if err := json.Unmarshal(content, &f); err != nil {
 		return nil, fmt.Errorf("%s is not a lock file (%w); mend it or run `fevalgraph lock --upgrade`", path, err)
 	}
 	if f.Schema != schema {
 		return nil, fmt.Errorf("%s has schema %d, this version reads %d; run `fevalgraph lock --upgrade`", path, f.Schema, schema)
+	}
+	for i := range f.Sets {
+		if err := f.Sets[i].check(); err != nil {
+			return nil, fmt.Errorf("%s is damaged: set %d: %w; mend it or run `fevalgraph lock --upgrade`", path, i+1, err)
+		}
 	}
 	return &Lock{sets: f.Sets}, nil
 }
@@ -75,6 +80,22 @@ func (l *Lock) Pins(python, platform string, requires []string) ([]string, bool)
 
 func (s Set) same(other Set) bool {
 	return s.Python == other.Python && s.Platform == other.Platform && slices.Equal(s.Requires, other.Requires)
+}
+
+// check refuses a set that would let versions float.
+func (s Set) check() error {
+	switch {
+	case s.Python == "" || s.Platform == "":
+		return errors.New("python or platform is missing")
+	case len(s.Requires) == 0 || len(s.Pins) == 0:
+		return errors.New("requires or pins is empty")
+	}
+	for _, pin := range s.Pins {
+		if !strings.Contains(pin, "==") && !strings.Contains(pin, " @ ") {
+			return fmt.Errorf("%q pins no version", pin)
+		}
+	}
+	return nil
 }
 
 // Put adds or replaces a set.
@@ -140,7 +161,10 @@ func Normalise(requires []string) []string {
 	return slices.Compact(sorted)
 }
 
+// packageName is what stands before the version of a pin.
 func packageName(pin string) string {
-	name, _, _ := bytes.Cut([]byte(pin), []byte("=="))
-	return string(name)
+	if i := strings.IndexAny(pin, "=@ ["); i >= 0 {
+		return pin[:i]
+	}
+	return pin
 }

@@ -44,39 +44,55 @@ var unresolvable = regexp.MustCompile(`(?i)no solution found|was not found in th
 // possible. An error that is not an *UnresolvableError means that uv could not
 // do its work.
 func (u *UV) Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error) {
-	args := []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--python", python}
-	place := os.TempDir()
-	if len(preferences) > 0 {
-		// uv takes the pins of an existing output file as preferences.
-		dir, err := os.MkdirTemp("", "fevalgraph-lock-")
-		if err != nil {
-			return nil, fmt.Errorf("resolving requirements: %w", err)
-		}
-		defer os.RemoveAll(dir)
-		out := filepath.Join(dir, "requirements.txt")
-		if err := os.WriteFile(out, lines(preferences), 0o600); err != nil {
-			return nil, fmt.Errorf("resolving requirements: %w", err)
-		}
-		place, args = dir, append(args, "--output-file", out)
+	dir, err := u.workplace()
+	if err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, u.Program, append(args, "-")...)
+	defer os.RemoveAll(dir)
+	// uv takes the pins of an existing output file as preferences.
+	in, out := filepath.Join(dir, "requirements.in"), filepath.Join(dir, "requirements.txt")
+	if err := errors.Join(writeLines(in, requires), writeLines(out, preferences)); err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, u.Program, "pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate",
+		"--python", python, "--output-file", out, in)
 	cmd.Env = u.Env
-	cmd.Dir = place
-	cmd.Stdin = bytes.NewReader(lines(requires))
-	var pins, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &pins, &said
-	// A child of uv's that keeps the pipes open must not keep us.
+	cmd.Dir = dir
+	// A child of uv's that keeps the pipe open must not keep us.
 	cmd.WaitDelay = 5 * time.Second
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, u.failure(err, requires, said.String())
+		return nil, failure(err, requires, strings.ReplaceAll(said.String(), dir+string(filepath.Separator), ""))
 	}
-	return readPins(pins.String())
+	return readPins(out)
 }
 
-func (u *UV) failure(err error, requires []string, said string) error {
+// workplace makes a directory in Scratch, and removes what killed processes
+// left there.
+func (u *UV) workplace() (string, error) {
+	if u.Scratch == "" {
+		return os.MkdirTemp("", "fevalgraph-lock-")
+	}
+	if err := os.MkdirAll(u.Scratch, 0o755); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(u.Scratch)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			os.RemoveAll(filepath.Join(u.Scratch, e.Name()))
+		}
+	}
+	return os.MkdirTemp(u.Scratch, "")
+}
+
+func failure(err error, requires []string, said string) error {
 	said = strings.TrimSpace(said)
 	if unresolvable.MatchString(said) {
 		return &UnresolvableError{Requires: requires, Output: said}
@@ -87,12 +103,18 @@ func (u *UV) failure(err error, requires []string, said string) error {
 	return fmt.Errorf("resolving requirements with uv: %s", said)
 }
 
-func lines(all []string) []byte { return []byte(strings.Join(all, "\n") + "\n") }
+func writeLines(path string, lines []string) error {
+	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+}
 
-// readPins reads the requirements.txt that uv prints.
-func readPins(text string) ([]string, error) {
+// readPins reads the requirements.txt that uv wrote.
+func readPins(path string) ([]string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
 	var pins []string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(content)) {
 		line, _, _ = strings.Cut(line, "#")
 		line = strings.TrimSpace(line)
 		if line == "" {
