@@ -70,6 +70,9 @@ func (a Asset) scanGlob() ([]file, error) {
 		if ignored(name, a.Ignore) {
 			continue
 		}
+		if err := follow(base, name); err != nil {
+			return nil, fmt.Errorf("%s: following it from %s: %w", path.Join(base, name), base, err)
+		}
 		one, err := scanFile(path.Join(base, name), name)
 		if err != nil {
 			return nil, err

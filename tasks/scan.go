@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -79,32 +77,11 @@ func scanEntry(root, abs, rel string, d fs.DirEntry) (f file, keep bool, err err
 		f.Executable = info.Mode()&0o111 != 0
 		return f, true, nil
 	case mode&fs.ModeSymlink != 0:
-		f.Link, err = safeLink(root, abs, rel)
+		f.Link, err = safeLink(root, rel)
 		return f, err == nil, err
 	default:
 		return file{}, false, fmt.Errorf("%s is a %s; only files, directories and links can be evaluated (ignore it?)", abs, kindOf(mode))
 	}
-}
-
-// safeLink returns the link's target when it stays within root.
-func safeLink(root, abs, rel string) (string, error) {
-	target, err := os.Readlink(abs)
-	if err != nil {
-		return "", err
-	}
-	target = filepath.ToSlash(target)
-	switch joined := path.Join(path.Dir(rel), target); {
-	case path.IsAbs(target):
-		return "", fmt.Errorf("symlink %s points to the absolute path %s; it may not leave %s (ignore it?)", abs, target, root)
-	case joined == ".." || strings.HasPrefix(joined, "../"):
-		return "", fmt.Errorf("symlink %s points to %s, which is outside of %s (ignore it?)", abs, target, root)
-	case !utf8.ValidString(target):
-		return "", fmt.Errorf("the target %q of symlink %s is not valid UTF-8", target, abs)
-	}
-	if _, err := os.Stat(abs); errors.Is(err, syscall.ELOOP) {
-		return "", fmt.Errorf("symlink %s is part of a loop", abs)
-	}
-	return target, nil
 }
 
 // ignored reports whether a pattern matches rel, or a directory above it.
@@ -117,14 +94,22 @@ func ignored(rel string, patterns []string) bool {
 	return false
 }
 
-// scanFile is the single regular file at abs under the name rel.
+// scanFile is the single regular file at abs, or that a link there leads to,
+// under the name rel.
 func scanFile(abs, rel string) ([]file, error) {
+	abs, err := filepath.EvalSymlinks(abs) // what stores files follows no links
+	if err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(abs)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is a %s, not a regular file", abs, kindOf(info.Mode().Type()))
+	}
+	if !utf8.ValidString(rel) {
+		return nil, fmt.Errorf("the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
 	}
 	return []file{{Entry: cache.Entry{Path: rel, Executable: info.Mode()&0o111 != 0}, abs: abs}}, nil
 }
