@@ -9,6 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -82,13 +85,26 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	return pins, nil
 }
 
+// resolve asks uv and writes the lock file, while no other process of the
+// project does: what that wrote meanwhile is kept, and is an answer, too.
 func (l *locker) resolve(ctx context.Context, interpreter, python string, requires []string) ([]string, error) {
 	uv, err := l.uv()
 	if err != nil {
 		return nil, err
 	}
+	release, err := l.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	var preferences []string
 	if !l.upgrade {
+		if l.lock, err = requirements.Load(l.path); err != nil {
+			return nil, &graph.InputError{Err: err}
+		}
+		if pins, ok := l.lock.Pins(python, platform, requires); ok {
+			return pins, nil
+		}
 		preferences = l.lock.Preferences(python, platform)
 	}
 	if !l.app.flags.quiet {
@@ -107,6 +123,23 @@ func (l *locker) resolve(ctx context.Context, interpreter, python string, requir
 		return nil, err
 	}
 	return pins, nil
+}
+
+// lockPoll is the pause between attempts to be the one that resolves: short
+// beside what uv takes.
+const lockPoll = 50 * time.Millisecond
+
+// exclusive waits until no other process of the project resolves. The lock is
+// the kernel's and ends with the process.
+func (l *locker) exclusive(ctx context.Context) (release func(), err error) {
+	lock := flock.New(filepath.Join(l.state, "locking.lock"))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, fmt.Errorf("waiting for another process that resolves requirements: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil
 }
 
 func (l *locker) uv() (*requirements.UV, error) {

@@ -8,13 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // UV is the main function of the stand-in for uv.
 //
 // FAKEUV_INDEX="pytest=9.0.1,..." is what the package index has; anything else
 // is at 1.0.0, and what begins with "no-such-" is not there. FAKEUV_OFFLINE
-// makes the index unreachable.
+// makes the index unreachable, FAKEUV_WAIT=300ms slow.
 func UV() {
 	args := os.Args[1:]
 	switch {
@@ -76,6 +77,9 @@ var requirement = regexp.MustCompile(`^([A-Za-z0-9._-]+)\s*(?:==\s*(\S+))?`)
 func compile(args []string) {
 	if os.Getenv("FAKEUV_OFFLINE") != "" {
 		fail(2, "error: Request failed after 3 retries\n  Caused by: error sending request for url")
+	}
+	if wait, err := time.ParseDuration(os.Getenv("FAKEUV_WAIT")); err == nil {
+		time.Sleep(wait)
 	}
 	out := args[slices.Index(args, "--output-file")+1]
 	required, err := os.ReadFile(args[len(args)-1])
