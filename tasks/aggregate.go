@@ -98,7 +98,7 @@ func (a *AggregateCell) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	r := CellResult{Passed: true, Checkpoints: []CheckpointSum{}}
+	r := CellResult{Passed: len(a.Checkpoints) > 0, Checkpoints: []CheckpointSum{}}
 	classes := make([]report.Class, 0, len(a.Checkpoints))
 	for _, name := range a.Checkpoints {
 		sum := CheckpointSum{Name: name, Class: report.NotJudged}

@@ -28,6 +28,7 @@ type read struct {
 	collected int
 	collector *collector // the first that failed
 	usable    bool
+	mismatch  bool   // pytest did not end the way a report says
 	trouble   string // why there is nothing usable
 }
 
@@ -39,7 +40,9 @@ var collectedLine = regexp.MustCompile(`collected (\d+) items?`)
 func readReports(l left) read {
 	var r read
 	if m := collectedLine.FindSubmatch(l.log); m != nil {
-		r.collected, _ = strconv.Atoi(string(m[1]))
+		if n, err := strconv.Atoi(string(m[1])); err == nil {
+			r.collected = n
+		}
 	}
 	if l.exit.Signal != "" || l.exit.TimedOut || l.exit.Code >= signalBase {
 		return r
@@ -51,8 +54,8 @@ func readReports(l left) read {
 	if l.report != nil {
 		r.readJSON(l)
 	}
-	if len(r.tests) == 0 && l.ctrf != nil {
-		r.readCTRF(l.ctrf)
+	if len(r.tests) == 0 && l.ctrf != nil && !r.mismatch {
+		r.readCTRF(l)
 	}
 	return r
 }
@@ -63,7 +66,12 @@ func (r *read) readJSON(l left) {
 		r.trouble = err.Error()
 		return
 	}
-	if decoded.ExitCode != nil && *decoded.ExitCode != l.exit.Code {
+	if decoded.ExitCode == nil {
+		r.trouble = "pytest-report.json does not say how pytest ended"
+		return
+	}
+	if *decoded.ExitCode != l.exit.Code {
+		r.mismatch = true
 		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.ExitCode, l.exit.Code)
 		return
 	}
@@ -81,8 +89,11 @@ func (r *read) readJSON(l left) {
 	}
 }
 
-func (r *read) readCTRF(content []byte) {
-	decoded, err := decodeCTRF(content)
+// readCTRF reads the report that has no exit code. It keeps only the first
+// case of a parametrised test, so it cannot be trusted when pytest ended with
+// failures and it knows of none.
+func (r *read) readCTRF(l left) {
+	decoded, err := decodeCTRF(l.ctrf)
 	if err != nil {
 		if r.trouble == "" {
 			r.trouble = err.Error()
@@ -92,10 +103,22 @@ func (r *read) readCTRF(content []byte) {
 	if len(decoded.Results.Tests) == 0 {
 		return
 	}
-	r.usable = true
+	var tests []observed
+	failures := 0
 	for i := range decoded.Results.Tests {
-		r.tests = append(r.tests, decoded.Results.Tests[i].observed())
+		o := decoded.Results.Tests[i].observed()
+		if o.status == report.TestFailed || o.status == report.TestError {
+			failures++
+		}
+		tests = append(tests, o)
 	}
+	if failed := l.exit.Code == exitTestsFailed; failed != (failures > 0) && (failed || l.exit.Code == exitOK) {
+		r.trouble = fmt.Sprintf("ctrf-report.json has %d failures, but pytest ended with %d", failures, l.exit.Code)
+		r.usable = false
+		return
+	}
+	r.usable = true
+	r.tests = tests
 	if r.collected == 0 {
 		r.collected = len(r.tests)
 	}
@@ -114,7 +137,7 @@ func classify(l left, r read) (report.Class, string) {
 		return report.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
 	case code == exitNoTests:
 		return report.NoTests, "pytest found no tests"
-	case code == exitInterrupted && (r.collector != nil || strings.Contains(string(l.log), "during collection")):
+	case couldNotCollect(l, r):
 		return report.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
 	case code == exitUsage && strings.Contains(string(l.log), "while loading conftest"):
 		return report.CollectionError, "conftest.py could not be loaded: " + errorLine(l.log)
@@ -128,6 +151,13 @@ func classify(l left, r read) (report.Class, string) {
 		return report.NoTests, "the report has no tests"
 	}
 	return report.Judged, ""
+}
+
+// couldNotCollect also holds for exit code 1, which such a run has with
+// --continue-on-collection-errors: tests that were never found cannot fail.
+func couldNotCollect(l left, r read) bool {
+	return l.exit.Code <= exitInterrupted && r.collector != nil ||
+		l.exit.Code == exitInterrupted && strings.Contains(string(l.log), "during collection")
 }
 
 var pytestTrouble = map[int]string{

@@ -19,13 +19,20 @@ type interpreter interface {
 	Interpreter(ctx context.Context) (path, version string, err error)
 }
 
-// Environments makes sure, once per set of requirements and interpreter, that
-// uv can provide pytest. That is where the network is needed, and a failure of
+// Environments makes sure, once per backend, set of requirements, interpreter
+// and place of uv's files, that uv can provide pytest. That is where the network is needed, and a failure of
 // it must be told from what tests do. The zero value is ready; it is safe for
 // concurrent use.
 type Environments struct {
 	mu    sync.Mutex
-	ready map[string]*preparation
+	ready map[place]*preparation
+}
+
+// place is where pytest is provided, and what it takes.
+type place struct {
+	backend backend.Backend
+	command string // of uvx, NUL-separated
+	uv      string // the variables that uv heeds, NUL-separated
 }
 
 type preparation struct {
@@ -46,7 +53,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Sess
 		}
 		python = path
 	}
-	p := e.of(strings.Join(r.uvx(python, false), "\x00"))
+	p := e.at(place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(env)})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
@@ -64,20 +71,31 @@ func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Sess
 		return "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code != 0 {
-		return "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(out.Bytes()))
+		return "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
 	}
 	p.done = true
 	return python, nil
 }
 
-func (e *Environments) of(key string) *preparation {
+func (e *Environments) at(where place) *preparation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ready == nil {
-		e.ready = map[string]*preparation{}
+		e.ready = map[place]*preparation{}
 	}
-	if e.ready[key] == nil {
-		e.ready[key] = &preparation{}
+	if e.ready[where] == nil {
+		e.ready[where] = &preparation{}
 	}
-	return e.ready[key]
+	return e.ready[where]
+}
+
+// uvVariables are those of env that can lead uv to another cache or index.
+func uvVariables(env []string) string {
+	var found []string
+	for _, v := range env {
+		if strings.HasPrefix(v, "UV_") || strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "HOME=") {
+			found = append(found, v)
+		}
+	}
+	return strings.Join(found, "\x00")
 }

@@ -1,7 +1,6 @@
 package pytest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -136,7 +135,7 @@ type ctrfTest struct {
 
 func decodeCTRF(content []byte) (*ctrfReport, error) {
 	var r ctrfReport
-	if err := json.NewDecoder(bytes.NewReader(content)).Decode(&r); err != nil {
+	if err := json.Unmarshal(content, &r); err != nil {
 		return nil, fmt.Errorf("ctrf-report.json is not a whole CTRF report: %w", err)
 	}
 	return &r, nil

@@ -1,7 +1,6 @@
 package pytest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,7 +148,8 @@ func (r *Run) describeEnv(m *graph.Manifest) {
 	slices.Sort(names)
 	for _, name := range names {
 		if v := last[name]; v.Secret != "" {
-			m.String("env "+name, "secret "+v.Secret)
+			// Another label, or a plain value could look like a secret's name.
+			m.String("env "+name+" from secret", v.Secret)
 		} else {
 			m.String("env "+name, v.Value)
 		}
@@ -170,8 +170,8 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	defer session.Close(context.WithoutCancel(ctx))
 
 	env := r.environ(session.Dir())
-	var setup bytes.Buffer
-	if err := r.setUp(ctx, session, env, io.MultiWriter(&setup, w.Log)); err != nil {
+	setup := &capped.Buffer{}
+	if err := r.setUp(ctx, session, env, io.MultiWriter(setup, w.Log)); err != nil {
 		return graph.Outcome{}, err
 	}
 	python, err := r.Environment.prepare(ctx, r, session, env)
@@ -283,7 +283,8 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 
 // collect stores what the run left behind.
 func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, setup, log []byte) (graph.Outcome, error) {
-	if exit.HostOOM && exit.Signal != "" && !exit.TimedOut {
+	// uvx tells a signal that ended pytest by its exit code.
+	if exit.HostOOM && (exit.Signal != "" || exit.Code >= signalBase) && !exit.TimedOut {
 		return graph.Outcome{}, errors.New("the machine ran out of memory while the tests ran")
 	}
 	var o graph.Outcome
@@ -305,9 +306,12 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	reports := 0
 	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
 		content, err := readReport(ctx, session, report.path)
-		if err != nil {
+		if isAbsent(err) {
 			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
 			continue
+		}
+		if err != nil {
+			return o, fmt.Errorf("fetching %s: %w", report.path, err)
 		}
 		reports++
 		if err := keep(report.name, backend.RedactBytes(content, r.secrets())); err != nil {
@@ -345,12 +349,15 @@ const maxReport = 256 << 20
 
 var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
 
+// isAbsent reports whether there is no report to be had, as opposed to one
+// that could not be fetched.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular) || errors.Is(err, errReportTooLarge)
+}
+
 func readReport(ctx context.Context, session backend.Session, name string) ([]byte, error) {
 	f, err := session.Collect(ctx, name)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.New("no such report")
-		}
 		return nil, err
 	}
 	defer f.Close()

@@ -1,0 +1,159 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// fixed is a task whose only output is a value as JSON; nil breaks.
+type fixed struct {
+	name  string
+	value any
+}
+
+func (f fixed) Describe(context.Context, *graph.Manifest) error { return nil }
+
+func (f fixed) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if f.value == nil {
+		return graph.Outcome{}, errors.New("unplugged")
+	}
+	b, err := json.Marshal(f.value)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	d, err := cache.PutBytes(ctx, w.Store, b)
+	return graph.Outcome{Outputs: []cache.Output{{Name: f.name, Digest: d}}}, err
+}
+
+type namedRule string
+
+func (r namedRule) Text() string                              { return string(r) }
+func (r namedRule) Passes(c *report.Checkpoint) (bool, error) { return report.Policy(r).Passes(c), nil }
+
+type badRule struct{}
+
+func (badRule) Text() string                            { return "when nonsense" }
+func (badRule) Passes(*report.Checkpoint) (bool, error) { return false, errors.New("nonsense") }
+
+// reduce runs task on dependencies with the given values and decodes its result.
+func reduce(t *testing.T, task graph.Task, output string, values map[string]any, order []string, into any) *graph.Status {
+	t.Helper()
+	g, store := graph.New(), cache.NewMemory()
+	var deps []graph.Dep
+	for _, name := range order {
+		id := g.Add(graph.Node{Addr: name, Kind: name, Task: fixed{output, values[name]}})
+		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{output}})
+	}
+	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps, Tolerant: true})
+	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := r.Status(id)
+	if len(st.Outputs) == 1 {
+		b, err := cache.ReadBlob(t.Context(), store, st.Outputs[0].Digest, -1)
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
+}
+
+func verdict(class report.Class, tests ...pytest.TestVerdict) pytest.Verdicts {
+	code := 1
+	return pytest.Verdicts{Checkpoint: "cp", Class: class, ExitCode: &code, Collected: len(tests), Tests: tests}
+}
+
+func test(group report.Group, status report.TestStatus) pytest.TestVerdict {
+	return pytest.TestVerdict{ID: "t", File: "test_cp.py", Checkpoint: "cp", Group: group, Status: status}
+}
+
+func TestAggregateCheckpoint(t *testing.T) {
+	tests := []pytest.TestVerdict{
+		test(report.Core, report.TestPassed), test(report.Core, report.TestPassed), test(report.Functionality, report.TestFailed),
+		test(report.Functionality, report.TestSkipped), test(report.ErrorGroup, report.TestError), test(report.Regression, report.TestPassed),
+	}
+	for _, try := range []struct {
+		name   string
+		rule   Policy
+		value  pytest.Verdicts
+		passed bool
+	}{
+		{"core", namedRule("core-cases"), verdict(report.Judged, tests...), true},
+		{"all", namedRule("all-cases"), verdict(report.Judged, tests...), false},
+		{"a skipped core test", namedRule("core-cases"), verdict(report.Judged, append(tests, test(report.Core, report.TestSkipped))...), false},
+		{"not judged", namedRule("core-cases"), verdict(report.Killed, tests...), false},
+		{"no core tests", namedRule("core-cases"), verdict(report.Judged, tests[2:]...), false},
+	} {
+		var got report.Checkpoint
+		reduce(t, &AggregateCheckpoint{Policy: try.rule}, pytest.OutputVerdicts, map[string]any{"verdicts": try.value}, []string{"verdicts"}, &got)
+		if got.Passed != try.passed || got.Class != try.value.Class || len(got.Tests) != len(try.value.Tests) {
+			t.Errorf("%s: %+v", try.name, got)
+		}
+		if try.name == "core" {
+			want := report.GroupCounts{report.Core: {Passed: 2, Total: 2}, report.Functionality: {Total: 2}, report.ErrorGroup: {Total: 1}, report.Regression: {Passed: 1, Total: 1}}
+			if diff := cmp.Diff(want, got.Groups); diff != "" {
+				t.Error(diff)
+			}
+			if got.DurationMS != 0 || got.Message != nil {
+				t.Error("measurements are in the verdict")
+			}
+		}
+	}
+	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": verdict(report.Judged)}, []string{"verdicts"}, nil)
+	if !st.Input || st.Message != "deciding whether cp passes: nonsense" {
+		t.Errorf("a rule that cannot be evaluated: %+v", st)
+	}
+}
+
+func checkpoint(class report.Class, passed bool) report.Checkpoint {
+	return report.Checkpoint{Class: class, Passed: passed, Groups: report.GroupCounts{report.Core: {Passed: 1, Total: 1}}}
+}
+
+func TestAggregateCell(t *testing.T) {
+	for _, try := range []struct {
+		name   string
+		values map[string]any
+		status report.Status
+		passed bool
+	}{
+		{"all pass", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Judged, true)}, report.Success, true},
+		{"one fails", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Judged, false)}, report.Success, false},
+		{"one is killed", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Killed, false)}, report.Error, false},
+		{"one broke", map[string]any{"a": checkpoint(report.Judged, true), "b": nil}, report.Broken, false},
+	} {
+		var got CellResult
+		reduce(t, &AggregateCell{Checkpoints: []string{"a", "b"}}, ResultOutput, try.values, []string{"a", "b"}, &got)
+		if got.Status != try.status || got.Passed != try.passed || len(got.Checkpoints) != 2 || got.Checkpoints[1].Name != "b" {
+			t.Errorf("%s: %+v", try.name, got)
+		}
+	}
+	var got CellResult
+	reduce(t, &AggregateCell{}, ResultOutput, nil, nil, &got)
+	if got.Passed && got.Status == report.Skipped {
+		t.Error("a cell without a checkpoint passes")
+	}
+}
+
+func TestAggregateSuite(t *testing.T) {
+	var got SuiteResult
+	reduce(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, map[string]any{
+		"a": CellResult{Status: report.Success, Passed: true}, "b": CellResult{Status: report.Success}, "c": nil,
+	}, []string{"a", "b", "c"}, &got)
+	want := SuiteResult{Cells: 3, Passed: 1, Statuses: map[report.Status]int{report.Success: 2, report.Broken: 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,360 @@
+package pytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// one is a test of a synthetic report.
+type one struct {
+	id       string // node id
+	outcome  string
+	keywords []string
+	seconds  float64
+	failure  string // of the call
+	cut      bool   // the report ends before its teardown
+}
+
+// jsonOf writes a report as pytest-json-report does.
+func jsonOf(code int, tests ...one) []byte {
+	type object = map[string]any
+	all := []object{}
+	for _, o := range tests {
+		stage := object{"duration": o.seconds / 3, "outcome": "passed"}
+		call := maps.Clone(stage)
+		if o.failure != "" {
+			call["outcome"], call["longrepr"] = "failed", o.failure
+		}
+		test := object{"nodeid": o.id, "outcome": o.outcome, "keywords": o.keywords, "setup": stage, "call": call, "teardown": stage}
+		if o.cut {
+			delete(test, "call")
+			delete(test, "teardown")
+		}
+		all = append(all, test)
+	}
+	b, err := json.Marshal(object{"exitcode": code, "summary": object{"collected": len(tests)}, "tests": all})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// ctrfOf writes a report as pytest-json-ctrf does.
+func ctrfOf(tests ...one) []byte {
+	all := []map[string]any{}
+	for _, o := range tests {
+		name, _, _ := strings.Cut(o.id, "[")
+		file, _, _ := strings.Cut(o.id, "::")
+		all = append(all, map[string]any{"name": name, "status": o.outcome, "duration": o.seconds * 1000, "file_path": file, "tags": o.keywords, "message": o.failure})
+	}
+	b, err := json.Marshal(map[string]any{"results": map[string]any{"tests": all}})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func collected(n int) []byte {
+	return fmt.Appendf(nil, "=== test session starts ===\ncollecting ... collected %d items\n\n...\n", n)
+}
+
+var parse = Parse{Grouping{
+	Checkpoint: "checkpoint_2",
+	Files:      map[string]string{"test_checkpoint_1.py": "checkpoint_1", "test_checkpoint_2.py": "checkpoint_2", "test_checkpoint_3.py": "checkpoint_3", "special.py": "checkpoint_1"},
+	Custom:     map[string]report.Group{"slow": report.Functionality, "crit": report.Core, "hostile": report.ErrorGroup},
+}}
+
+const current = "tests/test_checkpoint_2.py"
+
+// TestHowItEnded goes through every way in which a run can end.
+func TestHowItEnded(t *testing.T) {
+	pass := one{id: current + "::test_a", outcome: "passed"}
+	fail := one{id: current + "::test_b", outcome: "failed", failure: "assert 1 == 2"}
+	good := one{id: "tests/test_good.py::test_g", outcome: "passed"}
+	for _, try := range []struct {
+		name      string
+		left      left
+		class     report.Class
+		collected int
+		infra     bool
+		tests     int
+		message   string // a part of it
+	}{
+		{name: "all pass", left: left{report: jsonOf(0, pass), log: collected(1)}, class: report.Judged, collected: 1, tests: 1},
+		{name: "some fail", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: report.Judged, collected: 2, tests: 2},
+		{name: "one file cannot be imported",
+			left: left{exit: exitFacts{Code: 2},
+				report: []byte(`{"exitcode":2,"summary":{"collected":1},"tests":[],"collectors":[{"nodeid":"","outcome":"passed"},
+				{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"tests/x.py:1: in <module>\n    import kv\nE   ModuleNotFoundError: No module named 'kv'"}]}`),
+				log: []byte("collecting ... collected 1 item / 1 error\nInterrupted: 1 error during collection")},
+			class: report.CollectionError, collected: 1, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ModuleNotFoundError: No module named 'kv'"},
+		{name: "likewise, without a report", left: left{exit: exitFacts{Code: 2}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
+			class: report.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
+		{name: "continued after a collection error",
+			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			class: report.CollectionError, collected: 1, tests: 1, message: "tests/t.py: ImportError: x"},
+		{name: "no test functions", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: report.NoTests, infra: true, message: "pytest found no tests"},
+		{name: "unknown option", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")},
+			class: report.PytestFailed, infra: true, message: "unrecognized arguments: --entrypoint=x"},
+		{name: "conftest cannot be imported", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ModuleNotFoundError: No module named 'kv'\n")},
+			class: report.CollectionError, infra: true, message: "conftest.py could not be loaded: ModuleNotFoundError"},
+		{name: "conftest ends pytest", left: left{exit: exitFacts{Code: 1}, log: []byte("Traceback\nSystemExit: 1\n")}, class: report.NoReport, infra: true, message: "pytest ended with exit code 1, but there is no report to trust: pytest wrote no report"},
+		{name: "interrupted in a test", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
+			class: report.PytestFailed, collected: 5, infra: true, tests: 2, message: "pytest was interrupted"},
+		{name: "pytest.exit(7)", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
+			class: report.PytestFailed, collected: 5, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
+		{name: "internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, pass), log: collected(2)}, class: report.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
+		{name: "os._exit(0)", left: left{log: collected(3)}, class: report.NoReport, collected: 3, message: "exit code 0, but there is no report to trust"},
+		{name: "killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, pass), log: collected(3)}, class: report.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
+		{name: "killed below uvx", left: left{exit: exitFacts{Code: 137}, report: jsonOf(0, pass), log: collected(3)}, class: report.Killed, collected: 3, message: "pytest was ended by signal 9"},
+		{name: "session limit", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}, report: jsonOf(0, pass), log: collected(3)}, class: report.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
+		{name: "report of another run", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json says exit code 0, but pytest ended with 1"},
+		{name: "a report that says nothing of the end", left: left{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: report.NoReport, collected: 1, message: "does not say how pytest ended"},
+		{name: "truncated report", left: left{report: jsonOf(0, pass)[:40], log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json is not a whole JSON report"},
+		{name: "trailing garbage", left: left{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: report.NoReport, collected: 1, message: "not a whole JSON report"},
+		{name: "truncated report, CTRF whole", left: left{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: report.Judged, collected: 2, tests: 2},
+		{name: "empty report, CTRF has tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: report.Judged, collected: 2, tests: 2},
+		{name: "CTRF lost the failing case", left: left{exit: exitFacts{Code: 1}, ctrf: ctrfOf(pass), log: collected(2)}, class: report.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
+		{name: "CTRF of another run", left: left{ctrf: ctrfOf(fail), log: collected(1)}, class: report.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
+		{name: "both truncated", left: left{report: []byte("{"), ctrf: []byte("{"), log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json"},
+		{name: "CTRF truncated", left: left{ctrf: ctrfOf(pass)[:20], log: collected(1)}, class: report.NoReport, collected: 1, message: "ctrf-report.json is not a whole CTRF report"},
+		{name: "reports without tests", left: left{report: jsonOf(0), ctrf: ctrfOf()}, class: report.NoTests, infra: true, message: "the report has no tests"},
+		{name: "current file is missing", left: left{report: jsonOf(0, one{id: "tests/test_checkpoint_1.py::test_a", outcome: "passed"}), log: collected(1)}, class: report.Judged, collected: 1, tests: 1},
+		{name: "no line about collecting", left: left{report: jsonOf(0, pass, good)}, class: report.Judged, collected: 2, tests: 2},
+	} {
+		t.Run(try.name, func(t *testing.T) {
+			v, m := parse.judge(try.left)
+			if v.Class != try.class || v.Collected != try.collected || v.InfrastructureFailure != try.infra || len(v.Tests) != try.tests {
+				t.Errorf("got class %s, collected %d, infrastructure failure %v, %d tests", v.Class, v.Collected, v.InfrastructureFailure, len(v.Tests))
+			}
+			if (v.Class == report.Judged) != (m.Message == "") || !strings.Contains(m.Message, try.message) {
+				t.Errorf("message %q, want %q", m.Message, try.message)
+			}
+			if len(m.Tests) != len(v.Tests) || *v.ExitCode != try.left.exit.Code {
+				t.Errorf("%d measurements, exit code %d", len(m.Tests), *v.ExitCode)
+			}
+		})
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	for outcome, want := range map[string]report.TestStatus{
+		"passed": report.TestPassed, "failed": report.TestFailed, "skipped": report.TestSkipped, "error": report.TestError,
+		"xfailed": report.TestSkipped, "xpassed": report.TestPassed, "rerun": report.TestError, "": report.TestError,
+	} {
+		v, _ := parse.judge(left{report: jsonOf(0, one{id: current + "::t", outcome: outcome})})
+		if got := v.Tests[0].Status; got != want {
+			t.Errorf("json %q: %s, want %s", outcome, got, want)
+		}
+	}
+	for outcome, want := range map[string]report.TestStatus{
+		"passed": report.TestPassed, "failed": report.TestFailed, "skipped": report.TestSkipped, "pending": report.TestSkipped, "other": report.TestError, "": report.TestError,
+	} {
+		code := 0
+		if want == report.TestFailed || want == report.TestError {
+			code = 1
+		}
+		v, _ := parse.judge(left{exit: exitFacts{Code: code}, ctrf: ctrfOf(one{id: current + "::t", outcome: outcome})})
+		if len(v.Tests) != 1 || v.Tests[0].Status != want {
+			t.Errorf("ctrf %q: %+v, want %s", outcome, v.Tests, want)
+		}
+	}
+	// Passed until a phase says otherwise: one that was cut off did not pass.
+	v, m := parse.judge(left{exit: exitFacts{Code: 2}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
+	if v.Tests[0].Status != report.TestError || m.Tests[0].Message != "the test did not run to its end" {
+		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	for _, try := range []struct{ nodeid, file, id, checkpoint string }{
+		{"tests/test_checkpoint_2.py::test_x", "tests/test_checkpoint_2.py", "test_x", "checkpoint_2"},
+		{"tests/test_checkpoint_1.py::TestK::test_x[a::b[c]/d e]", "tests/test_checkpoint_1.py", "TestK::test_x[a::b[c]/d e]", "checkpoint_1"},
+		{"tests/sub/test_nested.py::test_x", "tests/sub/test_nested.py", "test_x", "nested"},
+		{"tests/foo_test.py::test_x", "tests/foo_test.py", "test_x", "checkpoint_2"},
+		{"tests/special.py::test_x", "tests/special.py", "test_x", "checkpoint_1"},
+		{"tests/test_checkpoint_3.py::test_x", "tests/test_checkpoint_3.py", "test_x", "checkpoint_3"},
+		{"test_x", "", "test_x", "checkpoint_2"},
+		{"tests/test_data/helper.py::test_x", "tests/test_data/helper.py", "test_x", "checkpoint_2"},
+	} {
+		v, _ := parse.judge(left{report: jsonOf(0, one{id: try.nodeid, outcome: "passed"})})
+		got := v.Tests[0]
+		if got.File != try.file || got.ID != try.id || got.Checkpoint != try.checkpoint {
+			t.Errorf("%s: %+v", try.nodeid, got)
+		}
+	}
+	v, _ := parse.judge(left{ctrf: ctrfOf(one{id: "tests/test_checkpoint_1.py::TestK::test_x[1]", outcome: "passed"})})
+	if got := v.Tests[0]; got.File != "tests/test_checkpoint_1.py" || got.ID != "TestK::test_x" || got.Checkpoint != "checkpoint_1" {
+		t.Errorf("ctrf: %+v", got)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	const prior, later = "tests/test_checkpoint_1.py", "tests/test_checkpoint_3.py"
+	for _, try := range []struct {
+		file     string
+		keywords string
+		want     report.Group
+	}{
+		{current, "", report.Core},
+		{current, "test_x test_checkpoint_2.py tests pytestmark", report.Core},
+		{current, "error", report.ErrorGroup},
+		{current, "regression", report.Regression},
+		{current, "functionality", report.Functionality},
+		{current, "regression error", report.ErrorGroup},
+		{current, "slow", report.Functionality},
+		{current, "slow crit", report.Functionality}, // the nearest decorator comes first
+		{current, "crit slow", report.Core},
+		{current, "functionality crit", report.Core}, // custom before the built-in
+		{current, "hostile functionality", report.ErrorGroup},
+		{current, "slow error", report.ErrorGroup},
+		{prior, "", report.Regression},
+		{prior, "error", report.Regression}, // another checkpoint's, whatever it is marked
+		{prior, "crit", report.Regression},
+		{later, "", report.Regression},
+	} {
+		v, _ := parse.judge(left{report: jsonOf(0, one{id: try.file + "::t", outcome: "passed", keywords: strings.Fields(try.keywords)})})
+		if got := v.Tests[0].Group; got != try.want {
+			t.Errorf("%s with %q: %s, want %s", try.file, try.keywords, got, try.want)
+		}
+	}
+	// A custom marker may have the name of the built-in one, and then counts.
+	p := Parse{Grouping{Checkpoint: "c", Custom: map[string]report.Group{"functionality": report.ErrorGroup}}}
+	v, _ := p.judge(left{report: jsonOf(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
+	if got := v.Tests[0].Group; got != report.ErrorGroup {
+		t.Errorf("a marker called functionality: %s", got)
+	}
+}
+
+func TestMeasurements(t *testing.T) {
+	l := left{timing: timing{Seconds: 1.5}, exit: exitFacts{Code: 1}, report: []byte(`{"exitcode":1,"tests":[
+		{"nodeid":"t.py::call","outcome":"failed","setup":{"duration":0.5,"outcome":"passed"},"call":{"duration":0.25,"outcome":"failed","longrepr":"assert 0"},"teardown":{"duration":0.25,"outcome":"failed","longrepr":"later"}},
+		{"nodeid":"t.py::setup","outcome":"error","setup":{"duration":1,"outcome":"failed","longrepr":"","crash":{"path":"/w/t.py","lineno":3,"message":"boom"}}},
+		{"nodeid":"t.py::teardown","outcome":"error","setup":{"outcome":"passed"},"call":{"outcome":"passed"},"teardown":{"outcome":"failed","longrepr":{"reason":"x"}}},
+		{"nodeid":"t.py::nothing","outcome":"failed"},
+		{"nodeid":"t.py::long","outcome":"failed","call":{"outcome":"failed","longrepr":"` + strings.Repeat("x", 3*maxMessage) + `"}}]}`)}
+	v, m := parse.judge(l)
+	if m.DurationMS != 1500 || v.Class != report.Judged {
+		t.Errorf("%v ms, %s", m.DurationMS, v.Class)
+	}
+	var got []string
+	for _, test := range m.Tests[:4] {
+		got = append(got, fmt.Sprintf("%v %s", test.DurationMS, test.Message))
+	}
+	if want := []string{"1000 assert 0", "1000 /w/t.py:3\nboom", "0 {\n  \"reason\": \"x\"\n}", "0 "}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if n := len(m.Tests[4].Message); n > maxMessage+20 {
+		t.Errorf("a message of %d bytes is kept", n)
+	}
+}
+
+// parseAll runs the task on what was left and returns its outputs.
+func parseAll(t *testing.T, p *Parse, l left) map[string]string {
+	t.Helper()
+	store := cache.NewMemory()
+	g := graph.New()
+	id := g.Add(graph.Node{Addr: "run", Kind: "run", Task: leaving{l}})
+	parsed := g.Add(graph.Node{Addr: "parse", Kind: "parse", Task: p, Deps: []graph.Dep{{On: id, As: "pytest",
+		Outputs: []string{OutputExit, OutputTiming, OutputReport, OutputCTRF, OutputLog}}}})
+	r, err := g.Execute(t.Context(), []graph.ID{parsed}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, o := range r.Status(parsed).Outputs {
+		b, err := cache.ReadBlob(t.Context(), store, o.Digest, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[o.Name] = string(b)
+	}
+	return got
+}
+
+// leaving stands for a Run that left l.
+type leaving struct{ left }
+
+func (leaving) Describe(context.Context, *graph.Manifest) error { return nil }
+
+func (l leaving) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err error) {
+	keep := func(name string, b []byte) {
+		d, _ := cache.PutBytes(ctx, w.Store, b)
+		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
+	}
+	exit, _ := json.Marshal(l.exit)
+	took, _ := json.Marshal(l.timing)
+	keep(OutputExit, exit)
+	keep(OutputTiming, took)
+	if l.report != nil {
+		keep(OutputReport, l.report)
+	}
+	if l.ctrf != nil {
+		keep(OutputCTRF, l.ctrf)
+	}
+	keep(OutputLog, l.log)
+	return o, nil
+}
+
+type noLog struct{}
+
+func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
+func (noLog) Append(cache.LogEntry) error       { return nil }
+
+// TestVerdictsAreTheFactsAlone: two runs that differ in nothing but times and
+// wording have verdicts of the same bytes, which is where a wave stops.
+func TestVerdictsAreTheFactsAlone(t *testing.T) {
+	run := func(seconds float64, failure string) left {
+		return left{exit: exitFacts{Code: 1}, timing: timing{Seconds: seconds},
+			report: jsonOf(1, one{id: current + "::a", outcome: "passed", seconds: seconds}, one{id: current + "::b", outcome: "failed", seconds: seconds, failure: failure}),
+			log:    append(collected(2), failure...)}
+	}
+	a, b := parseAll(t, &parse, run(1, "at 0x7f01")), parseAll(t, &parse, run(2, "at 0x7f02"))
+	if a[OutputVerdicts] != b[OutputVerdicts] {
+		t.Errorf("verdicts differ: %s", cmp.Diff(a[OutputVerdicts], b[OutputVerdicts]))
+	}
+	if a[OutputMeasurements] == b[OutputMeasurements] {
+		t.Error("measurements do not differ")
+	}
+	const want = `{"checkpoint":"checkpoint_2","class":"judged","exit_code":1,"collected":2,"infrastructure_failure":false,"tests":[` +
+		`{"id":"a","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"passed"},` +
+		`{"id":"b","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"failed"}]}`
+	if a[OutputVerdicts] != want {
+		t.Errorf("got %s", a[OutputVerdicts])
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	f.Add(jsonOf(1, one{id: current + "::a", outcome: "failed", failure: "x"}), ctrfOf(one{id: "a", outcome: "passed"}), collected(1), 1)
+	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::","keywords":null,"call":{"longrepr":{}}}]}`), []byte(`{"results":null}`), []byte(""), 0)
+	f.Add([]byte(`{"exitcode":2,"collectors":[{"outcome":"failed","longrepr":[1]}]}`), []byte("null"), []byte("during collection"), 2)
+	f.Add([]byte(nil), []byte(`{"results":{"tests":[{"name":"x.py::t","status":"failed","message":null}]}}`), []byte("collected 99999999999999999999 items"), 1)
+	f.Fuzz(func(t *testing.T, reported, ctrf, log []byte, code int) {
+		v, m := parse.judge(left{exit: exitFacts{Code: code}, report: reported, ctrf: ctrf, log: log})
+		if len(v.Tests) != len(m.Tests) {
+			t.Errorf("%d verdicts, %d measurements", len(v.Tests), len(m.Tests))
+		}
+		if v.Class == report.Judged && (len(v.Tests) == 0 || code != 0 && code != 1) {
+			t.Errorf("judged with exit code %d and %d tests", code, len(v.Tests))
+		}
+		if v.Class == report.Judged == (m.Message != "") {
+			t.Errorf("class %s with message %q", v.Class, m.Message)
+		}
+		for _, test := range v.Tests {
+			if !slices.Contains(report.Groups[:], test.Group) || test.Status == "" {
+				t.Errorf("%+v", test)
+			}
+		}
+	})
+}
