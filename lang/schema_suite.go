@@ -1,6 +1,8 @@
 package lang
 
-func exportKinds() []string { return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf", "scbench"} }
+func exportKinds() []string {
+	return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf", "scbench"}
+}
 
 func suiteSchema() BlockSchema {
 	return BlockSchema{
