@@ -2,6 +2,7 @@ package lang
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,6 +106,9 @@ func (l *loader) parse(path string, at *finding) *source {
 			f.code, f.summary = "missing-file", "Missing file"
 			if filepath.Base(path) == mainFile && at == nil {
 				f.summary = "No configuration"
+				if l.options.Dir != "" {
+					f.detail = fmt.Sprintf("There is no %q in %q.", mainFile, l.options.Dir)
+				}
 				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE looks elsewhere"
 			}
 		}

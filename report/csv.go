@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -46,7 +47,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 		for _, t := range c.Tests {
 			fields := append(axes[:len(axes):len(axes)],
 				t.ID, t.File, t.Checkpoint, string(t.Group), string(t.Status),
-				strconv.FormatFloat(t.DurationMS, 'f', -1, 64), messageOr(t.Message, ""))
+				strconv.FormatFloat(math.Round(t.DurationMS*1000)/1000, 'f', -1, 64), messageOr(t.Message, ""))
 			if err := put(fields...); err != nil {
 				return err
 			}

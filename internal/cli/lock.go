@@ -43,8 +43,8 @@ func (p *project) lockAll(ctx context.Context) error {
 		}
 		return exit(code, err)
 	}
-	dropped := p.locker.prune()
-	if err := p.locker.lock.Save(p.locker.path); err != nil {
+	dropped, err := p.locker.prune(ctx)
+	if err != nil {
 		return exit(exitNotJudged, err)
 	}
 	if !p.app.flags.quiet {

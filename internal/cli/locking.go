@@ -147,19 +147,36 @@ func (l *locker) uv() (*requirements.UV, error) {
 	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
 		program := filepath.Join(dir, "uv")
 		if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			// uv gets the caller's whole environment: how to reach the index is
+			// in it, and only versions come back.
 			return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
 		}
 	}
 	return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
 }
 
-// prune drops sets of this platform that nothing asked for.
-func (l *locker) prune() int {
+// prune drops the sets that nothing asked for, of this platform and of the
+// interpreters in use: others are somebody else's.
+func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lock.Keep(func(s requirements.Set) bool {
-		return s.Platform != platform || l.used[setKey(s.Python, s.Requires)]
+	release, err := l.exclusive(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if l.lock, err = requirements.Load(l.path); err != nil {
+		return 0, err
+	}
+	pythons := map[string]bool{}
+	for key := range l.used {
+		python, _, _ := strings.Cut(key, "\x00")
+		pythons[python] = true
+	}
+	dropped = l.lock.Keep(func(s requirements.Set) bool {
+		return s.Platform != platform || !pythons[s.Python] || l.used[setKey(s.Python, s.Requires)]
 	})
+	return dropped, l.lock.Save(l.path)
 }
 
 func setKey(python string, requires []string) string {

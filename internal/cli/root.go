@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -43,14 +44,17 @@ command it runs.`,
   fevalgraph plan                     see what a run would do, and why
   fevalgraph explain ADDR             why a node ran, would run, or was cached
   fevalgraph results --format csv     results of the last run`,
-		Args:          cobra.ArbitraryArgs,
-		RunE:          run.RunE,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return hintAtCommand(cmd, args, run.RunE(cmd, args))
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2 // letters
 	root.Flags().AddFlagSet(run.Flags())
 	a.addGlobalFlags(root)
 	root.AddGroup(
@@ -71,6 +75,19 @@ command it runs.`,
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
 	return root
+}
+
+// hintAtCommand adds to the complaint about a selector that fits nothing when
+// it may be a mistyped command.
+func hintAtCommand(root *cobra.Command, args []string, err error) error {
+	var coded *exitError
+	if !errors.As(err, &coded) || coded.code != exitNoMatch || len(args) == 0 {
+		return err
+	}
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return exit(exitNoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.err, near[0]))
+	}
+	return err
 }
 
 func (a *app) addGlobalFlags(root *cobra.Command) {
