@@ -1,7 +1,9 @@
-# SlopCodeBench: every problem of a checkout, graded with its own solutions.
+# SlopCodeBench: every problem of a checkout, graded with its own solutions, or
+# with what an agent left in a run directory.
 #
 #   fevalgraph run -C examples/scbench --var root=/data/slop-code-bench
 #   fevalgraph run -C examples/scbench --var root=... problem=file_backup
+#   fevalgraph run -C examples/scbench --var root=... --var run=/data/outputs/run-1
 #
 # Nothing here is known to the program: problems are found by fileset, their
 # config.yaml is read by yamldecode, and what SCBench does otherwise than the
@@ -10,6 +12,18 @@
 variable "root" {
   type        = string
   description = "A SlopCodeBench checkout"
+}
+
+variable "run" {
+  type        = string
+  default     = ""
+  description = "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot; empty for the problems' own solutions"
+}
+
+variable "out" {
+  type        = string
+  default     = "build/scbench"
+  description = "Where evaluation.json and the other files of SlopCodeBench go"
 }
 
 locals {
@@ -85,10 +99,24 @@ problem "scbench" {
 }
 
 solution "reference" {
-  for_each = local.configs
+  for_each = { for name, config in local.configs : name => config if var.run == "" }
 
   name    = "reference"
   problem = problem.scbench[each.key]
   source  = "${var.root}/problems/${each.key}/solutions/${checkpoint.name}"
   missing = "skip"
+}
+
+solution "agent" {
+  for_each = { for name, config in local.configs : name => config if var.run != "" }
+
+  name    = "agent"
+  problem = problem.scbench[each.key]
+  source  = "${var.run}/${each.key}/${checkpoint.name}/snapshot"
+  missing = "skip" # a checkpoint that the agent never reached
+}
+
+export "scbench" "tree" {
+  from = suite.default
+  path = var.out
 }
