@@ -260,17 +260,17 @@ func (r *Run) secrets() []string {
 func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, out io.Writer) error {
 	left := r.SetupTimeout
 	for _, line := range r.Setup {
-		var said capped.Buffer
+		var said capped.Buffer // by the command alone: it is what gets judged
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.secrets()))
 		redacted := backend.Redact(io.MultiWriter(&said, out), r.secrets())
-		fmt.Fprintf(redacted, "$ %s\n", line)
 		exit, err := session.Exec(ctx, backend.Command{
 			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Output: redacted,
 		})
 		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
 		}
-		fmt.Fprintf(redacted, "[exit %d]\n", exit.Code)
 		redacted.Close()
+		fmt.Fprintf(out, "[exit %d]\n", exit.Code)
 		if err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}

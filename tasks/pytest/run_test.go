@@ -1,0 +1,678 @@
+package pytest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// bench is a Run on a fake backend with the inputs that it takes.
+type bench struct {
+	t     *testing.T
+	store *cache.Memory
+	box   *fake.Backend
+	run   *Run
+	trees map[string][]string // input -> "path=content", "path->target"
+	saved string              // log of the last broken attempt
+
+	tests func(c *fake.Call) (backend.Exit, error) // what pytest does; nil passes
+	setup func(c *fake.Call) (backend.Exit, error)
+	uvx   func(c *fake.Call) (backend.Exit, error) // what preparing does
+}
+
+func newBench(t *testing.T) *bench {
+	s := &bench{t: t, store: cache.NewMemory(), trees: map[string][]string{"tests": {"test_cp.py=tests"}, "submission": {"kv.py=code"}}}
+	s.box = fake.New(s.store, s.program)
+	s.run = &Run{
+		Checkpoint: "cp", Directory: "tests", Entry: "python kv.py", Backend: s.box, Identity: s.box.Identity, Environment: &Environments{},
+		Pins: func(context.Context) ([]string, error) {
+			return []string{"pytest==8.4.2", "pytest-timeout==2.4.0"}, nil
+		},
+		Timeout: 20 * time.Second,
+	}
+	return s
+}
+
+// program tells the three kinds of commands apart.
+func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
+	argv := c.Command.Argv
+	do := s.tests
+	switch {
+	case argv[0] == "/bin/sh":
+		do = s.setup
+	case argv[len(argv)-1] == "--version":
+		do = s.uvx
+	case do == nil:
+		do = passing
+	}
+	if do == nil {
+		return backend.Exit{}, nil
+	}
+	return do(c)
+}
+
+func passing(c *fake.Call) (backend.Exit, error) {
+	c.Command.Output.Write(collected(1))
+	c.Files.Write(jsonReportPath, jsonOf(0, one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	c.Files.Write(ctrfPath, ctrfOf(one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	return backend.Exit{Seconds: 2}, nil
+}
+
+// tree is a task that makes a tree.
+type tree struct{ files []string }
+
+func (tr tree) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Strings("files", tr.files)
+	return nil
+}
+
+func (tr tree) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var entries []cache.Entry
+	for _, f := range tr.files {
+		if name, target, ok := strings.Cut(f, "->"); ok {
+			entries = append(entries, cache.Entry{Path: name, Link: target})
+			continue
+		}
+		name, content, _ := strings.Cut(f, "=")
+		d, err := cache.PutBytes(ctx, w.Store, []byte(content))
+		if err != nil {
+			return graph.Outcome{}, err
+		}
+		entries = append(entries, cache.Entry{Path: name, Digest: d})
+	}
+	built, err := cache.BuildTree(entries)
+	if err == nil {
+		err = built.Store(ctx, w.Store)
+	}
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: "tree", Digest: built.Root, Tree: true}}}, nil
+}
+
+// execute runs the node, also when it ran before, and returns its status and
+// outputs.
+func (s *bench) execute() (*graph.Status, map[string]string) {
+	s.t.Helper()
+	return s.executeWith(s.t.Context(), graph.Retry{})
+}
+
+func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Status, map[string]string) {
+	s.t.Helper()
+	g := graph.New()
+	names := []string{"tests", "submission"}
+	for _, a := range s.run.Assets {
+		names = append(names, "asset "+a.Name)
+	}
+	var deps []graph.Dep
+	for _, name := range names {
+		id := g.Add(graph.Node{Addr: name, Kind: name, Task: tree{s.trees[name]}})
+		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
+	}
+	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Retry: retry})
+	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{Store: s.store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1},
+		Force:   func(n *graph.Node) bool { return n.Kind == "pytest" },
+		SaveLog: func(_ string, _ int, output []byte) { s.saved = string(output) }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.box.Opens() != s.box.Closes() {
+		s.t.Errorf("%d sessions were opened and %d closed", s.box.Opens(), s.box.Closes())
+	}
+	outputs := map[string]string{}
+	for _, o := range r.Status(id).Outputs {
+		b, err := cache.ReadBlob(context.Background(), s.store, o.Digest, -1)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		outputs[o.Name] = string(b)
+	}
+	return r.Status(id), outputs
+}
+
+// key is the key that the run has now, and its manifest as text.
+func (s *bench) key() (cache.Key, string) {
+	s.t.Helper()
+	g := graph.New()
+	id := g.Add(graph.Node{Addr: "x", Kind: "pytest", Task: s.run})
+	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, Log: noLog{}, DryRun: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fields, err := graph.DecodeManifest(r.Status(id).Manifest)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var text strings.Builder
+	labels := map[string]bool{}
+	for _, f := range fields {
+		fmt.Fprintf(&text, "%s: %s\n", f.Label, f.Value)
+		if labels[f.Label] {
+			s.t.Errorf("the label %q is there twice", f.Label)
+		}
+		labels[f.Label] = true
+	}
+	return r.Status(id).Key, text.String()
+}
+
+func TestRun(t *testing.T) {
+	s := newBench(t)
+	st, outputs := s.execute()
+	if st.State != event.Done || st.Message != "" {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+	if outputs[OutputExit] != `{"code":0}` || outputs[OutputTiming] != `{"seconds":2}` || outputs[OutputLog] != string(collected(1)) {
+		t.Errorf("got %q", outputs)
+	}
+	if _, ok := outputs[OutputSetup]; ok || outputs[OutputReport] == "" || outputs[OutputCTRF] == "" {
+		t.Errorf("got %q", outputs)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	s := newBench(t)
+	s.run.Args, s.run.Plugins = []string{"-x", "-k a or b"}, []string{"no:cacheprovider"}
+	s.run.SessionTimeout = time.Minute
+	s.execute()
+	calls := s.box.Calls()
+	want := [][]string{
+		{"uvx", "--no-config", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
+		{"uvx", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
+			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
+			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
+			"-p", "no:cacheprovider", "-vv", "-x", "-k a or b"},
+	}
+	for i, argv := range want {
+		if diff := cmp.Diff(argv, calls[i].Command.Argv); diff != "" {
+			t.Errorf("command %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if got := calls[1].Command.Timeout; got != time.Minute {
+		t.Errorf("session limit %v", got)
+	}
+	s.run.Timeout = 0
+	if argv := s.run.testCommand("/usr/bin/python3"); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[3] != "--python=/usr/bin/python3" {
+		t.Errorf("without a limit, with an interpreter: %q", argv)
+	}
+	if got := seconds(1500 * time.Millisecond); got != "1.5" {
+		t.Errorf("1.5 s is %s", got)
+	}
+}
+
+func TestIni(t *testing.T) {
+	r := Run{Directory: "checks", Markers: []Marker{{"slow", "takes\n[long]  and:\tlonger"}, {"functionality", "mine"}, {"bare", ""}}}
+	const want = `[pytest]
+testpaths = checks
+markers =
+    error: error-handling / edge-case tests
+    functionality: non-core / nice-to-have tests
+    regression: regression tests from prior checkpoints
+    slow: takes [long] and: longer
+    bare: 
+`
+	if got := string(r.ini()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	s := newBench(t)
+	s.run.Env = []Var{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}, {Name: "A", Value: "3"}}
+	s.run.Assets = []Asset{{Name: "my-files.v2", Target: "data"}, {Name: "cfg", Target: "etc/cfg.json"}}
+	s.trees["asset my-files.v2"] = []string{"data/x=1"}
+	s.trees["asset cfg"] = []string{"etc/cfg.json={}"}
+	s.execute()
+	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/workspace/tests/assets/data",
+		"SCBENCH_ASSET_CFG=/workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
+	for _, c := range s.box.Calls() {
+		if diff := cmp.Diff(want, c.Command.Env); diff != "" {
+			t.Errorf("%q: %s", c.Command.Argv, diff)
+		}
+	}
+}
+
+// TestProblemWins: nothing that a submission ships stands in for what is the
+// problem's.
+func TestProblemWins(t *testing.T) {
+	s := newBench(t)
+	s.trees["tests"] = []string{"test_cp.py=real", "conftest.py=real", "assets/own.txt=real"}
+	s.trees["submission"] = []string{"kv.py=code", "conftest.py=evil", "tests/test_cp.py=evil", "tests/test_more.py=evil", "tests/assets/data/x=evil", "pytest.ini=evil",
+		"setup.cfg=[tool:pytest]", ".scbench/pytest-report.json=evil", ".scbench/ctrf-report.json->../kv.py"}
+	s.run.Assets = []Asset{{Name: "data", Target: "data"}}
+	s.trees["asset data"] = []string{"data/x=real"}
+	files := map[string]string{}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		for _, name := range c.Files.Names() {
+			b, err := c.Files.Read(name)
+			if err != nil {
+				t.Error(err)
+			}
+			files[name] = string(b)
+		}
+		return backend.Exit{}, nil
+	}
+	st, outputs := s.execute()
+	want := map[string]string{"kv.py": "code", "conftest.py": "evil", "setup.cfg": "[tool:pytest]", "pytest.ini": string(s.run.ini()),
+		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("the workspace (-want +got):\n%s", diff)
+	}
+	if st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
+		t.Errorf("%s with %q", st.State, outputs)
+	}
+	// The root conftest.py is there, and pytest is told not to look above tests.
+	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
+		if !slices.Contains(s.run.testCommand(""), arg) {
+			t.Errorf("%s is missing", arg)
+		}
+	}
+	// A submission that makes its tests a link to elsewhere.
+	s.trees["submission"] = []string{"kv.py=code", "tests->/etc", ".scbench->/tmp", "pytest.ini->kv.py"}
+	clear(files)
+	s.execute()
+	if files["tests/test_cp.py"] != "real" || files["pytest.ini"] != string(s.run.ini()) || files["kv.py"] != "code" {
+		t.Errorf("the workspace is %q", files)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	const secret = "s3cr3t-value"
+	s := newBench(t)
+	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
+	s.run.Setup = []string{"login"}
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "logged in with %s\n", secret)
+		return backend.Exit{Code: 1}, nil
+	}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		c.Command.Output.Write([]byte("token " + secret[:4])) // split over two writes
+		c.Command.Output.Write([]byte(secret[4:] + "\n"))
+		c.Files.Write(jsonReportPath, jsonOf(1, one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		c.Files.Write(ctrfPath, ctrfOf(one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		return backend.Exit{Code: 1}, nil
+	}
+	st, outputs := s.execute()
+	if st.State != event.Done {
+		t.Fatalf("%s: %s", st.State, st.Message)
+	}
+	for _, name := range []string{OutputLog, OutputSetup, OutputReport, OutputCTRF} {
+		if text := outputs[name]; strings.Contains(text, secret) || !strings.Contains(text, "***") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if calls := s.box.Calls(); !slices.Contains(calls[0].Command.Env, "TOKEN="+secret) {
+		t.Error("the tests do not get the secret")
+	}
+
+	key, manifest := s.key()
+	if strings.Contains(manifest, secret) || !strings.Contains(manifest, "env TOKEN from secret: token\n") {
+		t.Errorf("manifest:\n%s", manifest)
+	}
+	s.run.Env[0].Value = "another"
+	if other, _ := s.key(); other != key {
+		t.Error("the value of a secret is in the key")
+	}
+	s.run.Env = []Var{{Name: "TOKEN", Value: "token"}}
+	if other, _ := s.key(); other == key {
+		t.Error("a plain value looks like a secret's name")
+	}
+
+	// What broke is told without the secret.
+	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "%s: not found\n", secret)
+		return backend.Exit{Code: 127}, nil
+	}
+	st, _ = s.execute()
+	if st.State != event.Broken || strings.Contains(st.Message, secret) || strings.Contains(s.saved, secret) {
+		t.Errorf("%s: %s\n%s", st.State, st.Message, s.saved)
+	}
+	s.run.Setup, s.run.Environment = nil, &Environments{}
+	s.uvx = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "error: bad index https://%s@host\n", secret)
+		return backend.Exit{Code: 2}, nil
+	}
+	st, _ = s.execute()
+	if st.State != event.Broken || strings.Contains(st.Message, secret) {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+func TestKey(t *testing.T) {
+	base := func(t *testing.T) *bench {
+		s := newBench(t)
+		s.run.Setup, s.run.SetupTimeout = []string{"make"}, time.Minute
+		s.run.Env = []Var{{Name: "A", Value: "1"}}
+		s.run.Markers = []Marker{{"slow", "slow"}}
+		s.run.Assets = []Asset{{"data", "data"}}
+		return s
+	}
+	key, manifest := base(t).key()
+	const want = `kind: pytest
+recipe: 1
+checkpoint: cp
+entry: python kv.py
+tests directory: tests
+args: []
+plugins: []
+timeout: 20s
+session_timeout: 0s
+setup: ["make"]
+setup_timeout: 1m0s
+repeat: 0
+marker slow: slow
+target of asset data: data
+env A: 1
+backend platform: fake
+requirement pytest: 8.4.2
+requirement pytest-timeout: 2.4.0
+`
+	if manifest != want {
+		t.Errorf("manifest is\n%s\nwant\n%s", manifest, want)
+	}
+	for name, change := range map[string]func(r *Run){
+		"checkpoint": func(r *Run) { r.Checkpoint = "x" }, "entry": func(r *Run) { r.Entry = "x" }, "directory": func(r *Run) { r.Directory = "x" },
+		"args": func(r *Run) { r.Args = []string{"-x"} }, "plugins": func(r *Run) { r.Plugins = []string{"x"} }, "timeout": func(r *Run) { r.Timeout++ },
+		"session timeout": func(r *Run) { r.SessionTimeout++ }, "setup": func(r *Run) { r.Setup = nil }, "setup timeout": func(r *Run) { r.SetupTimeout++ },
+		"repeat": func(r *Run) { r.Repeat++ }, "marker": func(r *Run) { r.Markers[0].Name = "x" }, "marker's text": func(r *Run) { r.Markers[0].Description = "x" },
+		"asset": func(r *Run) { r.Assets[0].Target = "x" }, "env": func(r *Run) { r.Env[0].Value = "2" }, "env, more": func(r *Run) { r.Env = append(r.Env, Var{Name: "B"}) },
+		"pin":        func(r *Run) { r.Pins = func(context.Context) ([]string, error) { return []string{"pytest==9"}, nil } },
+		"not locked": func(r *Run) { r.Pins = func(context.Context) ([]string, error) { return nil, nil } },
+		"backend": func(r *Run) {
+			r.Identity = func(context.Context) (backend.Identity, error) {
+				return backend.Identity{{Label: "platform", Value: "x"}}, nil
+			}
+		},
+	} {
+		s := base(t)
+		change(s.run)
+		if other, _ := s.key(); other == key {
+			t.Errorf("%s is not in the key", name)
+		}
+	}
+	for name, change := range map[string]func(r *Run){
+		"unhashed":    func(r *Run) { r.Env = append(r.Env, Var{Name: "HTTP_PROXY", Value: "x", Unhashed: true}) },
+		"overridden":  func(r *Run) { r.Env = append([]Var{{Name: "A", Value: "0"}}, r.Env...) },
+		"environment": func(r *Run) { r.Environment = &Environments{} },
+	} {
+		s := base(t)
+		change(s.run)
+		if other, _ := s.key(); other != key {
+			t.Errorf("%s is in the key", name)
+		}
+	}
+}
+
+func TestSetup(t *testing.T) {
+	for _, try := range []struct {
+		name    string
+		exit    backend.Exit
+		err     error
+		said    string
+		state   event.State
+		message string
+	}{
+		{name: "fine", said: "ok\n", state: event.Done},
+		{name: "says no", exit: backend.Exit{Code: 1}, said: "tests failed\n", state: event.Done},
+		{name: "requirement cannot be met", exit: backend.Exit{Code: 1}, said: "  × No solution found\n", state: event.Done},
+		{name: "program is missing", exit: backend.Exit{Code: 127}, said: "sh: 1: uv: not found\n", state: event.Broken, message: `set-up command "setup": a program is missing: sh: 1: uv: not found`},
+		{name: "no network", exit: backend.Exit{Code: 2}, said: "error: x\n  error sending request for url (u)\nlast\n", state: event.Broken, message: `set-up command "setup": no network: error sending request for url (u)`},
+		{name: "network words, but fine", said: "connection refused\n", state: event.Done},
+		{name: "took too long", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Broken, message: "time limit"},
+		{name: "machinery", err: errors.New("unplugged"), state: event.Broken, message: `set-up command "setup": unplugged`},
+	} {
+		s := newBench(t)
+		s.run.Setup, s.run.SetupTimeout = []string{"setup", "second"}, time.Hour
+		s.setup = func(c *fake.Call) (backend.Exit, error) {
+			if c.Command.Argv[2] == "second" {
+				return backend.Exit{}, nil
+			}
+			io.WriteString(c.Command.Output, try.said)
+			return try.exit, try.err
+		}
+		st, outputs := s.execute()
+		if st.State != try.state || !strings.Contains(st.Message, try.message) {
+			t.Errorf("%s: %s: %s", try.name, st.State, st.Message)
+		}
+		if want := "$ setup\n" + try.said + fmt.Sprintf("[exit %d]\n$ second\n[exit 0]\n", try.exit.Code); try.state == event.Done && outputs[OutputSetup] != want {
+			t.Errorf("%s: noted %q, want %q", try.name, outputs[OutputSetup], want)
+		}
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	s := newBench(t)
+	s.execute()
+	s.execute()
+	if n := s.prepared(); n != 1 {
+		t.Errorf("prepared %d times", n)
+	}
+	s.run.Pins = func(context.Context) ([]string, error) { return []string{"pytest==9.0.0"}, nil }
+	s.execute()
+	s.run.Env = []Var{{Name: "UV_CACHE_DIR", Value: "/elsewhere", Unhashed: true}}
+	s.execute()
+	if n := s.prepared(); n != 3 {
+		t.Errorf("prepared %d times for three environments", n)
+	}
+	other := newBench(t)
+	other.run.Environment = s.run.Environment
+	other.execute()
+	if n := other.prepared(); n != 1 {
+		t.Errorf("another backend: prepared %d times", n)
+	}
+
+	// A failure is broken, and not remembered.
+	s = newBench(t)
+	fails := 1
+	s.uvx = func(c *fake.Call) (backend.Exit, error) {
+		if fails--; fails >= 0 {
+			io.WriteString(c.Command.Output, "error: Failed to fetch: `https://index`\n")
+			return backend.Exit{Code: 2}, nil
+		}
+		return backend.Exit{}, nil
+	}
+	if st, _ := s.execute(); st.State != event.Broken || st.Message != "preparing pytest with uv: exit code 2: error: Failed to fetch: `https://index`" {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+	if st, _ := s.execute(); st.State != event.Done || s.prepared() != 2 {
+		t.Errorf("%s: %s; prepared %d times", st.State, st.Message, s.prepared())
+	}
+	s = newBench(t)
+	s.uvx = func(*fake.Call) (backend.Exit, error) {
+		return backend.Exit{}, &backend.ToolError{Tool: "uvx", Err: errors.New("not found in PATH")}
+	}
+	if st, _ := s.execute(); st.State != event.Broken || !strings.Contains(st.Message, "uvx: not found in PATH") || !strings.Contains(st.Message, "pip install uv") {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+func (s *bench) prepared() int {
+	n := 0
+	for _, c := range s.box.Calls() {
+		if argv := c.Command.Argv; argv[0] == "uvx" && argv[len(argv)-1] == "--version" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestEndsOfTheTests(t *testing.T) {
+	for _, try := range []struct {
+		name    string
+		exit    backend.Exit
+		err     error
+		said    string
+		reports bool
+		state   event.State
+		facts   string
+		message string
+	}{
+		{name: "red", exit: backend.Exit{Code: 1}, reports: true, state: event.Done, facts: `{"code":1}`},
+		{name: "os._exit(0)", said: "test session starts", state: event.Done, facts: `{"code":0}`},
+		{name: "killed", exit: backend.Exit{Code: -1, Signal: "killed"}, state: event.Done, facts: `{"code":-1,"signal":"killed"}`},
+		{name: "limit", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`, message: "the session limit of 1m0s ended pytest"},
+		{name: "limit, machine full", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true, HostOOM: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`},
+		{name: "machine full", exit: backend.Exit{Code: -1, Signal: "killed", HostOOM: true}, state: event.Broken, message: "the machine ran out of memory while the tests ran"},
+		{name: "machine full, told by uvx", exit: backend.Exit{Code: 137, HostOOM: true}, state: event.Broken, message: "ran out of memory"},
+		{name: "machine full, tests fine", exit: backend.Exit{HostOOM: true}, reports: true, state: event.Done},
+		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Broken, message: "uvx could not start pytest: error: Failed to spawn: `pytest`"},
+		{name: "uvx cannot resolve", exit: backend.Exit{Code: 1}, said: "  × No solution found\n  ╰─▶ Because\n", state: event.Broken, message: "uvx could not start pytest"},
+		{name: "error: in a test", exit: backend.Exit{Code: 1}, said: "=== test session starts ===\nerror: mine\n", state: event.Done},
+		{name: "error: with a report", exit: backend.Exit{Code: 1}, said: "error: mine\n", reports: true, state: event.Done},
+		{name: "usage", exit: backend.Exit{Code: 4}, said: "ERROR: usage: pytest\n", state: event.Done, facts: `{"code":4}`},
+		{name: "machinery", err: errors.New("unplugged"), state: event.Broken, message: "running pytest: unplugged"},
+	} {
+		s := newBench(t)
+		s.tests = func(c *fake.Call) (backend.Exit, error) {
+			if try.reports {
+				passing(c)
+			}
+			io.WriteString(c.Command.Output, try.said)
+			return try.exit, try.err
+		}
+		if try.exit.TimedOut {
+			s.run.SessionTimeout = time.Minute
+		}
+		st, outputs := s.execute()
+		if st.State != try.state || !strings.Contains(st.Message, try.message) || try.facts != "" && outputs[OutputExit] != try.facts {
+			t.Errorf("%s: %s: %s; exit %s", try.name, st.State, st.Message, outputs[OutputExit])
+		}
+	}
+}
+
+// TestReports: what is in a report's place and is no report counts as absent;
+// what cannot be fetched is the machinery's fault.
+func TestReports(t *testing.T) {
+	s := newBench(t)
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		c.Files.Symlink("/etc/passwd", jsonReportPath)
+		c.Files.Write(ctrfPath+"/dir", nil)
+		return backend.Exit{}, nil
+	}
+	if st, outputs := s.execute(); st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
+		t.Errorf("%s with %q", st.State, outputs)
+	}
+	s = newBench(t)
+	s.run.Backend = uncollected{s.box}
+	if st, _ := s.execute(); st.State != event.Broken || st.Message != "fetching .scbench/pytest-report.json: cable cut" {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+// uncollected is a backend whose sessions cannot hand anything out.
+type uncollected struct{ *fake.Backend }
+
+func (u uncollected) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	s, err := u.Backend.Open(ctx, spec)
+	return deaf{s}, err
+}
+
+type deaf struct{ backend.Session }
+
+func (deaf) Collect(context.Context, string) (io.ReadCloser, error) {
+	return nil, errors.New("cable cut")
+}
+
+func TestHugeOutput(t *testing.T) {
+	s := newBench(t)
+	s.run.Setup = []string{"noise"}
+	chunk := bytes.Repeat([]byte("noise\n"), 1<<20/6)
+	noise := func(c *fake.Call) (backend.Exit, error) {
+		for range 100 {
+			c.Command.Output.Write(chunk)
+		}
+		return backend.Exit{Code: 1}, nil
+	}
+	s.setup = noise
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		c.Command.Output.Write(collected(7))
+		exit, err := noise(c)
+		io.WriteString(c.Command.Output, "the end\n")
+		return exit, err
+	}
+	_, outputs := s.execute()
+	for _, name := range []string{OutputLog, OutputSetup} {
+		text := outputs[name]
+		if len(text) > 20<<20 || !strings.Contains(text, "bytes dropped") {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+	}
+	if text := outputs[OutputLog]; !strings.HasPrefix(text, string(collected(7))) || !strings.HasSuffix(text, "the end\n") {
+		t.Error("the beginning or the end of the log is lost")
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	s := newBench(t)
+	s.box.OnOpen = func(backend.Spec) error { return errors.New("no space left on device") }
+	if st, _ := s.execute(); st.State != event.Broken || st.Message != "opening a session: opening session: no space left on device" {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	s := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		cancel()
+		return passing(c)
+	}
+	if st, _ := s.executeWith(ctx, graph.Retry{Attempts: 3}); st.State != event.Interrupted {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+func TestPanicClosesTheSession(t *testing.T) {
+	s := newBench(t)
+	s.tests = func(*fake.Call) (backend.Exit, error) { panic("bug") }
+	if st, _ := s.execute(); st.State != event.Broken { // executeWith counts sessions
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
+
+// TestEnter: a shell gets the very workspace and command of the node.
+func TestEnter(t *testing.T) {
+	s := newBench(t)
+	s.run.Setup = []string{"setup"}
+	s.execute()
+	calls := s.box.Calls()
+	g := graph.New()
+	var deps []graph.Dep
+	for _, name := range []string{"tests", "submission"} {
+		id := g.Add(graph.Node{Addr: name, Kind: name, Task: tree{s.trees[name]}})
+		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
+	}
+	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps})
+	r, err := g.Execute(t.Context(), []graph.ID{0, 1}, graph.Options{Store: s.store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("left the shell")
+	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, env, command []string) error {
+		last := calls[len(calls)-1].Command
+		if diff := cmp.Diff(last.Argv, command) + cmp.Diff(last.Env, env); diff != "" {
+			t.Error(diff)
+		}
+		return stop
+	})
+	if !errors.Is(err, stop) || s.box.Opens() != s.box.Closes() {
+		t.Errorf("%v; %d opened, %d closed", err, s.box.Opens(), s.box.Closes())
+	}
+}
