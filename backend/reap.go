@@ -112,10 +112,10 @@ func visitDead(path, run string, visit func(path string, entries []Entry) error)
 		return err
 	}
 	defer lock.Close()
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if still, err := stillNames(path, lock); err != nil || !still {
+		return err
 	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -96,20 +96,26 @@ func takeLock(path string) (*flock.Flock, error) {
 	if err != nil || !locked {
 		return nil, err
 	}
-	held, err := lock.Stat()
-	if err != nil {
-		lock.Close()
-		return nil, err
-	}
-	there, err := os.Stat(path)
-	if err == nil && os.SameFile(held, there) {
+	still, err := stillNames(path, lock)
+	if err == nil && still {
 		return lock, nil
 	}
 	lock.Close()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	return nil, err
+}
+
+// stillNames reports whether path still names the file that lock holds. The
+// file may have been removed, and another made, between opening and locking.
+func stillNames(path string, lock *flock.Flock) (bool, error) {
+	held, err := lock.Stat()
+	if err != nil {
+		return false, err
 	}
-	return nil, nil
+	there, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(held, there), err
 }
 
 // Add lists a session. Nothing of it may exist before Add has returned nil.
