@@ -59,7 +59,7 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	cmd.Env = u.Env
 	cmd.Dir = dir
 	// A child of uv's that keeps the pipe open must not keep us.
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
