@@ -42,7 +42,8 @@ type Recorder struct {
 	run   string
 	file  *os.File
 	buf   *bufio.Writer
-	err   error
+	err   error // of the events; there are no more after it
+	logs  error // of the logs
 }
 
 // NewRecorder creates runs/<run>/ in the project's state directory.
@@ -91,7 +92,7 @@ func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, logName(addr)), output, 0o644)
 	}
-	r.err = errors.Join(r.err, err)
+	r.logs = errors.Join(r.logs, err)
 }
 
 // logName is a file name for any address.
@@ -110,7 +111,7 @@ func (r *Recorder) SaveResults(content []byte) error {
 
 // Close finishes the record and makes its run the latest one.
 func (r *Recorder) Close() error {
-	err := errors.Join(r.err, r.buf.Flush(), r.file.Close())
+	err := errors.Join(r.err, r.logs, r.buf.Flush(), r.file.Close())
 	if err == nil {
 		err = renameio.WriteFile(filepath.Join(r.state, latestFile), []byte(r.run+"\n"), 0o644)
 	}

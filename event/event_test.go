@@ -1,0 +1,91 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// every is one event of each type with every field set, and its line.
+var every = []struct {
+	event Event
+	line  string
+}{
+	{RunStart{Type: "run.start", Schema: Schema, Run: "r1", Version: "1.0", Nodes: 3, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Project: "/p", Jobs: 2},
+		`{"type":"run.start","schema":1,"run":"r1","version":"1.0","nodes":3,"time":"2026-01-02T03:04:05Z","project":"/p","jobs":2}`},
+	{NodeQueued{Type: "node.queued", Addr: `pytest:kv/a["x"]`, Kind: "pytest", Key: "k", Cause: "a <b> & c", Changes: []Change{{Field: "file x", Old: "1", New: "2", Via: "tests:kv"}}},
+		`{"type":"node.queued","addr":"pytest:kv/a[\"x\"]","kind":"pytest","key":"k","cause":"a <b> & c","changes":[{"field":"file x","old":"1","new":"2","via":"tests:kv"}]}`},
+	{NodeStart{Type: "node.start", Addr: "a", Kind: "k", Attempt: 1}, `{"type":"node.start","addr":"a","kind":"k","attempt":1}`},
+	{NodeRetry{Type: "node.retry", Addr: "a", Kind: "k", Attempt: 1, Reason: "r", Wait: 1.5}, `{"type":"node.retry","addr":"a","kind":"k","attempt":1,"reason":"r","wait":1.5}`},
+	{NodeReopened{Type: "node.reopened", Addr: "a", Kind: "k", State: Cached, Cause: "c"}, `{"type":"node.reopened","addr":"a","kind":"k","state":"cached","cause":"c"}`},
+	{NodeDone{Type: "node.done", Addr: "a", Kind: "k", State: Done, Key: "x", Cause: "c", Changes: []Change{{Field: "f"}}, Seconds: 0.25, Attempt: 2, Message: "m\nn", Log: "d/1"},
+		`{"type":"node.done","addr":"a","kind":"k","state":"done","key":"x","cause":"c","changes":[{"field":"f"}],"seconds":0.25,"attempt":2,"message":"m\nn","log":"d/1"}`},
+	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Interrupted: 6, Seconds: 7.5, Exit: 8},
+		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"interrupted":6,"seconds":7.5,"exit":8}`},
+}
+
+func TestCodec(t *testing.T) {
+	for _, e := range every {
+		for i := range reflect.TypeOf(e.event).NumField() {
+			if reflect.ValueOf(e.event).Field(i).IsZero() {
+				t.Errorf("%T: the field %s is not tried", e.event, reflect.TypeOf(e.event).Field(i).Name)
+			}
+		}
+		var b bytes.Buffer
+		if err := writeLine(&b, e.event); err != nil || b.String() != e.line+"\n" {
+			t.Errorf("%T: %v\n got %s\nwant %s", e.event, err, b.String(), e.line)
+		}
+		if diff := cmp.Diff(e.event, Decode([]byte(e.line))); diff != "" {
+			t.Errorf("%T: %s", e.event, diff)
+		}
+		// A line of a later version of this schema.
+		if got := Decode([]byte(strings.Replace(e.line, "{", `{"novelty":[1],`, 1))); !reflect.DeepEqual(got, e.event) {
+			t.Errorf("with a new field: %+v", got)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, line := range []string{"", "\n", "{", "null", "[]", "1", `{}`, `{"type":"run.pause"}`, `{"type":1}`, `{"type":"run.end","nodes":"many"}`, every[0].line[:50]} {
+		if got := Decode([]byte(line)); got != nil {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, e := range every {
+		f.Add([]byte(e.line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e := Decode(line)
+		if e == nil {
+			return
+		}
+		again, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, Decode(again)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+type sink []Event
+
+func (s *sink) Emit(e Event) { *s = append(*s, e) }
+
+func TestSinks(t *testing.T) {
+	var a, b sink
+	Sinks{&a, &b}.Emit(every[0].event)
+	Sinks(nil).Emit(every[0].event)
+	if len(a) != 1 || len(b) != 1 {
+		t.Errorf("%d and %d events", len(a), len(b))
+	}
+}

@@ -1,0 +1,224 @@
+package event
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func record(t *testing.T, state, run string, events ...Event) {
+	t.Helper()
+	r, err := NewRecorder(state, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		r.Emit(e)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecorder(t *testing.T) {
+	state := t.TempDir()
+	r, err := NewRecorder(state, "run1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(state, "runs", "run1", EventsFile)
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	for _, e := range every[:5] {
+		before := size()
+		r.Emit(e.event)
+		if got, want := size()-before, int64(len(e.line)+1); got != want {
+			t.Errorf("%T: %d bytes are written, want %d: a crash would lose it", e.event, got, want)
+		}
+	}
+	before := size()
+	r.Emit(NodeDone{Type: "node.done", Addr: "fresh", State: Cached})
+	if size() != before {
+		t.Error("what happens to cached nodes is not written in blocks")
+	}
+	r.Emit(every[5].event)
+	r.SaveLog("pytest:kv/a", 1, []byte("first"))
+	r.SaveLog("pytest:kv/a", 2, []byte("second"))
+	if err := r.SaveResults([]byte("{}")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(state, "latest")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run that goes on is the latest: %v", err)
+	}
+	r.Emit(every[6].event)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	run, err := FindRun(state, "")
+	if err != nil || run.ID != "run1" {
+		t.Fatal(run, err)
+	}
+	n := 0
+	if err := run.Each(func(Event) bool { n++; return true }); err != nil || n != 8 {
+		t.Errorf("%d events, %v", n, err)
+	}
+	n = 0
+	if err := run.Each(func(Event) bool { n++; return n < 3 }); err != nil || n != 3 {
+		t.Errorf("stopped after %d, %v", n, err)
+	}
+	if done, err := run.Node("fresh"); err != nil || done.State != Cached {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if done, err := run.Node("none"); err != nil || done != nil {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if b, err := run.Log("pytest:kv/a"); err != nil || string(b) != "second" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := run.Log("none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if b, err := run.Results(); err != nil || string(b) != "{}" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestTruncated: a line that a crash cut off, and rubbish, are skipped; what
+// follows is read.
+func TestTruncated(t *testing.T) {
+	state := t.TempDir()
+	record(t, state, "run1")
+	lines := every[0].line + "\n" + every[2].line[:20] + "\n\nrubbish\n" + every[5].line + "\n" + strings.Repeat("x", 1<<20) + "\n" + every[6].line[:30]
+	if err := os.WriteFile(filepath.Join(state, "runs", "run1", EventsFile), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run, err := FindRun(state, "run1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	err = run.Each(func(e Event) bool {
+		switch e.(type) {
+		case RunStart:
+			types = append(types, "start")
+		case NodeDone:
+			types = append(types, "done")
+		default:
+			types = append(types, "other")
+		}
+		return true
+	})
+	if err != nil || !slices.Equal(types, []string{"start", "done"}) {
+		t.Errorf("%q, %v", types, err)
+	}
+}
+
+// TestNodeRunsTwice: of a node that was taken back, the last end counts.
+func TestNodeRunsTwice(t *testing.T) {
+	state := t.TempDir()
+	record(t, state, "run1", NodeDone{Type: "node.done", Addr: "a", State: Cached}, NodeReopened{Type: "node.reopened", Addr: "a", State: Cached}, NodeDone{Type: "node.done", Addr: "a", State: Done})
+	run, _ := FindRun(state, "run1")
+	if done, err := run.Node("a"); err != nil || done.State != Done {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+func TestRecorderFails(t *testing.T) {
+	state := t.TempDir()
+	r, err := NewRecorder(state, "run1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A log that cannot be written is told at the end and costs no events.
+	if err := os.WriteFile(filepath.Join(state, "runs", "run1", "logs"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.SaveLog("a", 1, []byte("x"))
+	r.Emit(every[6].event)
+	if err := r.Close(); err == nil || !strings.Contains(err.Error(), "writing the run record") {
+		t.Errorf("%v", err)
+	}
+	if b, err := os.ReadFile(filepath.Join(state, "runs", "run1", EventsFile)); err != nil || string(b) != every[6].line+"\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewRecorder(filepath.Join(state, "file"), "run1"); err == nil {
+		t.Error("no error for a state directory that is a file")
+	}
+}
+
+func TestFindRun(t *testing.T) {
+	state := t.TempDir()
+	if _, err := FindRun(state, ""); !errors.Is(err, ErrNoRuns) {
+		t.Errorf("%v", err)
+	}
+	if ids, err := Runs(state); err != nil || ids != nil {
+		t.Errorf("%q, %v", ids, err)
+	}
+	runs := []string{"20260101-100000-aa11", "20260101-100000-bb22", "20260102-090000-cc33"}
+	for _, run := range []int{2, 0, 1} { // the last one to end
+		record(t, state, runs[run])
+	}
+	if err := os.WriteFile(filepath.Join(state, "runs", "stray"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := Runs(state); err != nil || !slices.Equal(ids, runs) {
+		t.Errorf("%q, %v", ids, err)
+	}
+	for _, try := range []struct{ name, want, err string }{
+		{name: "", want: runs[1]},
+		{name: "latest", want: runs[1]},
+		{name: runs[0], want: runs[0]},
+		{name: "20260102", want: runs[2]},
+		{name: "bb22", want: runs[1]},
+		{name: "0000-c", want: runs[2]},
+		{name: "20260101", err: `"20260101" fits several runs: 20260101-100000-aa11, 20260101-100000-bb22`},
+		{name: "dd", err: `there is no run "dd"; the latest is 20260102-090000-cc33`},
+		{name: "../runs", err: `there is no run "../runs"`},
+		{name: "stray", err: "there is no run"},
+	} {
+		run, err := FindRun(state, try.name)
+		switch {
+		case try.err != "":
+			if err == nil || !strings.HasPrefix(err.Error(), try.err) {
+				t.Errorf("%q: %v, want %s", try.name, err, try.err)
+			}
+		case err != nil || run.ID != try.want:
+			t.Errorf("%q: %+v, %v; want %s", try.name, run, err, try.want)
+		}
+	}
+	// An id that is a part of another is still found.
+	record(t, state, "20260101")
+	if run, err := FindRun(state, "20260101"); err != nil || run.ID != "20260101" {
+		t.Errorf("%+v, %v", run, err)
+	}
+	// The note of the latest run is gone, or names one that is.
+	for _, note := range []string{"", "gone\n"} {
+		if err := os.WriteFile(filepath.Join(state, "latest"), []byte(note), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if run, err := FindRun(state, "latest"); err != nil || run.ID != runs[2] {
+			t.Errorf("note %q: %+v, %v", note, run, err)
+		}
+	}
+}
+
+func TestNewRunID(t *testing.T) {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("east", 3600))
+	if got := NewRunID(at, []byte{0xab, 0x01}); got != "20260304-040607-ab01" {
+		t.Errorf("got %s", got)
+	}
+}
