@@ -186,6 +186,10 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 		p.showLeaderboards(results)
 	}
 	view.RunSummary(a.io.Err, end, p.slowest(rep))
+	if a.flags.verbose {
+		bound := p.plan.Graph.Bound(rep, p.plan.Pools)
+		view.Schedule(a.io.Err, rep.Seconds, bound.Chain, bound.Slots)
+	}
 	if end.Exit == exitNotJudged || end.Exit == exitUsage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
 	}

@@ -1,0 +1,29 @@
+package graph
+
+import (
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+func TestBound(t *testing.T) {
+	g := New()
+	a := g.Add(Node{Addr: "a"})
+	b := g.Add(Node{Addr: "b", Deps: []Dep{{On: a}}})
+	c := g.Add(Node{Addr: "c"})
+	d := g.Add(Node{Addr: "d", Pool: "one", Deps: []Dep{{On: c}}})
+	r := &Report{Nodes: []ID{a, b, c, d}, statuses: []Status{
+		{State: event.Done, Stale: true, Seconds: 3},
+		{State: event.Done, Stale: true, Seconds: 4},
+		{State: event.Cached, Seconds: 100}, // an earlier run's
+		{State: event.Done, Stale: true, Seconds: 5},
+	}}
+	got := g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
+	if want := (Bound{Chain: 7, Slots: 5}); got != want {
+		t.Errorf("with two slots: %+v, want %+v", got, want)
+	}
+	got = g.Bound(r, map[string]int{CPUPool: 1, "one": 1})
+	if want := (Bound{Chain: 7, Slots: 7}); got != want {
+		t.Errorf("with one slot: %+v, want %+v", got, want)
+	}
+}
