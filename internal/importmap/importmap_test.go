@@ -3,8 +3,10 @@
 package importmap
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
@@ -14,128 +16,193 @@ import (
 
 const module = "github.com/fevalgraph/fevalgraph/"
 
-// rooms lists, for each room, the rooms that its packages may import beside
-// their own. A room is a package and everything below it.
-var rooms = map[string][]string{
-	"cmd":                {"internal/cli"},
-	"internal/cli":       {"backend", "cache", "event", "examples", "graph", "lang", "plan", "report", "tasks", "view"},
-	"internal/capped":    {},
-	"internal/fakeuv":    {},
-	"internal/importmap": {},
-	"lang":               {},
-	"plan":               {"backend", "cache", "event", "graph", "lang", "report", "tasks"},
-	"graph":              {"cache", "event", "internal/capped"},
-	"tasks":              {"backend", "cache", "event", "graph", "internal/capped", "report"},
-	"backend":            {"cache"},
-	"cache":              {},
-	"event":              {},
-	"report":             {},
-	"view":               {"event", "lang/diag", "report/text"},
-	"examples":           {},
-	"docs":               {},
+// room is a folder with all below it, unless a deeper one has a room of its own.
+type room struct {
+	folder string
+	may    []string // rooms that its code may import
+	why    string   // shown when it imports another
 }
 
-// libraries lists the third-party modules that only some rooms may import.
-var libraries = map[string][]string{
-	"github.com/hashicorp/hcl":     {"lang", "plan"},
-	"github.com/zclconf/go-cty":    {"lang", "plan"},
-	"github.com/spf13/cobra":       {"internal/cli"},
-	"github.com/docker/docker":     {"backend/docker"},
-	"google.golang.org/grpc":       {"cache/remote", "backend/remote"},
-	"github.com/vbauerster/mpb":    {"view"},
-	"github.com/jedib0t/go-pretty": {"report", "view"},
+// anyone may import these; they import nothing but the standard library.
+var anyone = []string{"internal/capped"}
+
+var rooms = []room{
+	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
+	{"internal/cli", []string{"*"}, "commands bring the rooms together"},
+	{"internal/capped", nil, "it is used by every room"},
+	{"internal/importmap", nil, "it is a test"},
+	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
+	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
+	{"lang/diag", nil, "diagnostics are shown by rooms that know no HCL"},
+	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
+	{"graph", []string{"cache", "event"}, "the engine knows neither the language, nor pytest, nor backends"},
+	{"tasks", []string{"tasks", "graph", "backend", "report", "cache", "event"}, "a task knows values and digests, not HCL, and prints nothing"},
+	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
+	{"backend/local", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
+	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
+	{"event", nil, "whoever reads a run needs this room alone"},
+	{"report", []string{"report", "report/text"}, "the model and its renderings run nothing"},
+	{"report/text", nil, "it lays out text, whatever the text says"},
+	{"view", []string{"event", "report", "report/text", "lang/diag"}, "it shows what others decided"},
+	{"examples", nil, "they are files for people"},
+	{"docs", nil, "they are pages for people"},
 }
 
-// leaves must not import any other package of their own room either: others
-// import them so as not to depend on the room.
-var leaves = []string{"lang/diag", "report/text"}
+// libraries lists the rooms that may import a library, by the beginning of its
+// path. Those that are not listed may be used where they help.
+var libraries = []struct {
+	path  string
+	rooms []string
+}{
+	{"github.com/hashicorp/hcl", []string{"lang", "plan"}},
+	{"github.com/zclconf/go-cty", []string{"lang", "plan"}},
+	{"github.com/zclconf/go-cty-yaml", []string{"lang"}},
+	{"github.com/spf13/cobra", []string{"internal/cli"}},
+	{"github.com/spf13/pflag", []string{"internal/cli"}},
+	{"github.com/docker", []string{"backend/docker"}},
+	{"github.com/moby", []string{"backend/docker"}},
+	{"google.golang.org/grpc", []string{"cache/remote", "backend/remote"}},
+	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
+	{"github.com/vbauerster/mpb", []string{"view"}},
+	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest"}},
+}
 
-type goPackage struct {
+// forTests are packages that no code of the program may import.
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "internal/fakeuv"}
+
+// listed is what `go list` says of a package.
+type listed struct {
 	ImportPath string
-	Imports    []string
+	Imports    []string // of its code, not of its tests
 }
 
-func TestImportsGoOneWay(t *testing.T) {
-	for _, p := range packages(t) {
-		from, ours := strings.CutPrefix(p.ImportPath, module)
-		if !ours {
+// TestImports holds every package of the module to the table of rooms.
+func TestImports(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, said.Bytes())
+	}
+	var packages []listed
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if len(packages) < len(rooms)/2 {
+		t.Fatalf("go list knows only %d packages", len(packages))
+	}
+	for _, problem := range check(packages) {
+		t.Error(problem)
+	}
+}
+
+// check returns a line for every import that the tables do not allow.
+func check(packages []listed) []string {
+	var problems []string
+	for _, p := range packages {
+		from, ok := strings.CutPrefix(p.ImportPath, module)
+		if !ok {
 			continue
 		}
-		room := roomOf(from)
-		if room == "" {
-			t.Errorf("package %s is in no room of the import map", from)
+		r := roomOf(from)
+		if r == nil {
+			problems = append(problems, fmt.Sprintf("%s is in no room: give it one in internal/importmap and in ARCHITECTURE.md", from))
 			continue
 		}
-		for _, imported := range p.Imports {
-			if to, ours := strings.CutPrefix(imported, module); ours {
-				checkRoom(t, from, room, to)
-			} else {
-				checkLibrary(t, from, imported)
+		for _, path := range p.Imports {
+			if problem := refuse(from, r, path); problem != "" {
+				problems = append(problems, problem)
 			}
 		}
 	}
+	return problems
 }
 
-func checkRoom(t *testing.T, from, room, to string) {
-	t.Helper()
-	if slices.Contains(leaves, from) {
-		t.Errorf("%s imports %s; it must stay a leaf", from, to)
-		return
-	}
-	if within(to, room) || slices.ContainsFunc(rooms[room], func(allowed string) bool { return within(to, allowed) }) {
-		return
-	}
-	t.Errorf("%s imports %s; room %s may import only %v", from, to, room, rooms[room])
-}
-
-func checkLibrary(t *testing.T, from, imported string) {
-	t.Helper()
-	for library, allowed := range libraries {
-		if !within(imported, library) {
-			continue
+// refuse says why the package from must not import path, or "".
+func refuse(from string, r *room, path string) string {
+	to, ours := strings.CutPrefix(path, module)
+	if !ours {
+		for _, l := range libraries {
+			if within(path, l.path) && !slices.ContainsFunc(l.rooms, func(folder string) bool { return within(from, folder) }) {
+				return fmt.Sprintf("%s imports %s, which only %s may", from, path, strings.Join(l.rooms, ", "))
+			}
 		}
-		if !slices.ContainsFunc(allowed, func(room string) bool { return within(from, room) }) {
-			t.Errorf("%s imports %s, which only %v may", from, imported, allowed)
-		}
+		return ""
 	}
+	target := roomOf(to)
+	switch {
+	case slices.Contains(forTests, to) && !slices.Contains(forTests, from):
+		return fmt.Sprintf("%s imports %s, which is for tests", from, to)
+	case target == nil || target == r || slices.Contains(anyone, to) || slices.Contains(r.may, "*") || slices.Contains(r.may, target.folder):
+		return ""
+	}
+	return fmt.Sprintf("%s imports %s, but of our own %s may import only [%s]: %s", from, to, r.folder, strings.Join(r.may, ", "), r.why)
 }
 
-// roomOf returns the longest room that holds the package.
-func roomOf(path string) string {
-	best := ""
-	for room := range rooms {
-		if within(path, room) && len(room) > len(best) {
-			best = room
+// roomOf returns the innermost room that a package is in.
+func roomOf(folder string) *room {
+	var found *room
+	for i := range rooms {
+		if within(folder, rooms[i].folder) && (found == nil || len(rooms[i].folder) > len(found.folder)) {
+			found = &rooms[i]
 		}
 	}
-	return best
+	return found
 }
 
-func within(path, root string) bool {
-	return path == root || strings.HasPrefix(path, root+"/")
+// within reports whether path is prefix or below it.
+func within(path, prefix string) bool {
+	return path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-// packages reads the module's packages as the go command sees them, without
-// their tests: tests may reach across rooms.
-func packages(t *testing.T) []goPackage {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	var list []goPackage
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("decoding go list: %v", err)
+// TestCheck: the test above can fail, and says what is wrong.
+func TestCheck(t *testing.T) {
+	for _, try := range []struct{ from, imports, want string }{
+		{"graph", module + "cache", ""},
+		{"graph", module + "internal/capped", ""},
+		{"graph", "context", ""},
+		{"graph", module + "tasks", "graph imports tasks, but of our own graph may import only [cache, event]: the engine knows neither the language, nor pytest, nor backends"},
+		{"graph", module + "lang", "graph imports lang, but"},
+		{"event", module + "cache", "event imports cache, but of our own event may import only []: whoever"},
+		{"tasks/pytest", module + "view", "tasks/pytest imports view, but of our own tasks may import only [tasks, graph,"},
+		{"tasks", module + "tasks/pytest", ""},
+		{"tasks/pytest", module + "backend/local", "tasks/pytest imports backend/local, but"},
+		{"backend/local", module + "backend", ""},
+		{"backend/local", module + "backend/fake", "backend/local imports backend/fake, which is for tests"},
+		{"internal/cli", module + "backend/local", ""},
+		{"internal/cli", module + "internal/fakeuv", "internal/cli imports internal/fakeuv, which is for tests"},
+		{"lang/funcs", module + "lang/diag", ""},
+		{"lang/funcs", "github.com/zclconf/go-cty-yaml", ""},
+		{"tasks", "github.com/zclconf/go-cty/cty", "tasks imports github.com/zclconf/go-cty/cty, which only lang, plan may"},
+		{"view", "github.com/hashicorp/hcl/v2", "view imports github.com/hashicorp/hcl/v2, which only lang, plan may"},
+		{"view", "github.com/spf13/cobra", "view imports github.com/spf13/cobra, which only internal/cli may"},
+		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker may"},
+		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only cache/remote, backend/remote may"},
+		{"report", "testing", "report imports testing, which only"},
+		{"tools/x", "context", "tools/x is in no room"},
+	} {
+		got := check([]listed{{ImportPath: module + try.from, Imports: []string{try.imports}}})
+		switch {
+		case try.want == "":
+			if len(got) > 0 {
+				t.Errorf("%s imports %s: %q", try.from, try.imports, got)
+			}
+		case len(got) != 1 || !strings.HasPrefix(got[0], try.want):
+			t.Errorf("%s imports %s: %q, want %s", try.from, try.imports, got, try.want)
 		}
-		list = append(list, p)
 	}
-	if len(list) < len(rooms) {
-		t.Fatalf("go list knows %d packages only", len(list))
-	}
-	return list
 }
