@@ -185,6 +185,9 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 		report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
 		p.showLeaderboards(results)
 	}
+	if len(p.plan.Cells) == 0 {
+		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
+	}
 	view.RunSummary(a.io.Err, end, p.slowest(rep))
 	if a.flags.verbose {
 		bound := p.plan.Graph.Bound(rep, p.plan.Pools)
