@@ -48,6 +48,7 @@ var rooms = []room{
 	{"view", []string{"event", "report", "report/text", "lang/diag"}, "it shows what others decided"},
 	{"examples", nil, "they are files for people"},
 	{"docs", nil, "they are pages for people"},
+	{"bench", nil, "it measures from outside"},
 }
 
 // libraries lists the rooms that may import a library, by the beginning of its
