@@ -69,7 +69,12 @@ func leaderboard(r *lang.Result, cells []report.Cell) (Leaderboard, error) {
 	for _, row := range rows {
 		line := slices.Clone(row.group)
 		for i, v := range row.metrics {
-			line = append(line, metricText(v, r.Metrics[i].Format))
+			m := r.Metrics[i]
+			text := metricText(v, m.Format)
+			if m.Format != "" && strings.Contains(text, "%!") { // how fmt says that it cannot
+				return b, fmt.Errorf("metric %q: the format %q does not fit its value: %s", m.Name, m.Format, text)
+			}
+			line = append(line, text)
 		}
 		b.Rows = append(b.Rows, line)
 	}
@@ -85,7 +90,10 @@ func groupCells(r *lang.Result, cells []report.Cell) (map[string][]report.Cell, 
 			if diags.HasErrors() {
 				return nil, nil, diags
 			}
-			if keep.IsNull() || keep.Type() != cty.Bool || keep.False() {
+			if keep.IsNull() || keep.Type() != cty.Bool {
+				return nil, nil, fmt.Errorf("where must be true or false, not %s", keep.Type().FriendlyName())
+			}
+			if keep.False() {
 				continue
 			}
 		}
@@ -212,8 +220,11 @@ func metricText(v cty.Value, format string) string {
 	}
 	if v.Type() == cty.Number {
 		f, _ := v.AsBigFloat().Float64()
-		if format != "" {
+		switch {
+		case format != "":
 			return fmt.Sprintf(format, f)
+		case v.AsBigFloat().IsInt():
+			return v.AsBigFloat().Text('f', 0)
 		}
 		return new(big.Float).SetFloat64(f).Text('g', 4)
 	}

@@ -46,6 +46,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		out.Labels[l.Name] = l.Value
 	}
 	var classes []report.Class
+	stopped := false // the run ended before some checkpoint
 	for _, cc := range cell.Checkpoints {
 		if !asked[cc.Aggregate] {
 			continue
@@ -55,6 +56,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
 		classes = append(classes, c.Class)
+		stopped = stopped || r.Status(cc.Aggregate).State == event.Interrupted
 		if out.Message == nil && c.Message != nil {
 			message := c.Name + ": " + *c.Message
 			out.Message = &message
@@ -62,6 +64,9 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		out.Checkpoints = append(out.Checkpoints, c)
 	}
 	out.Status = report.CellStatus(classes)
+	if stopped && out.Status == report.Success {
+		out.Status = report.Skipped // not everything that was asked for was judged
+	}
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
 }
 
@@ -106,6 +111,9 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 		c.Class = report.NotReached
 	}
 	message := st.Message
+	if st.Input {
+		c.Class = report.InputError
+	}
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
