@@ -188,7 +188,7 @@ func seeds(t *testing.T) uint64 {
 	if testing.Short() {
 		return 30
 	}
-	return 250
+	return 120
 }
 
 // TestResumedEqualsClean: however often runs break, lose blobs or are

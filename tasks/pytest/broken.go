@@ -18,6 +18,9 @@ var networkTrouble = regexp.MustCompile(`(?i)(error sending request|dns error|fa
 // did it and said no. It returns the reason, or "".
 func setupBroken(exit backend.Exit, output []byte) string {
 	const shellNotExecutable, shellNotFound = 126, 127
+	// What ended a command is said last; expressions are slow on megabytes.
+	const enough = 256 << 10
+	output = output[max(0, len(output)-enough):]
 	switch {
 	case exit.TimedOut:
 		return "its time limit ended it"

@@ -363,7 +363,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 1
+recipe: 2
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -591,16 +591,16 @@ func TestHugeOutput(t *testing.T) {
 	s := newBench(t)
 	s.run.Setup = []string{"noise"}
 	chunk := bytes.Repeat([]byte("noise\n"), 1<<20/6)
-	noise := func(c *fake.Call) (backend.Exit, error) {
-		for range 100 {
+	noise := func(c *fake.Call, mebibytes int) (backend.Exit, error) {
+		for range mebibytes {
 			c.Command.Output.Write(chunk)
 		}
 		return backend.Exit{Code: 1}, nil
 	}
-	s.setup = noise
+	s.setup = func(c *fake.Call) (backend.Exit, error) { return noise(c, 25) }
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
 		c.Command.Output.Write(collected(7))
-		exit, err := noise(c)
+		exit, err := noise(c, 100)
 		io.WriteString(c.Command.Output, "the end\n")
 		return exit, err
 	}
