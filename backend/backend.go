@@ -37,6 +37,9 @@ type Backend interface {
 type Session interface {
 	// Dir is the workspace's absolute path as the commands see it.
 	Dir() string
+	// Place puts further inputs into the workspace, in order, like those of
+	// the Spec: what programs left in their way gives way.
+	Place(ctx context.Context, inputs ...Input) error
 	// Exec runs one command to its end or to its limit and ends everything
 	// that the command started. Cancelling ctx ends it early with ctx's cause.
 	Exec(ctx context.Context, cmd Command) (Exit, error)

@@ -30,8 +30,10 @@ type input struct {
 	replace bool
 }
 
+// absent is the wanted content of a file that must not be there.
+const absent = "\x00absent"
+
 func testInputs(t *testing.T, open Opener) {
-	const absent = "\x00absent"
 	for _, test := range []struct {
 		name   string
 		inputs []input
@@ -104,17 +106,28 @@ func testInputs(t *testing.T, open Opener) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b, store := open(t)
-			s := session(t, b, resolve(t, store, test.inputs)...)
-			for path, want := range test.want {
-				got, err := collect(t, s, path)
-				switch {
-				case want == absent && !errors.Is(err, fs.ErrNotExist):
-					t.Errorf("%q: got %q, %v; want it absent", path, got, err)
-				case want != absent && (err != nil || got != want):
-					t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
-				}
+			inputs := resolve(t, store, test.inputs)
+			s := session(t, b, inputs[0])
+			if err := s.Place(t.Context(), inputs[1:]...); err != nil {
+				t.Fatal(err)
 			}
+			wantFiles(t, s, test.want)
+			wantFiles(t, session(t, b, inputs...), test.want)
 		})
+	}
+}
+
+// wantFiles checks files of the workspace: path -> content or absent.
+func wantFiles(t *testing.T, s backend.Session, files map[string]string) {
+	t.Helper()
+	for path, want := range files {
+		got, err := collect(t, s, path)
+		switch {
+		case want == absent && !errors.Is(err, fs.ErrNotExist):
+			t.Errorf("%q: got %q, %v; want it absent", path, got, err)
+		case want != absent && (err != nil || got != want):
+			t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
+		}
 	}
 }
 

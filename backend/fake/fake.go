@@ -95,11 +95,9 @@ func (b *Backend) Calls() []Call {
 
 // Open implements backend.Backend.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
-	files := &Files{}
-	for _, in := range spec.Inputs {
-		if err := files.place(ctx, b.store, in); err != nil {
-			return nil, fmt.Errorf("opening session: placing input %q: %w", in.Path, err)
-		}
+	s := &session{b: b, spec: spec, files: &Files{}}
+	if err := s.Place(ctx, spec.Inputs...); err != nil {
+		return nil, fmt.Errorf("opening session: %w", err)
 	}
 	if b.OnOpen != nil {
 		if err := b.OnOpen(spec); err != nil {
@@ -109,7 +107,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opens++
-	return &session{b: b, spec: spec, files: files}, nil
+	return s, nil
 }
 
 // session implements backend.Session.
@@ -121,6 +119,19 @@ type session struct {
 }
 
 func (s *session) Dir() string { return Dir }
+
+// Place implements backend.Session.
+func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
+	if s.closed {
+		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
+	}
+	for _, in := range inputs {
+		if err := s.files.place(ctx, s.b.store, in); err != nil {
+			return fmt.Errorf("placing input %q: %w", in.Path, err)
+		}
+	}
+	return nil
+}
 
 func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, error) {
 	if err := context.Cause(ctx); err != nil {

@@ -100,7 +100,15 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 			return err
 		}
 	}
-	for _, in := range spec.Inputs {
+	return s.Place(ctx, spec.Inputs...)
+}
+
+// Place implements backend.Session.
+func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
+	if s.root == nil {
+		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
+	}
+	for _, in := range inputs {
 		if err := s.place(ctx, in); err != nil {
 			return fmt.Errorf("placing input %q: %w", in.Path, err)
 		}

@@ -88,7 +88,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
 	m.String("tests directory", r.Directory)
@@ -158,26 +158,16 @@ func (r *Run) describeEnv(m *graph.Manifest) {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	spec, err := r.workspace(ctx, w)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	session, err := r.Backend.Open(ctx, spec)
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("opening a session: %w", err)
-	}
-	// Closing ends processes; that must happen on a cancelled run, too.
-	defer session.Close(context.WithoutCancel(ctx))
-
-	env := r.environ(session.Dir())
 	setup := &capped.Buffer{}
-	if err := r.setUp(ctx, session, env, io.MultiWriter(setup, w.Log)); err != nil {
-		return graph.Outcome{}, err
+	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log))
+	if session != nil {
+		// Closing ends processes; that must happen on a cancelled run, too.
+		defer session.Close(context.WithoutCancel(ctx))
 	}
-	python, err := r.Environment.prepare(ctx, r, session, env)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
+	env := r.environ(session.Dir())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
 	exit, err := session.Exec(ctx, backend.Command{
@@ -190,28 +180,50 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
 }
 
-// workspace lists the session's inputs in the order in which they win: the
-// submission first, then everything of the problem's.
-func (r *Run) workspace(ctx context.Context, w *graph.Work) (backend.Spec, error) {
+// open makes the workspace: the submission, what the set-up commands make of
+// it, and only then everything of the problem's, so that no code which a
+// submission gets to run before the tests can touch them. A session is
+// returned also with an error that came later; the caller closes it.
+func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session backend.Session, python string, err error) {
 	submission, _ := w.Input("submission", "tree")
+	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}})
+	if err != nil {
+		return nil, "", fmt.Errorf("opening a session: %w", err)
+	}
+	env := r.environ(session.Dir())
+	if err := r.setUp(ctx, session, env, setup); err != nil {
+		return session, "", err
+	}
+	if python, err = r.Environment.prepare(ctx, r, session, env); err != nil {
+		return session, "", err
+	}
+	inputs, err := r.problemInputs(ctx, w)
+	if err != nil {
+		return session, "", err
+	}
+	if err := session.Place(ctx, inputs...); err != nil {
+		return session, "", fmt.Errorf("placing the tests: %w", err)
+	}
+	return session, python, nil
+}
+
+// problemInputs lists what the problem puts over a submission, in the order in
+// which it wins.
+func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input, error) {
 	tests, _ := w.Input("tests", "tree")
 	empty, err := cache.PutBytes(ctx, w.Store, nil) // the empty Directory
 	if err != nil {
-		return backend.Spec{}, fmt.Errorf("storing an empty directory: %w", err)
+		return nil, fmt.Errorf("storing an empty directory: %w", err)
 	}
-	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{
-		{Path: ".", Tree: submission},
-		{Path: r.Directory, Tree: tests, Replace: true},
-	}}
+	inputs := []backend.Input{{Path: r.Directory, Tree: tests, Replace: true}}
 	for _, a := range r.Assets {
 		tree, _ := w.Input("asset "+a.Name, "tree")
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree})
+		inputs = append(inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree})
 	}
-	spec.Inputs = append(spec.Inputs,
+	return append(inputs,
 		backend.Input{Path: reportsDir, Tree: empty, Replace: true},
 		backend.Input{Path: iniPath, Content: r.ini(), Replace: true},
-	)
-	return spec, nil
+	), nil
 }
 
 // environ is the environment of the tests in a workspace at dir.

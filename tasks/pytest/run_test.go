@@ -289,6 +289,39 @@ func TestProblemWins(t *testing.T) {
 	}
 }
 
+// Set-up commands run code that a submission ships: building it, for example.
+func TestProblemWinsOverSetup(t *testing.T) {
+	s := newBench(t)
+	s.run.Setup = []string{"make"}
+	var seen []string
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		seen = c.Files.Names()
+		for _, name := range []string{"tests/test_cp.py", "tests/test_more.py", "pytest.ini", jsonReportPath, "built"} {
+			c.Files.Write(name, []byte("evil"))
+		}
+		return backend.Exit{}, nil
+	}
+	files := map[string]string{}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		for _, name := range c.Files.Names() {
+			b, err := c.Files.Read(name)
+			if err != nil {
+				t.Error(err)
+			}
+			files[name] = string(b)
+		}
+		return passing(c)
+	}
+	s.execute()
+	if diff := cmp.Diff([]string{"kv.py"}, seen); diff != "" {
+		t.Errorf("what set-up sees (-want +got):\n%s", diff)
+	}
+	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini())}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("what the tests see (-want +got):\n%s", diff)
+	}
+}
+
 func TestSecrets(t *testing.T) {
 	const secret = "s3cr3t-value"
 	s := newBench(t)

@@ -2,7 +2,6 @@ package pytest
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -20,22 +19,12 @@ func (r *Run) Prepare(ctx context.Context) (err error) {
 // commands, and hands the session to use, with its environment and the command
 // that would run the tests. The session is closed afterwards.
 func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, env, command []string) error) error {
-	spec, err := r.workspace(ctx, w)
+	session, python, err := r.open(ctx, w, progress)
+	if session != nil {
+		defer session.Close(context.WithoutCancel(ctx))
+	}
 	if err != nil {
 		return err
 	}
-	session, err := r.Backend.Open(ctx, spec)
-	if err != nil {
-		return fmt.Errorf("opening a session: %w", err)
-	}
-	defer session.Close(context.WithoutCancel(ctx))
-	env := r.environ(session.Dir())
-	if err := r.setUp(ctx, session, env, progress); err != nil {
-		return err
-	}
-	python, err := r.Environment.prepare(ctx, r, session, env)
-	if err != nil {
-		return err
-	}
-	return use(session, env, r.testCommand(python))
+	return use(session, r.environ(session.Dir()), r.testCommand(python))
 }
