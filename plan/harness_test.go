@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// project is a configuration on disk, compiled onto fake backends.
+type project struct {
+	t     *testing.T
+	dir   string
+	store *cache.Memory
+	log   memoryLog
+	plan  *Plan
+	boxes map[string]*box
+}
+
+// files of the projects below: two checkpoints, two solutions, of which "half"
+// answers the first alone.
+const files = `
+-- tests/conftest.py --
+-- tests/test_a.py --
+-- tests/test_b.py --
+-- data/x.txt --
+-- good/a/kv.py --
+a
+-- good/b/kv.py --
+a b
+-- half/a/kv.py --
+a
+-- half/b/kv.py --
+a, but not the other
+`
+
+const problem = `
+problem "kv" {
+  entry = "python kv.py"
+  tags  = ["cli"]
+  pytest { root = "tests" }
+  asset "data" { source = "data" }
+  marker "slow" { group = "functionality" }
+  checkpoint "a" {}
+  checkpoint "b" {}
+}
+
+solution "good" {
+  problem = problem.kv
+  source  = "good/${checkpoint.name}"
+  labels  = { size = "large" }
+}
+
+solution "half" {
+  problem = problem.kv
+  source  = "half/${checkpoint.name}"
+}
+
+backend "local" "one" {}
+`
+
+func newProject(t *testing.T, config string) *project {
+	t.Helper()
+	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: memoryLog{}, boxes: map[string]*box{}}
+	for _, f := range txtar.Parse([]byte(files)).Files {
+		p.write(f.Name, string(f.Data))
+	}
+	p.write("fevalgraph.hcl", config)
+	p.compile()
+	return p
+}
+
+func (p *project) write(name, content string) {
+	p.t.Helper()
+	at := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(content), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) compile() {
+	p.t.Helper()
+	cfg, findings := lang.Load(lang.Options{Dir: p.dir})
+	if findings.HasErrors() {
+		for _, f := range findings {
+			p.t.Errorf("%+v", f)
+		}
+		p.t.FailNow()
+	}
+	var err error
+	p.plan, err = Compile(cfg, 2, Environment{
+		Store: p.store, States: read{},
+		Backend: func(b *lang.Backend, _ []string) (Driver, error) {
+			if p.boxes[b.Addr()] == nil {
+				p.boxes[b.Addr()] = newBox(p.store)
+			}
+			return p.boxes[b.Addr()], nil
+		},
+		LookupEnv: func(name string) (string, bool) {
+			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
+		},
+		Pins: func(context.Context, Driver, []string) ([]string, error) { return []string{"pytest==8.4.2"}, nil },
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+type read struct{}
+
+func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
+	b, err := os.ReadFile(path)
+	return cache.SumBytes(b), err
+}
+
+type memoryLog map[string]cache.LogEntry
+
+func (l memoryLog) Get(addr string) (cache.LogEntry, bool) { e, ok := l[addr]; return e, ok }
+func (l memoryLog) Append(e cache.LogEntry) error          { l[e.Addr] = e; return nil }
+
+// box is a fake backend whose pytest passes the tests of a checkpoint when the
+// submission's kv.py names it. Other words in there do other things.
+type box struct {
+	*fake.Backend
+	mu     sync.Mutex
+	tested []string        // what ran, by address
+	hold   <-chan struct{} // what tests of checkpoint b wait for; nil is nothing
+}
+
+func (b *box) Interpreter(context.Context) (path, version string, err error) {
+	return "/usr/bin/python3", "CPython 3.12.1", nil
+}
+
+func newBox(store cache.Store) *box {
+	b := &box{}
+	b.Backend = fake.New(store, func(ctx context.Context, c *fake.Call) (backend.Exit, error) {
+		argv := c.Command.Argv
+		if argv[0] != "uvx" || argv[len(argv)-1] == "--version" {
+			return backend.Exit{}, nil
+		}
+		b.mu.Lock()
+		b.tested = append(b.tested, c.Spec.Name)
+		b.mu.Unlock()
+		if b.hold != nil && strings.HasPrefix(c.Spec.Name, "pytest:kv/b/") {
+			<-b.hold
+		}
+		return fakePytest(c)
+	})
+	return b
+}
+
+func fakePytest(c *fake.Call) (backend.Exit, error) {
+	code, err := c.Files.Read("kv.py")
+	if err != nil {
+		return backend.Exit{}, err
+	}
+	words := strings.Fields(string(code))
+	switch {
+	case slices.Contains(words, "unplug"):
+		return backend.Exit{}, errors.New("cable cut")
+	case slices.Contains(words, "hang"):
+		return backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, nil
+	case slices.Contains(words, "exit"):
+		return backend.Exit{}, nil
+	}
+	exit := backend.Exit{Seconds: 1.5}
+	var tests []map[string]any
+	for _, name := range c.Files.Names() {
+		checkpoint, ok := strings.CutPrefix(name, "tests/test_")
+		if !ok {
+			continue
+		}
+		checkpoint = strings.TrimSuffix(checkpoint, ".py")
+		stage := map[string]any{"outcome": "passed", "duration": 0.5}
+		test := map[string]any{"nodeid": name + "::test", "outcome": "passed", "setup": stage, "call": stage, "teardown": stage}
+		if !slices.Contains(words, checkpoint) {
+			test["outcome"], test["call"] = "failed", map[string]any{"outcome": "failed", "longrepr": "assert False"}
+			exit.Code = 1
+		}
+		tests = append(tests, test)
+	}
+	reported, err := json.Marshal(map[string]any{"exitcode": exit.Code, "summary": map[string]any{"collected": len(tests)}, "tests": tests})
+	if err != nil {
+		return exit, err
+	}
+	c.Files.Write(".scbench/pytest-report.json", reported)
+	fmt.Fprintf(c.Command.Output, "collected %d items\n", len(tests))
+	return exit, nil
+}
+
+// execute runs the whole graph, or, with targets, a part of it.
+func (p *project) execute(ctx context.Context, o graph.Options, targets ...graph.ID) (*graph.Report, *report.Results) {
+	p.t.Helper()
+	if targets == nil {
+		for id := range graph.ID(p.plan.Graph.Len()) {
+			targets = append(targets, id)
+		}
+	}
+	o.Store, o.Locker, o.Log, o.Run, o.Pools = p.store, p.store, p.log, "run1", p.plan.Pools
+	r, err := p.plan.Graph.Execute(ctx, targets, o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	results, err := p.plan.Results(context.Background(), p.store, r, "run1")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r, results
+}

@@ -1,0 +1,170 @@
+package pytest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+func TestEnvironment(t *testing.T) {
+	s := newBench(t)
+	s.run.Env = []Var{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}, {Name: "A", Value: "3"}}
+	s.run.Assets = []Asset{{Name: "my-files.v2", Target: "data"}, {Name: "cfg", Target: "etc/cfg.json"}}
+	s.trees["asset my-files.v2"] = []string{"data/x=1"}
+	s.trees["asset cfg"] = []string{"etc/cfg.json={}"}
+	s.execute()
+	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/workspace/tests/assets/data",
+		"SCBENCH_ASSET_CFG=/workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
+	for _, c := range s.box.Calls() {
+		if diff := cmp.Diff(want, c.Command.Env); diff != "" {
+			t.Errorf("%q: %s", c.Command.Argv, diff)
+		}
+	}
+}
+
+// TestProblemWins: nothing that a submission ships stands in for what is the
+// problem's.
+func TestProblemWins(t *testing.T) {
+	s := newBench(t)
+	s.trees["tests"] = []string{"test_cp.py=real", "conftest.py=real", "assets/own.txt=real"}
+	s.trees["submission"] = []string{"kv.py=code", "conftest.py=evil", "tests/test_cp.py=evil", "tests/test_more.py=evil", "tests/assets/data/x=evil", "pytest.ini=evil",
+		"setup.cfg=[tool:pytest]", ".scbench/pytest-report.json=evil", ".scbench/ctrf-report.json->../kv.py"}
+	s.run.Assets = []Asset{{Name: "data", Target: "data"}}
+	s.trees["asset data"] = []string{"data/x=real"}
+	files := map[string]string{}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		for _, name := range c.Files.Names() {
+			b, err := c.Files.Read(name)
+			if err != nil {
+				t.Error(err)
+			}
+			files[name] = string(b)
+		}
+		return backend.Exit{}, nil
+	}
+	st, outputs := s.execute()
+	want := map[string]string{"kv.py": "code", "conftest.py": "evil", "setup.cfg": "[tool:pytest]", "pytest.ini": string(s.run.ini()),
+		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("the workspace (-want +got):\n%s", diff)
+	}
+	if st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
+		t.Errorf("%s with %q", st.State, outputs)
+	}
+	// The root conftest.py is there, and pytest is told not to look above tests.
+	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
+		if !slices.Contains(s.run.testCommand(""), arg) {
+			t.Errorf("%s is missing", arg)
+		}
+	}
+	// A submission that makes its tests a link to elsewhere.
+	s.trees["submission"] = []string{"kv.py=code", "tests->/etc", ".scbench->/tmp", "pytest.ini->kv.py"}
+	clear(files)
+	s.execute()
+	if files["tests/test_cp.py"] != "real" || files["pytest.ini"] != string(s.run.ini()) || files["kv.py"] != "code" {
+		t.Errorf("the workspace is %q", files)
+	}
+}
+
+// Set-up commands run code that a submission ships: building it, for example.
+func TestProblemWinsOverSetup(t *testing.T) {
+	s := newBench(t)
+	s.run.Setup = []string{"make"}
+	var seen []string
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		seen = c.Files.Names()
+		for _, name := range []string{"tests/test_cp.py", "tests/test_more.py", "pytest.ini", jsonReportPath, "built"} {
+			c.Files.Write(name, []byte("evil"))
+		}
+		return backend.Exit{}, nil
+	}
+	files := map[string]string{}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		for _, name := range c.Files.Names() {
+			b, err := c.Files.Read(name)
+			if err != nil {
+				t.Error(err)
+			}
+			files[name] = string(b)
+		}
+		return passing(c)
+	}
+	s.execute()
+	if diff := cmp.Diff([]string{"kv.py"}, seen); diff != "" {
+		t.Errorf("what set-up sees (-want +got):\n%s", diff)
+	}
+	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini())}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("what the tests see (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	const secret = "s3cr3t-value"
+	s := newBench(t)
+	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
+	s.run.Setup = []string{"login"}
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "logged in with %s\n", secret)
+		return backend.Exit{Code: 1}, nil
+	}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		c.Command.Output.Write([]byte("token " + secret[:4])) // split over two writes
+		c.Command.Output.Write([]byte(secret[4:] + "\n"))
+		c.Files.Write(jsonReportPath, jsonOf(1, one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		c.Files.Write(ctrfPath, ctrfOf(one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		return backend.Exit{Code: 1}, nil
+	}
+	st, outputs := s.execute()
+	if st.State != event.Done {
+		t.Fatalf("%s: %s", st.State, st.Message)
+	}
+	for _, name := range []string{OutputLog, OutputSetup, OutputReport, OutputCTRF} {
+		if text := outputs[name]; strings.Contains(text, secret) || !strings.Contains(text, "***") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if calls := s.box.Calls(); !slices.Contains(calls[0].Command.Env, "TOKEN="+secret) {
+		t.Error("the tests do not get the secret")
+	}
+
+	key, manifest := s.key()
+	if strings.Contains(manifest, secret) || !strings.Contains(manifest, "env TOKEN from secret: token\n") {
+		t.Errorf("manifest:\n%s", manifest)
+	}
+	s.run.Env[0].Value = "another"
+	if other, _ := s.key(); other != key {
+		t.Error("the value of a secret is in the key")
+	}
+	s.run.Env = []Var{{Name: "TOKEN", Value: "token"}}
+	if other, _ := s.key(); other == key {
+		t.Error("a plain value looks like a secret's name")
+	}
+
+	// What broke is told without the secret.
+	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
+	s.setup = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "%s: not found\n", secret)
+		return backend.Exit{Code: 127}, nil
+	}
+	st, _ = s.execute()
+	if st.State != event.Broken || strings.Contains(st.Message, secret) || strings.Contains(s.saved, secret) {
+		t.Errorf("%s: %s\n%s", st.State, st.Message, s.saved)
+	}
+	s.run.Setup, s.run.Environment = nil, &Environments{}
+	s.uvx = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "error: bad index https://%s@host\n", secret)
+		return backend.Exit{Code: 2}, nil
+	}
+	st, _ = s.execute()
+	if st.State != event.Broken || strings.Contains(st.Message, secret) {
+		t.Errorf("%s: %s", st.State, st.Message)
+	}
+}
