@@ -12,7 +12,7 @@ func suiteSchema() BlockSchema {
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
 			{Name: "stop_after", Type: TypeInteger, Default: "0", Doc: "Cells that may fail before nothing new starts; 0 is no limit."},
-			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only every N-th cell, starting with the I-th."},
+			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only the I-th of N parts of the cells, chosen by their names."},
 		},
 		Blocks: []BlockSchema{
 			{
