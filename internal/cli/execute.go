@@ -2,11 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -42,7 +47,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		Verbose: p.app.flags.verbose, Quiet: p.app.flags.quiet, LookupEnv: p.app.io.LookupEnv})
 	sinks := event.Sinks{recorder, shown}
 	sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: len(p.plan.Graph.Closure(e.targets)),
-		Time: now(), Jobs: p.plan.Pools[graph.CPUPool]})
+		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]})
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
 	code := p.exitCode(ctx, e, rep, results, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
@@ -224,7 +229,7 @@ func (p *project) slowest(rep *graph.Report) []view.NodeTime {
 }
 
 func writeWhole(path string, content []byte) error {
-	if err := mkdirFor(path); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	err := renameio.WriteFile(path, content, 0o644)
@@ -232,4 +237,8 @@ func writeWhole(path string, content []byte) error {
 		return fmt.Errorf("%w: the file system is read-only", err)
 	}
 	return err
+}
+
+func sortBySeconds(times []view.NodeTime) {
+	slices.SortStableFunc(times, func(a, b view.NodeTime) int { return cmp.Compare(b.Seconds, a.Seconds) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -143,16 +144,13 @@ func (l *locker) exclusive(ctx context.Context) (release func(), err error) {
 }
 
 func (l *locker) uv() (*requirements.UV, error) {
-	path, _ := l.app.io.LookupEnv("PATH")
-	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
-		program := filepath.Join(dir, "uv")
-		if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			// uv gets the caller's whole environment: how to reach the index is
-			// in it, and only versions come back.
-			return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
-		}
+	program, err := exec.LookPath("uv")
+	if err != nil {
+		return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
 	}
-	return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
+	// uv gets the caller's whole environment: how to reach the index is in it,
+	// and only versions come back.
+	return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
 }
 
 // prune drops the sets that nothing asked for, of this platform and of the

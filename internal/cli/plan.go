@@ -3,12 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -189,27 +185,3 @@ func keyOf(st *graph.Status) string {
 	}
 	return st.Key.String()
 }
-
-// orEmpty makes a list that is not there an empty one: [] in JSON, not null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-// writeJSON prints one object, as commands that read do with --json.
-func (a *app) writeJSON(v any) error {
-	encoder := json.NewEncoder(a.io.Out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
-
-func sortBySeconds(times []view.NodeTime) {
-	slices.SortStableFunc(times, func(a, b view.NodeTime) int { return cmp.Compare(b.Seconds, a.Seconds) })
-}
-
-func mkdirFor(path string) error { return os.MkdirAll(filepath.Dir(path), 0o755) }
-
-func now() time.Time { return time.Now() }

@@ -2,13 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -94,72 +90,10 @@ func (p *project) evaluation(s selection, f runFlags) (evaluation, error) {
 	return e, nil
 }
 
-// shard keeps the targets of one part of the cells; whatever belongs to no
-// cell comes along as a dependency.
-func (p *project) shard(e *evaluation, text string) error {
-	index, count, err := parseShard(text)
-	if err != nil {
-		return exit(exitUsage, err)
-	}
-	mine := map[string]bool{}
-	for _, c := range p.plan.Cells {
-		if c.InShard(index, count) {
-			mine[verdictKey(c.Problem.Name, c.Solution.Name, c.Backend.Addr(), strconv.Itoa(c.Repeat))] = true
-		}
-	}
-	var kept []graph.ID
-	for _, id := range e.targets {
-		n := p.plan.Graph.Node(id)
-		if mine[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] {
-			kept = append(kept, id)
-		}
-	}
-	e.targets = kept
-	return nil
-}
-
-func parseShard(text string) (index, count int, err error) {
-	i, n, found := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(i)
-	count, err2 := strconv.Atoi(n)
-	if !found || err1 != nil || err2 != nil || count < 1 || index < 1 || index > count {
-		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4", text)
-	}
-	return index, count, nil
-}
-
 // finish closes the project and keeps the more telling error.
 func (p *project) finish(err error) error {
 	if closeErr := p.close(); closeErr != nil && err == nil {
 		return exit(exitNotJudged, closeErr)
 	}
 	return err
-}
-
-func (a *app) evalCommand() *cobra.Command {
-	var f runFlags
-	var checkpoint, on string
-	cmd := command("eval PROBLEM PATH", "Evaluate one solution, once",
-		`Eval evaluates the solution at PATH for a problem of the configuration, without a
-solution block: the same graph, the same cache, so that what was judged before is
-not run again. When PATH has sub-directories named like checkpoints, each answers
-its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.`,
-		`  fevalgraph eval kvstore ./my-solution
-  fevalgraph eval kvstore ./my-solution --checkpoint checkpoint_1
-  fevalgraph eval kvstore ./my-solution --backend local.host --json`,
-		func(cmd *cobra.Command, args []string) error {
-			o := a.langOptions()
-			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
-			p, err := a.open(cmd.Context(), o, writing)
-			if err != nil {
-				return err
-			}
-			return p.finish(p.runSelected(cmd, []string{"suite=eval"}, f))
-		})
-	cmd.Args = cobra.ExactArgs(2)
-	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
-	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problem's own")
-	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
-	return cmd
 }

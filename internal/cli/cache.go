@@ -1,75 +1,17 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/view"
 )
-
-// release is the version of the source tree.
-const release = "0.1.0"
-
-// Version is the release, with the revision it was built from when known.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return release + "+" + s.Value[:min(12, len(s.Value))]
-			}
-		}
-	}
-	return release
-}
-
-func (a *app) versionCommand() *cobra.Command {
-	return command("version", "Print the version", "Version prints the version of fevalgraph and of what it was built with.", "  fevalgraph version --json",
-		func(cmd *cobra.Command, args []string) error {
-			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "version": Version(), "go": runtime.Version(), "platform": platform})
-			}
-			fmt.Fprintf(a.io.Out, "fevalgraph %s (%s, %s)\n", Version(), runtime.Version(), platform)
-			return nil
-		})
-}
-
-func (a *app) completionCommand() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	cmd := command("completion ["+strings.Join(shells, "|")+"]", "Print a shell's completion script",
-		"Completion prints a script that completes commands and flags.",
-		`  source <(fevalgraph completion bash)
-  fevalgraph completion fish > ~/.config/fish/completions/fevalgraph.fish`,
-		func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(a.io.Out, true)
-			case "zsh":
-				return root.GenZshCompletion(a.io.Out)
-			case "fish":
-				return root.GenFishCompletion(a.io.Out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.io.Out)
-			}
-			return exit(exitUsage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
-		})
-	cmd.Args = cobra.ExactArgs(1)
-	cmd.ValidArgs = shells
-	return cmd
-}
 
 // configuredCache returns the configuration when it loads, for its cache
 // block; commands that only need the store do without one.
@@ -226,47 +168,4 @@ is damaged. With --repair damaged entries are dropped; their nodes become stale.
 		})
 	cmd.Flags().BoolVar(&repair, "repair", false, "drop what is damaged")
 	return cmd
-}
-
-func (a *app) cleanCommand() *cobra.Command {
-	var keepRuns int
-	var all bool
-	cmd := command("clean", "Remove what this project keeps on disk",
-		`Clean ends what crashed runs left and removes old run records. With --all it
-removes the project's whole state directory: records, build log, file index. The
-shared content store is not touched; see cache gc.`,
-		`  fevalgraph clean --keep-runs 10
-  fevalgraph clean --all`,
-		func(cmd *cobra.Command, args []string) error { return a.runClean(cmd.Context(), keepRuns, all) })
-	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
-	cmd.Flags().BoolVar(&all, "all", false, "remove everything of this project's")
-	return cmd
-}
-
-func (a *app) runClean(ctx context.Context, keepRuns int, all bool) error {
-	state := a.projectState()
-	reaped, err := backend.Reap(ctx, filepath.Join(state, "sessions"), reapers())
-	if err != nil {
-		return exit(exitNotJudged, err)
-	}
-	if all {
-		if err := os.RemoveAll(state); err != nil {
-			return exit(exitNotJudged, err)
-		}
-		fmt.Fprintf(a.io.Out, "removed %s\n", state)
-		return nil
-	}
-	runs, err := event.Runs(state)
-	if err != nil {
-		return exit(exitNotJudged, err)
-	}
-	removed := 0
-	for len(runs)-removed > max(keepRuns, 0) {
-		if err := os.RemoveAll(filepath.Join(state, "runs", runs[removed])); err != nil {
-			return exit(exitNotJudged, err)
-		}
-		removed++
-	}
-	fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", len(reaped), removed, len(runs))
-	return nil
 }

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) consoleCommand() *cobra.Command {
+	return command("console", "Evaluate expressions against the configuration",
+		`Console reads expressions from stdin, one a line, and prints their values. All
+references and functions of the configuration are there.`,
+		`  echo 'keys(problem)' | fevalgraph console
+  fevalgraph console`,
+		func(cmd *cobra.Command, args []string) error {
+			console, diags := lang.NewConsole(a.langOptions())
+			if diags.HasErrors() {
+				return exit(exitUsage, diags)
+			}
+			if file, ok := a.io.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+				return a.converse(console, file)
+			}
+			return a.answerLines(console, bufio.NewReader(a.io.In))
+		})
+}
+
+// answerLines answers a file of expressions; an error in one line does not
+// keep the others from being answered.
+func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
+	failed := false
+	for {
+		line, err := in.ReadString('\n')
+		if strings.TrimSpace(line) != "" {
+			value, diags := console.Eval(strings.TrimSpace(line))
+			if diags.HasErrors() {
+				failed = true
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
+			} else {
+				fmt.Fprintln(a.io.Out, value)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return exit(exitUsage, err)
+		}
+	}
+	if failed {
+		return exit(exitUsage, nil)
+	}
+	return nil
+}
+
+// converse is the console on a terminal, with line editing and history.
+func (a *app) converse(console *lang.Console, terminal *os.File) error {
+	state, err := term.MakeRaw(int(terminal.Fd()))
+	if err != nil {
+		return a.answerLines(console, bufio.NewReader(terminal))
+	}
+	defer term.Restore(int(terminal.Fd()), state)
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{terminal, a.io.Out}, "> ")
+	for {
+		line, err := t.ReadLine()
+		line = strings.TrimSpace(line)
+		if err != nil || line == "exit" {
+			return nil
+		}
+		if line == "" {
+			continue
+		}
+		value, diags := console.Eval(line)
+		if diags.HasErrors() {
+			view.Diagnostics(t, diags, a.colorErr(), 0)
+			continue
+		}
+		fmt.Fprintln(t, value)
+	}
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+func (a *app) evalCommand() *cobra.Command {
+	var f runFlags
+	var checkpoint, on string
+	cmd := command("eval PROBLEM PATH", "Evaluate one solution, once",
+		`Eval evaluates the solution at PATH for a problem of the configuration, without a
+solution block: the same graph, the same cache, so that what was judged before is
+not run again. When PATH has sub-directories named like checkpoints, each answers
+its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.`,
+		`  fevalgraph eval kvstore ./my-solution
+  fevalgraph eval kvstore ./my-solution --checkpoint checkpoint_1
+  fevalgraph eval kvstore ./my-solution --backend local.host --json`,
+		func(cmd *cobra.Command, args []string) error {
+			o := a.langOptions()
+			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
+			p, err := a.open(cmd.Context(), o, writing)
+			if err != nil {
+				return err
+			}
+			return p.finish(p.runSelected(cmd, []string{"suite=eval"}, f))
+		})
+	cmd.Args = cobra.ExactArgs(2)
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
+	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problem's own")
+	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
+	return cmd
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+func (a *app) fmtCommand() *cobra.Command {
+	var check bool
+	cmd := command("fmt [FILE...]", "Rewrite configuration files in the usual layout",
+		`Fmt formats the given files, or all HCL files of the configuration's directory,
+and prints the names of those that changed. With --check nothing is written and
+the exit code is 1 when a file would change. "-" formats stdin to stdout.`,
+		`  fevalgraph fmt
+  fevalgraph fmt --check
+  fevalgraph fmt - < fevalgraph.hcl`,
+		func(cmd *cobra.Command, args []string) error { return a.runFmt(args, check) })
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().BoolVar(&check, "check", false, "only report files that are not formatted")
+	return cmd
+}
+
+func (a *app) runFmt(files []string, check bool) error {
+	if slices.Equal(files, []string{"-"}) {
+		src, err := io.ReadAll(a.io.In)
+		if err != nil {
+			return exit(exitUsage, err)
+		}
+		out, diags := lang.Format("<stdin>", src)
+		if diags.HasErrors() {
+			return exit(exitUsage, diags)
+		}
+		_, err = a.io.Out.Write(out)
+		return err
+	}
+	if len(files) == 0 {
+		for _, pattern := range []string{"*.hcl"} {
+			found, err := filepath.Glob(filepath.Join(a.flags.dir, pattern))
+			if err != nil {
+				return exit(exitUsage, err)
+			}
+			files = append(files, found...)
+		}
+		if len(files) == 0 {
+			return exit(exitUsage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
+		}
+	}
+	var all diag.List
+	changed := 0
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return exit(exitUsage, err)
+		}
+		out, diags := lang.Format(file, src)
+		if diags.HasErrors() {
+			all = append(all, diags...)
+			continue
+		}
+		if bytes.Equal(src, out) {
+			continue
+		}
+		changed++
+		fmt.Fprintln(a.io.Out, file)
+		if !check {
+			if err := renameio.WriteFile(file, out, 0o644, renameio.WithExistingPermissions()); err != nil {
+				return exit(exitUsage, fmt.Errorf("writing %s: %w", file, err))
+			}
+		}
+	}
+	switch {
+	case all.HasErrors():
+		return exit(exitUsage, all)
+	case check && changed > 0:
+		return exit(exitFailed, nil)
+	}
+	return nil
+}

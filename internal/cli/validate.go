@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	return command("validate", "Check the configuration",
+		`Validate loads and expands the configuration and reports every finding with its
+place. Nothing is evaluated. With --json the findings are one object.`,
+		`  fevalgraph validate
+  fevalgraph validate -C evals --json`,
+		func(cmd *cobra.Command, args []string) error {
+			cfg, diags := lang.Load(a.langOptions())
+			if a.flags.json {
+				if diags == nil {
+					diags = diag.List{}
+				}
+				if err := a.writeJSON(map[string]any{"schema": 1, "valid": !diags.HasErrors(), "diagnostics": diags}); err != nil {
+					return err
+				}
+			} else {
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
+			}
+			if diags.HasErrors() {
+				return exit(exitUsage, nil)
+			}
+			if !a.flags.json && !a.flags.quiet {
+				cells := 0
+				for _, s := range cfg.Suites {
+					cells += len(s.Cells)
+				}
+				fmt.Fprintf(a.io.Out, "valid: %s, %s, %s, %s\n", text.Count(len(cfg.Problems), "problem"),
+					text.Count(len(cfg.Solutions), "solution"), text.Count(len(cfg.Backends), "backend"), text.Count(cells, "cell"))
+			}
+			return nil
+		})
+}
