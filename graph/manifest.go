@@ -145,20 +145,13 @@ func (r *manifestReader) take(n uint64) []byte {
 	return taken
 }
 
-func (r *manifestReader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if r.err == nil && n <= 0 {
-		r.err = errTruncated
-	}
-	if r.err != nil {
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
-}
+func (r *manifestReader) uvarint() uint64 { return readVarint(r, binary.Uvarint) }
 
-func (r *manifestReader) varint() int64 {
-	v, n := binary.Varint(r.rest)
+func (r *manifestReader) varint() int64 { return readVarint(r, binary.Varint) }
+
+// readVarint reads a number with one of binary's decoders; 0 after an error.
+func readVarint[N int64 | uint64](r *manifestReader, decode func([]byte) (N, int)) N {
+	v, n := decode(r.rest)
 	if r.err == nil && n <= 0 {
 		r.err = errTruncated
 	}
