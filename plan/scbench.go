@@ -24,15 +24,25 @@ type scbenchRun struct {
 	problems []scbench.Problem
 }
 
+// cellName is what a cell is called in results.
+type cellName struct {
+	problem, solution, backend string
+	repeat                     int
+}
+
 // ExportSCBench writes results in SlopCodeBench's layout below dir: in dir
 // itself when they are of one run, else in a directory for each, named like
 // the second half of a cell's address. Checkpoints without a verdict are left
 // out: SlopCodeBench has no file for them.
 func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string) error {
+	cells := map[cellName]*Cell{}
+	for _, c := range p.Cells {
+		cells[cellName{c.Problem.Name, c.Solution.Name, c.Backend.Addr(), c.Repeat}] = c
+	}
 	var runs []*scbenchRun
 	for i := range results.Cells {
 		rc := &results.Cells[i]
-		cell := p.findCell(rc)
+		cell := cells[cellName{rc.Problem, rc.Solution, rc.Backend, rc.Repeat}]
 		if cell == nil {
 			continue
 		}
@@ -60,15 +70,6 @@ func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Re
 		}
 		if err := scbench.Write(target, run.problems); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func (p *Plan) findCell(rc *report.Cell) *Cell {
-	for _, c := range p.Cells {
-		if c.Problem.Name == rc.Problem && c.Solution.Name == rc.Solution && c.Backend.Addr() == rc.Backend && c.Repeat == rc.Repeat {
-			return c
 		}
 	}
 	return nil
