@@ -125,13 +125,14 @@ type Problem struct {
 
 // Pytest is the pytest driver of a problem.
 type Pytest struct {
-	Root      string   // directory with the test files
-	Directory string   // where they go in the workspace: "tests"
-	Requires  []string // requirements beside the built-in ones, as written
-	Args      []string // extra pytest arguments
-	Plugins   []string // pytest plugins to load with -p
-	Range     diag.Range
-	RootRange diag.Range
+	Root       string   // directory with the test files
+	Directory  string   // where they go in the workspace: "tests"
+	AssetPaths string   // what variables hold for assets: "absolute" or "relative" paths
+	Requires   []string // requirements beside the built-in ones, as written
+	Args       []string // extra pytest arguments
+	Plugins    []string // pytest plugins to load with -p
+	Range      diag.Range
+	RootRange  diag.Range
 }
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.

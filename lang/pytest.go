@@ -21,6 +21,7 @@ func (b *block) pytest() *Pytest {
 		b.reject("directory", "bad-path", "Bad directory", fmt.Sprintf("directory must be a plain relative path inside the workspace, not %q.", directory), `write such as "tests"`)
 	}
 	p.Directory = directory
+	p.AssetPaths, _ = b.text("asset_paths")
 	p.Requires, _ = b.texts("requires")
 	p.Args, _ = b.texts("args")
 	p.Plugins, _ = b.texts("plugins")

@@ -85,6 +85,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	for _, a := range cp.Assets {
 		run.Assets = append(run.Assets, pytest.Asset{Name: a.Name, Target: a.Target})
 	}
+	run.RelativeAssets = driver.AssetPaths == "relative"
 	return run
 }
 

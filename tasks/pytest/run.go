@@ -38,6 +38,7 @@ type Run struct {
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 is none
 	Assets         []Asset
+	RelativeAssets bool // variables name assets relative to the workspace
 	Repeat         int
 
 	Backend     backend.Backend
@@ -106,6 +107,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	for _, a := range r.Assets {
 		m.String("target of asset "+a.Name, a.Target)
+	}
+	if r.RelativeAssets && len(r.Assets) > 0 { // what is not the default, so that keys stay what they were
+		m.String("paths of assets", "relative")
 	}
 	r.describeEnv(m)
 	return r.describeStack(ctx, m)
@@ -231,6 +235,9 @@ func (r *Run) environ(dir string) []string {
 	env := make([]string, 0, len(r.Env)+len(r.Assets)+2)
 	for _, v := range r.Env {
 		env = append(env, v.Name+"="+v.Value)
+	}
+	if r.RelativeAssets {
+		dir = ""
 	}
 	assets := path.Join(dir, r.Directory, "assets")
 	if len(r.Assets) > 0 {

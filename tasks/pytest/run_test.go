@@ -116,7 +116,7 @@ requirement pytest-timeout: 2.4.0
 		"args": func(r *Run) { r.Args = []string{"-x"} }, "plugins": func(r *Run) { r.Plugins = []string{"x"} }, "timeout": func(r *Run) { r.Timeout++ },
 		"session timeout": func(r *Run) { r.SessionTimeout++ }, "setup": func(r *Run) { r.Setup = nil }, "setup timeout": func(r *Run) { r.SetupTimeout++ },
 		"repeat": func(r *Run) { r.Repeat++ }, "marker": func(r *Run) { r.Markers[0].Name = "x" }, "marker's text": func(r *Run) { r.Markers[0].Description = "x" },
-		"asset": func(r *Run) { r.Assets[0].Target = "x" }, "env": func(r *Run) { r.Env[0].Value = "2" }, "env, more": func(r *Run) { r.Env = append(r.Env, Var{Name: "B"}) },
+		"asset": func(r *Run) { r.Assets[0].Target = "x" }, "asset paths": func(r *Run) { r.RelativeAssets = true }, "env": func(r *Run) { r.Env[0].Value = "2" }, "env, more": func(r *Run) { r.Env = append(r.Env, Var{Name: "B"}) },
 		"pin":        func(r *Run) { r.Pins = func(context.Context) ([]string, error) { return []string{"pytest==9"}, nil } },
 		"not locked": func(r *Run) { r.Pins = func(context.Context) ([]string, error) { return nil, nil } },
 		"backend": func(r *Run) {

@@ -29,6 +29,22 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+func TestRelativeAssets(t *testing.T) {
+	s := newBench(t)
+	s.run.Directory, s.run.RelativeAssets = ".evaluation_tests", true
+	if got, want := s.run.environ("/workspace"), []string{"SCBENCH_CHECKPOINT=cp"}; !slices.Equal(got, want) {
+		t.Errorf("without assets: %q, want %q", got, want)
+	}
+	if _, manifest := s.key(); strings.Contains(manifest, "relative") {
+		t.Errorf("without assets, their paths are in the manifest:\n%s", manifest)
+	}
+	s.run.Assets = []Asset{{Name: "data", Target: "lists/data"}}
+	want := []string{"SCBENCH_ASSETS_DIR=.evaluation_tests/assets", "SCBENCH_ASSET_DATA=.evaluation_tests/assets/lists/data", "SCBENCH_CHECKPOINT=cp"}
+	if diff := cmp.Diff(want, s.run.environ("/workspace")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestProblemWins: nothing that a submission ships stands in for what is the
 // problem's.
 func TestProblemWins(t *testing.T) {
