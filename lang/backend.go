@@ -13,6 +13,7 @@ func backendKinds() map[string]func(*block, *Backend) {
 		"local": func(b *block, made *Backend) {
 			made.Local = &LocalBackend{}
 			made.Local.Python, _ = b.text("python")
+			made.Local.Versions, _ = b.texts("versions")
 		},
 	}
 }

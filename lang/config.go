@@ -103,7 +103,8 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
 // LocalBackend is the schema of backend "local".
 type LocalBackend struct {
-	Python string // interpreter request for uv, such as "3.12"; empty is uv's choice
+	Python   string   // interpreter request for uv, such as "3.12"; empty is uv's choice
+	Versions []string // shell commands whose output is part of the identity
 }
 
 // Problem is one instance of a problem block.

@@ -116,7 +116,8 @@ func backendSchema() BlockSchema {
 			Name: "local",
 			Doc:  "This machine, without isolation.",
 			Attributes: []AttributeSchema{
-				{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\". The default is uv's choice."},
+				{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
+				{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
 			},
 		}},
 		later: []string{"docker", "gojudge", "skypilot", "remote"},

@@ -57,7 +57,11 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 // defaults, passed through, inherited, set.
 func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
 	base := []pytest.Var{{Name: "LANG", Value: "C.UTF-8"}}
-	base = append(base, c.uvPlaces()...)
+	base = append(base, c.toolPlaces()...)
+	if b.Local != nil && b.Local.Python != "" {
+		// For uv in set-up commands and tests; the identity has the version.
+		base = append(base, pytest.Var{Name: "UV_PYTHON", Value: b.Local.Python, Unhashed: true})
+	}
 	for _, name := range b.Passthrough {
 		if value, ok := c.env.LookupEnv(name); ok {
 			base = append(base, pytest.Var{Name: name, Value: value, Unhashed: true})
@@ -71,9 +75,10 @@ func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
 	return append(base, vars(b.Env)...)
 }
 
-// uvPlaces points uv at the caller's cache and interpreters: sessions have a
-// home directory of their own, where it would find neither.
-func (c *compiler) uvPlaces() []pytest.Var {
+// toolPlaces points uv at the caller's cache and interpreters, and rustup at
+// the caller's toolchains: sessions have a home directory of their own, where
+// they would find none.
+func (c *compiler) toolPlaces() []pytest.Var {
 	home, ok := c.env.LookupEnv("HOME")
 	if !ok || home == "" {
 		return nil
@@ -87,6 +92,7 @@ func (c *compiler) uvPlaces() []pytest.Var {
 	return []pytest.Var{
 		{Name: "UV_CACHE_DIR", Value: filepath.Join(under("XDG_CACHE_HOME", ".cache"), "uv"), Unhashed: true},
 		{Name: "UV_PYTHON_INSTALL_DIR", Value: filepath.Join(under("XDG_DATA_HOME", ".local", "share"), "uv", "python"), Unhashed: true},
+		{Name: "RUSTUP_HOME", Value: under("RUSTUP_HOME", ".rustup"), Unhashed: true},
 	}
 }
 

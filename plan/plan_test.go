@@ -227,6 +227,7 @@ func TestEnvironmentOfTests(t *testing.T) {
 	p := newProject(t, strings.Replace(problem, `backend "local" "one" {}`, `backend "local" "one" {
   env     = { LEVEL = "backend", OWN = "1" }
   inherit = ["HOME", "UNSET"]
+  python  = "3.12"
 }`, 1))
 	p.write("fevalgraph.hcl", strings.Replace(readFile(t, p.dir), `entry = "python kv.py"`, "entry = \"python kv.py\"\n  env = { LEVEL = \"problem\" }", 1))
 	p.compile()
@@ -237,7 +238,7 @@ func TestEnvironmentOfTests(t *testing.T) {
 		env[name] = value // the last one wins
 	}
 	for name, want := range map[string]string{"LEVEL": "problem", "OWN": "1", "HOME": "/home/me", "LANG": "C.UTF-8",
-		"UV_CACHE_DIR": "/home/me/.cache/uv", "SCBENCH_ASSETS_DIR": "/workspace/tests/assets"} {
+		"UV_CACHE_DIR": "/home/me/.cache/uv", "UV_PYTHON": "3.12", "RUSTUP_HOME": "/home/me/.rustup", "SCBENCH_ASSETS_DIR": "/workspace/tests/assets"} {
 		if env[name] != want {
 			t.Errorf("%s is %q, want %q", name, env[name], want)
 		}

@@ -43,14 +43,19 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 	if err != nil {
 		return interpreter{}, &backend.ToolError{Tool: "uv", Err: err, Hint: uvHint}
 	}
+	request := b.opt.Python
+	if request == "" {
+		// uv heeds it everywhere but in "python find".
+		request, _ = getenv(b.opt.Env, "UV_PYTHON")
+	}
 	argv := []string{uv, "python", "find", "--no-project"}
-	if b.opt.Python != "" {
-		argv = append(argv, b.opt.Python)
+	if request != "" {
+		argv = append(argv, request)
 	}
 	path, err := b.ask(ctx, argv)
 	if err != nil {
-		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+b.opt.Python), err,
-			strings.TrimSpace("install one: uv python install "+b.opt.Python))
+		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+request), err,
+			strings.TrimSpace("install one: uv python install "+request))
 	}
 	version, err := b.ask(ctx, []string{path, "-I", "-c",
 		"import platform; print(platform.python_implementation(), platform.python_version())"})
@@ -61,18 +66,10 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 }
 
 // ask runs a probe and returns its standard output, which must not be empty.
-// It runs in the root directory, where no project and no .python-version can
-// change the answer.
 func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append([]string{}, b.opt.Env...) // never nil: that would inherit everything
-	if _, set := getenv(cmd.Env, "PATH"); !set {
-		cmd.Env = append(cmd.Env, "PATH="+b.opt.Path)
-	}
-	cmd.Dir = "/"
-	cmd.WaitDelay = time.Second
+	cmd := b.probeCommand(ctx, argv)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -86,6 +83,40 @@ func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
 		return "", errors.New("printed nothing")
 	}
 	return answer, nil
+}
+
+// version is what a command of Options.Versions prints. That it is not there or
+// fails is an answer too: it concerns only the tests that need the tool.
+func (b *Backend) version(ctx context.Context, command string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	cmd := b.probeCommand(ctx, []string{"/bin/sh", "-c", command})
+	said, err := cmd.CombinedOutput()
+	if cause := context.Cause(ctx); cause != nil {
+		return "", cause
+	}
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return "", err
+	}
+	text := strings.TrimSpace(string(said))
+	if failed != nil {
+		text = strings.TrimSpace(fmt.Sprintf("%s (%v)", text, failed))
+	}
+	return text, nil
+}
+
+// probeCommand starts in the root directory, where no project and no
+// .python-version can change the answer.
+func (b *Backend) probeCommand(ctx context.Context, argv []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append([]string{}, b.opt.Env...) // never nil: that would inherit everything
+	if _, set := getenv(cmd.Env, "PATH"); !set {
+		cmd.Env = append(cmd.Env, "PATH="+b.opt.Path)
+	}
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	return cmd
 }
 
 // probeError blames the tool, unless the caller gave up.

@@ -47,6 +47,40 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+func TestIdentityHasVersions(t *testing.T) {
+	dir := t.TempDir()
+	python := script(t, filepath.Join(dir, "python3.11"), `echo "CPython 3.11.7"`)
+	script(t, filepath.Join(dir, "uv"), `echo `+python)
+	script(t, filepath.Join(dir, "node"), `echo v20.1.0 $HOME $MARK`)
+	b := local.New(cache.NewMemory(), local.Options{
+		Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"},
+		Versions: []string{"node --version", "absent --version", "node --version", "echo no; exit 3"},
+	})
+	got, err := b.Identity(t.Context())
+	if err != nil || len(got) != 5 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if want := (backend.Field{Label: "output of node --version", Value: "v20.1.0 env"}); got[2] != want {
+		t.Errorf("got %v, want %v", got[2], want)
+	}
+	if !strings.Contains(got[3].Value, "not found") || !strings.Contains(got[3].Value, "exit status 127") {
+		t.Errorf("a missing tool is %q", got[3].Value)
+	}
+	if want := "no (exit status 3)"; got[4].Value != want {
+		t.Errorf("a failing command is %q, want %q", got[4].Value, want)
+	}
+}
+
+func TestInterpreterOfTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	python := script(t, filepath.Join(dir, "python3.12"), `echo "CPython 3.12.1"`)
+	script(t, filepath.Join(dir, "uv"), `[ "$4" = 3.12 ] && echo `+python)
+	b := local.New(cache.NewMemory(), local.Options{Path: dir + ":" + backendtest.Path, Env: []string{"UV_PYTHON=3.12"}})
+	if path, _, err := b.Interpreter(t.Context()); err != nil || path != python {
+		t.Errorf("the interpreter is %q, %v", path, err)
+	}
+}
+
 func TestIdentityFails(t *testing.T) {
 	for _, test := range []struct {
 		name, uv   string

@@ -19,7 +19,9 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +40,9 @@ type Options struct {
 	// Python is the interpreter that uv is asked for: "3.12", "pypy@3.10";
 	// empty is uv's choice.
 	Python string
+	// Versions are shell commands, run once each, whose output is part of the
+	// identity: those of tools that tests use and no package manager pins.
+	Versions []string
 	// Path is the PATH in which uv is found, and the programs of commands
 	// whose Env has no PATH.
 	Path string
@@ -73,15 +78,27 @@ func New(store cache.Store, o Options) *Backend {
 	return &Backend{store: store, opt: o}
 }
 
-// Identity names the platform and the interpreter, for example
-// platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a path.
+// Identity names the platform, the interpreter and the versions asked for, for
+// example platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a
+// path.
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	_, version, err := b.Interpreter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return backend.Identity{
+	identity := backend.Identity{
 		{Label: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Label: "python", Value: version},
-	}, nil
+	}
+	for i, command := range b.opt.Versions {
+		if slices.Contains(b.opt.Versions[:i], command) {
+			continue
+		}
+		said, err := b.version(ctx, command)
+		if err != nil {
+			return nil, fmt.Errorf("asking %q: %w", command, err)
+		}
+		identity = append(identity, backend.Field{Label: "output of " + command, Value: said})
+	}
+	return identity, nil
 }

@@ -209,7 +209,7 @@ func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
 			}
 		}
 		return local.New(p.store, local.Options{
-			Python: b.Local.Python, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
+			Python: b.Local.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
 		}), nil
 	}
 	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
