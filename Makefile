@@ -55,7 +55,7 @@ race:
 
 # The tests that need Python and uv; under FEVALGRAPH_TEST_REAL none may skip.
 real: build $(UV)
-	PATH="$(TOOL_PATH)" FEVALGRAPH_TEST_REAL=1 $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/...
+	PATH="$(TOOL_PATH)" FEVALGRAPH_TEST_REAL=1 $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
 
 clean:
 	rm -rf bin .tools

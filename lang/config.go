@@ -185,14 +185,15 @@ type Pass struct {
 
 // Solution is one instance of a solution block.
 type Solution struct {
-	Name        string // the name attribute, the label, or label["key"]; unique within its problem
-	Ref         string // solution.agent["small"]
-	Problem     *Problem
-	Labels      []Label // sorted by name
-	Missing     string  // "error" or "skip"
-	Ignore      []string
-	Checkpoints []SolutionCheckpoint // in the problem's order
-	Range       diag.Range
+	Name         string // the name attribute, the label, or label["key"]; unique within its problem
+	Ref          string // solution.agent["small"]
+	Problem      *Problem
+	Labels       []Label              // sorted by name
+	Missing      string               // "error" or "skip"
+	Ignore       []string             // patterns relative to the source
+	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"
+	Checkpoints  []SolutionCheckpoint // in the problem's order
+	Range        diag.Range
 }
 
 // Label is one user-chosen axis of a solution.

@@ -123,6 +123,7 @@ func solutionSchema() BlockSchema {
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a source that does not exist is: a mistake, or a checkpoint that was never reached."},
 			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "How ignore is read: * stays within a name and ** stands for directories; or as by Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},
 		},
 	}

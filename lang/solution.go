@@ -39,7 +39,12 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header)}
 	s.Name = b.displayName(inst.name(d))
 	s.Missing, _ = b.text("missing")
-	s.Ignore = b.patterns("ignore")
+	s.IgnoreSyntax, _ = b.text("ignore_syntax")
+	if s.IgnoreSyntax == "fnmatch" { // no pattern of which is malformed
+		s.Ignore, _ = b.texts("ignore")
+	} else {
+		s.Ignore = b.patterns("ignore")
+	}
 	s.Labels = b.labelValues()
 	s.Problem = b.solvedProblem()
 	if s.Problem == nil {

@@ -49,7 +49,7 @@ func (a Asset) scan() ([]file, error) {
 	if !info.IsDir() {
 		return scanFile(a.Source, a.Target)
 	}
-	found, err := scanTree(a.Source, a.Ignore)
+	found, err := scanTree(a.Source, Doublestar(a.Ignore))
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,10 @@ func (a Asset) scanGlob() ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("expanding %s: %w", a.Source, err)
 	}
+	ignore := Doublestar(a.Ignore)
 	var found []file
 	for _, name := range names {
-		if ignored(name, a.Ignore) {
+		if ignore.leavesOut(name, false) {
 			continue
 		}
 		if err := follow(base, name); err != nil {

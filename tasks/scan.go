@@ -9,18 +9,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // scanTree lists what is below root in lexical order: regular files, symlinks
-// as links, and directories that hold nothing. Paths that match a doublestar
-// pattern of ignore, relative to root, are left out with all below them.
+// as links, and directories that hold nothing. What ignore names is left out.
 // Anything that cannot be carried faithfully into a workspace is an error,
 // never left out: unreadable files and directories, devices, sockets, FIFOs,
 // names that are not UTF-8, and links that loop or lead out of root.
-func scanTree(root string, ignore []string) ([]file, error) {
+func scanTree(root string, ignore Ignore) ([]file, error) {
 	var found []file
 	var errs []error
 	root, err := filepath.EvalSymlinks(root)
@@ -36,7 +33,7 @@ func scanTree(root string, ignore []string) ([]file, error) {
 			return nil
 		}
 		rel := filepath.ToSlash(strings.TrimPrefix(abs, root+string(filepath.Separator)))
-		if ignored(rel, ignore) {
+		if ignore.leavesOut(rel, d.IsDir()) {
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
@@ -82,16 +79,6 @@ func scanEntry(root, abs, rel string, d fs.DirEntry) (f file, keep bool, err err
 	default:
 		return file{}, false, fmt.Errorf("%s is a %s; only files, directories and links can be evaluated (ignore it?)", abs, kindOf(mode))
 	}
-}
-
-// ignored reports whether a pattern matches rel, or a directory above it.
-func ignored(rel string, patterns []string) bool {
-	for _, p := range patterns {
-		if ok, err := doublestar.Match(p, rel); err == nil && ok {
-			return true
-		}
-	}
-	return false
 }
 
 // scanFile is the single regular file at abs, or that a link there leads to,

@@ -116,7 +116,7 @@ func TestScanTree(t *testing.T) {
 				}
 			}
 			root = lay(t, try.files...)
-			found, err := scanTree(root, try.ignore)
+			found, err := scanTree(root, Doublestar(try.ignore))
 			if try.err == "" {
 				if err != nil || !slices.Equal(list(found), try.want) {
 					t.Errorf("got %q, %v; want %q", list(found), err, try.want)

@@ -151,7 +151,7 @@ func TestSubmission(t *testing.T) {
 	root := lay(t, "kv.py=k", "lib/x.py=x", ".venv/y=y", "empty/")
 	store := cache.NewMemory()
 	sources := Sources{States: read{}, Store: store}
-	if got, _ := bring(t, store, NewSubmission(root, []string{".venv"}, sources)); !slices.Equal(got, []string{"kv.py=k", "lib/x.py=x"}) {
+	if got, _ := bring(t, store, NewSubmission(root, Doublestar([]string{".venv"}), sources)); !slices.Equal(got, []string{"kv.py=k", "lib/x.py=x"}) {
 		t.Errorf("directory: %q", got)
 	}
 	if got, _ := bring(t, store, NewSubmission(filepath.Join(root, "kv.py"), nil, sources)); !slices.Equal(got, []string{"kv.py=k"}) {

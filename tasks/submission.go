@@ -7,9 +7,9 @@ import (
 )
 
 // NewSubmission returns the task that brings a submission into the store: the
-// directory source without what ignore matches, or the single file source
+// directory source without what ignore names, or the single file source
 // under its own name.
-func NewSubmission(source string, ignore []string, sources Sources) *Source {
+func NewSubmission(source string, ignore Ignore, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
 		info, err := os.Stat(source)
 		if err != nil {

@@ -13,7 +13,7 @@ var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/*
 // only those in files; everything else (conftest.py, helpers, data) always.
 func NewTests(root string, files []string, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
-		found, err := scanTree(root, testLeavings)
+		found, err := scanTree(root, Doublestar(testLeavings))
 		if err != nil {
 			return nil, err
 		}
