@@ -151,6 +151,7 @@ func (s *scheduler) take(ctx context.Context, u update) {
 	}
 	s.running--
 	s.poolOf(u.id).free++
+	s.release(u.id)
 	dirty := s.dirty[u.id]
 	delete(s.dirty, u.id)
 	switch {

@@ -3,7 +3,9 @@ package graph
 // Bound is what no schedule of an execution's work could have beaten: neither
 // of the two.
 type Bound struct {
-	Chain float64 // the longest chain of work that waits for one another
+	// Chain is the longest chain of work that waits for one another: by edges,
+	// or because it may not run at the same time.
+	Chain float64
 	Slots float64 // the most that the work of any pool takes with all its slots busy
 }
 
@@ -12,7 +14,7 @@ type Bound struct {
 func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 	var b Bound
 	chain := make([]float64, len(g.nodes))
-	work := map[string]float64{}
+	work, exclusive := map[string]float64{}, map[string]float64{}
 	for _, id := range r.Nodes {
 		n, st := &g.nodes[id], r.Status(id)
 		for _, d := range n.Deps {
@@ -23,11 +25,17 @@ func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 		}
 		chain[id] += st.Seconds
 		b.Chain = max(b.Chain, chain[id])
+		for _, name := range n.Exclusive {
+			exclusive[name] += st.Seconds
+		}
 		pool := n.Pool
 		if _, known := pools[pool]; !known {
 			pool = CPUPool
 		}
 		work[pool] += st.Seconds
+	}
+	for _, seconds := range exclusive {
+		b.Chain = max(b.Chain, seconds)
 	}
 	for pool, seconds := range work {
 		if slots := pools[pool]; slots > 0 {

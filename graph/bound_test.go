@@ -26,4 +26,12 @@ func TestBound(t *testing.T) {
 	if want := (Bound{Chain: 7, Slots: 7}); got != want {
 		t.Errorf("with one slot: %+v, want %+v", got, want)
 	}
+	// What may not run at the same time is a chain.
+	for _, id := range []ID{a, d} {
+		g.Node(id).Exclusive = []string{"port 8080"}
+	}
+	got = g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
+	if want := (Bound{Chain: 8, Slots: 5}); got != want {
+		t.Errorf("with a port: %+v, want %+v", got, want)
+	}
 }

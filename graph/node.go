@@ -74,7 +74,10 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
-	Retry  Retry
+	// Exclusive names what only one running node at a time may have, whatever
+	// its pool: "port 8080".
+	Exclusive []string
+	Retry     Retry
 	// Tolerant nodes run even when dependencies have no outputs; Work.State
 	// tells them which. Their outcome is then not stored.
 	Tolerant bool

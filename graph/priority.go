@@ -32,6 +32,7 @@ func (s *scheduler) priorities() {
 			s.priority[d.On] = max(s.priority[d.On], s.priority[id])
 		}
 	}
+	s.serialise()
 }
 
 // readyQueue is a heap of node ids, longest remaining chain first, then by id

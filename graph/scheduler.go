@@ -38,8 +38,9 @@ type scheduler struct {
 
 	pools    map[string]*pool
 	names    []string // of pools, sorted
-	todo     []ID     // to be decided; may hold a node twice
-	open     int      // closure nodes not settled
+	claims   claims
+	todo     []ID // to be decided; may hold a node twice
+	open     int  // closure nodes not settled
 	updates  chan update
 	quit     chan struct{} // closed when the loop has ended
 	running  int           // workers
@@ -82,8 +83,8 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		status: make([]Status, n), class: make([]cache.Class, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n),
-		pools: map[string]*pool{},
-		open:  len(closure), updates: make(chan update), quit: make(chan struct{}),
+		pools: map[string]*pool{}, claims: claims{held: map[string]bool{}, aside: map[string][]ID{}},
+		open: len(closure), updates: make(chan update), quit: make(chan struct{}),
 		races: map[ID]int{}, breaks: map[ID]int{}, vain: map[ID]int{}, again: map[ID]loss{}, dirty: map[ID]bool{}, ran: map[ID]bool{},
 	}
 	for name, slots := range o.Pools {
@@ -226,7 +227,8 @@ func (s *scheduler) enqueue(id ID) {
 	heap.Push(&s.poolOf(id).ready, id)
 }
 
-// dispatch starts queued nodes while their pools have slots.
+// dispatch starts queued nodes while their pools have slots and nobody has
+// what they need for themselves.
 func (s *scheduler) dispatch(ctx context.Context) {
 	if s.ended(ctx) {
 		return
@@ -234,7 +236,7 @@ func (s *scheduler) dispatch(ctx context.Context) {
 	for _, name := range s.names {
 		p := s.pools[name]
 		for p.free > 0 && p.ready.Len() > 0 {
-			if id := heap.Pop(&p.ready).(ID); s.phase[id] == queued {
+			if id := heap.Pop(&p.ready).(ID); s.phase[id] == queued && s.claim(id) {
 				p.free--
 				s.start(ctx, id)
 			}
