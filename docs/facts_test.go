@@ -76,6 +76,19 @@ func TestResultWords(t *testing.T) {
 	}
 }
 
+// The table of policies says what the program says of them.
+func TestPolicyMeanings(t *testing.T) {
+	text := readPage(t, "results.md").text()
+	for _, p := range report.Policies() {
+		if row := "\n| `" + string(p) + "` | " + p.Meaning() + " |\n"; !strings.Contains(text, row) {
+			t.Errorf("results.md has no row %q", row)
+		}
+	}
+	if want := "The default is `" + string(report.DefaultPolicy) + "`."; !strings.Contains(text, want) {
+		t.Errorf("results.md does not say %q", want)
+	}
+}
+
 // The page about staleness names every staleness script, and no other.
 func TestStalenessScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", "stale", "*.txtar"))

@@ -178,7 +178,7 @@ type Asset struct {
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
 // the two is set.
 type Pass struct {
-	Policy string // core-cases, all-cases, all-non-error-cases, any-case, any-core-cases, any
+	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...
 	Range  diag.Range
 }

@@ -139,7 +139,7 @@ func checkRanges(t *testing.T, at string, v reflect.Value) {
 		if b, ok := v.Interface().(Backend); ok && b.Addr() == "local.host" {
 			return // may be implicit
 		}
-		if p, ok := v.Interface().(Pass); ok && p.Policy == "core-cases" {
+		if p, ok := v.Interface().(Pass); ok && p.Policy == defaultPolicy {
 			return // may be the default
 		}
 		for i := range v.NumField() {

@@ -67,7 +67,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	down.env, _ = b.env("env")
 	down.markers = b.markers()
 	down.assets = b.assets("")
-	down.pass = Pass{Policy: "core-cases"}
+	down.pass = Pass{Policy: defaultPolicy}
 	if pass := b.only("pass"); pass != nil {
 		down.pass = pass.pass()
 	}

@@ -4,8 +4,15 @@ const defaultIgnore = `["**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**", 
 
 func groups() []string { return []string{"core", "functionality", "regression", "error"} }
 
+// defaultPolicy decides where no pass block stands.
+const defaultPolicy = "strict-core-cases"
+
+// policies are those of package report; a test in plan compares them.
 func policies() []string {
-	return []string{"core-cases", "all-cases", "all-non-error-cases", "any-case", "any-core-cases", "any"}
+	return []string{
+		"core-cases", "all-core-cases", "any-core-cases", "all-cases", "all-non-error-cases", "any-case", "any",
+		"strict-core-cases", "strict-all-core-cases", "strict-all-cases", "strict-all-non-error-cases",
+	}
 }
 
 func problemSchema() BlockSchema {
@@ -102,7 +109,7 @@ func checkpointSchema() BlockSchema {
 func passSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pass",
-		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is core-cases.",
+		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ".",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
 			{Name: "when", Type: TypeExpression, scope: "self", Doc: "a condition over the checkpoint's result, self."},

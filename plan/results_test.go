@@ -46,7 +46,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	first := results.Cells[0].Checkpoints[0]
-	if first.DurationMS != 1500 || first.Policy != "core-cases" || *first.ExitCode != 0 || first.Tests[0].DurationMS != 1500 || first.Tests[0].Message != nil {
+	if first.DurationMS != 1500 || first.Policy != "strict-core-cases" || *first.ExitCode != 0 || first.Tests[0].DurationMS != 1500 || first.Tests[0].Message != nil {
 		t.Errorf("%+v", first)
 	}
 	failing := results.Cells[1].Checkpoints[1].Tests[0]

@@ -85,6 +85,9 @@ func junitSuiteOf(run string, row row) junitSuite {
 		{"repeat", strconv.Itoa(cell.Repeat)}, {"checkpoint", c.Name}, {"class", string(c.Class)},
 		{"policy", c.Policy}, {"passed", strconv.FormatBool(verdictOf(c) == verdictPassed)},
 	}
+	if caveat := c.Caveat(); caveat != "" {
+		suite.Properties = append(suite.Properties, junitProperty{"caveat", caveat})
+	}
 	for _, t := range c.Tests {
 		suite.add(junitCase{Class: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
 			junitVerdict(t.Status), string(t.Status), messageOr(t.Message, ""))

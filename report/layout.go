@@ -83,12 +83,16 @@ func (l layout) perCell(r *Results) text.Grid {
 				groups[g] = groups[g].plus(row.checkpoint.Groups[g])
 			}
 			seconds += row.seconds()
-			if v := verdictOf(row.checkpoint); v.rank() > worst.rank() {
+			v, name, n := verdictOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
+			switch {
+			case v.rank() > worst.rank():
 				worst = v
-				remark = orName(row.checkpoint.Name, "cell") + " " + string(v)
-				if n := note(row); n != "" {
+				remark = name + " " + string(v)
+				if n != "" {
 					remark += ": " + n
 				}
+			case v == worst && remark == "" && n != "": // a pass with a caveat
+				remark = name + " " + n
 			}
 		}
 		s := Summarize(one, nil)

@@ -18,7 +18,7 @@ func test(id string, g Group, s TestStatus, message string) Test {
 
 // checkpoint counts tests into groups as tasks does.
 func checkpoint(name string, class Class, passed bool, tests ...Test) Checkpoint {
-	c := Checkpoint{Name: name, Class: class, Passed: passed, Policy: "core-cases", Collected: len(tests), Groups: GroupCounts{}, Tests: tests}
+	c := Checkpoint{Name: name, Class: class, Passed: passed, Policy: string(DefaultPolicy), Collected: len(tests), Groups: GroupCounts{}, Tests: tests}
 	for _, g := range Groups {
 		c.Groups[g] = Count{}
 	}

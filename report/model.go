@@ -87,6 +87,7 @@ type Checkpoint struct {
 	Name                  string      `json:"name"`
 	Passed                bool        `json:"passed"`
 	Policy                string      `json:"policy"`
+	Vacuous               bool        `json:"vacuous"` // passed, and Policy had no test to look at
 	Class                 Class       `json:"class"`
 	Message               *string     `json:"message"`
 	ExitCode              *int        `json:"exit_code"` // null when pytest never ran

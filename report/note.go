@@ -24,12 +24,12 @@ func word(c *Checkpoint) string {
 }
 
 // note says in one line what the counts do not: why a checkpoint was not
-// judged, or what keeps it from passing.
+// judged, what keeps it from passing, or that it passes for want of tests.
 func note(r row) string {
 	c := r.checkpoint
 	switch verdictOf(c) {
 	case verdictPassed:
-		return ""
+		return c.Caveat()
 	case verdictFailed:
 		if m := remarkOn(c); m != nil {
 			return text.FirstLine(m.message)

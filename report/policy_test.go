@@ -1,52 +1,147 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
+// Every policy over every shape of counts: none, some and all passed in each
+// scope, and scopes without tests. A "+" passes, a "0" passes vacuously.
 func TestPolicyPasses(t *testing.T) {
-	type counts = GroupCounts
-	all := counts{Core: {2, 2}, Functionality: {1, 1}, Regression: {1, 1}, ErrorGroup: {1, 1}}
-	errorsFail := counts{Core: {2, 2}, Functionality: {1, 1}, ErrorGroup: {0, 1}}
-	functionFails := counts{Core: {2, 2}, Functionality: {0, 1}}
-	someCore := counts{Core: {1, 2}}
-	onlyErrors := counts{ErrorGroup: {1, 1}}
-	nothing := counts{Core: {0, 2}, Functionality: {0, 1}}
-	none := counts{}
-
-	for _, c := range []struct {
-		policy Policy
-		pass   []counts
-		fail   []counts
+	policies := []Policy{
+		AnyJudged, AnyCase, AnyCoreCases,
+		CoreCases, AllCoreCases, StrictCoreCases, StrictAllCoreCases,
+		AllNonErrorCases, StrictAllNonErrorCases, AllCases, StrictAllCases,
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(Policies())), slices.Sorted(slices.Values(policies))); diff != "" {
+		t.Error(diff)
+	}
+	for _, try := range []struct {
+		name   string
+		groups GroupCounts
+		want   string // any, any-*; core; non-error; all
 	}{
-		{CoreCases, []counts{all, errorsFail, functionFails}, []counts{someCore, onlyErrors, nothing, none}},
-		{AllCases, []counts{all, onlyErrors}, []counts{errorsFail, functionFails, someCore, nothing, none}},
-		{AllNonErrorCases, []counts{all, errorsFail}, []counts{functionFails, someCore, onlyErrors, nothing, none}},
-		{AnyCase, []counts{all, errorsFail, functionFails, someCore, onlyErrors}, []counts{nothing, none}},
-		{AnyCoreCases, []counts{all, errorsFail, functionFails, someCore}, []counts{onlyErrors, nothing, none}},
-		{AnyJudged, []counts{all, errorsFail, functionFails, someCore, onlyErrors, nothing, none}, nil},
-		{"no such policy", nil, []counts{all}},
+		{"no tests at all", GroupCounts{}, "+-- 00-- 0- 0-"},
+		{"groups without tests", GroupCounts{Core: {}, Functionality: {}, Regression: {}, ErrorGroup: {}}, "+-- 00-- 0- 0-"},
+		{"all of every group", GroupCounts{Core: {2, 2}, Functionality: {1, 1}, Regression: {1, 1}, ErrorGroup: {1, 1}}, "+++ ++++ ++ ++"},
+		{"only core, all", GroupCounts{Core: {2, 2}}, "+++ ++++ ++ ++"},
+		{"a core test was skipped", GroupCounts{Core: {2, 3}}, "+++ ---- -- --"},
+		{"only core, none", GroupCounts{Core: {0, 2}}, "+-- ---- -- --"},
+		{"only functionality, all", GroupCounts{Functionality: {2, 2}}, "++- 00-- ++ ++"},
+		{"only functionality, some", GroupCounts{Functionality: {1, 2}}, "++- 00-- -- --"},
+		{"only functionality, none", GroupCounts{Functionality: {0, 2}}, "+-- 00-- -- --"},
+		{"only regression, all", GroupCounts{Regression: {3, 3}}, "++- 00-- ++ ++"},
+		{"only regression, none", GroupCounts{Regression: {0, 3}}, "+-- 00-- -- --"},
+		{"only errors, all", GroupCounts{ErrorGroup: {1, 1}}, "++- 00-- 0- ++"},
+		{"only errors, none", GroupCounts{ErrorGroup: {0, 1}}, "+-- 00-- 0- --"},
+		{"an error test fails", GroupCounts{Core: {2, 2}, Functionality: {1, 1}, ErrorGroup: {0, 1}}, "+++ ++++ ++ --"},
+		{"a functionality test fails", GroupCounts{Core: {2, 2}, Functionality: {0, 1}}, "+++ ++++ -- --"},
+		{"a regression test fails", GroupCounts{Core: {2, 2}, Regression: {1, 2}}, "+++ ++++ -- --"},
 	} {
-		for _, groups := range c.pass {
-			if !c.policy.Passes(&Checkpoint{Class: Judged, Groups: groups}) {
-				t.Errorf("%s does not pass %v", c.policy, groups)
+		c := &Checkpoint{Class: Judged, Groups: try.groups}
+		want := strings.ReplaceAll(try.want, " ", "")
+		for i, p := range policies {
+			got := byte('-')
+			switch {
+			case p.Vacuous(c) && p.Passes(c):
+				got = '0'
+			case p.Vacuous(c):
+				t.Errorf("%s: %s fails vacuously", try.name, p)
+			case p.Passes(c):
+				got = '+'
+			}
+			if got != want[i] {
+				t.Errorf("%s: %s is %c, want %c", try.name, p, got, want[i])
 			}
 		}
-		for _, groups := range c.fail {
-			if c.policy.Passes(&Checkpoint{Class: Judged, Groups: groups}) {
-				t.Errorf("%s passes %v", c.policy, groups)
+	}
+	if c := (&Checkpoint{Class: Judged, Groups: GroupCounts{Core: {1, 1}}}); Policy("majority").Passes(c) || Policy("majority").Vacuous(&Checkpoint{Class: Judged}) {
+		t.Error("a policy that does not exist passes something")
+	}
+	if DefaultPolicy.Passes(&Checkpoint{Class: Judged, Groups: GroupCounts{Regression: {3, 3}}}) {
+		t.Error("the default passes a checkpoint without core tests")
+	}
+}
+
+// A pass that nothing speaks for is told from others wherever people look.
+func TestVacuousPassIsShown(t *testing.T) {
+	bare := checkpoint("b", Judged, true, test("t", Regression, TestPassed, ""))
+	r := &Results{Cells: []Cell{{Problem: "p", Status: Success, Checkpoints: []Checkpoint{checkpoint("a", Judged, true, test("t", Core, TestPassed, "")), bare}}}}
+	for p, want := range map[Policy]string{
+		CoreCases:              "passes core-cases with no core tests",
+		AllCoreCases:           "passes all-core-cases with no core tests",
+		AllNonErrorCases:       "",
+		StrictCoreCases:        "",
+		AnyJudged:              "",
+		StrictAllNonErrorCases: "",
+	} {
+		under := r.Under(p)
+		if got := under.Cells[0].Checkpoints[1].Caveat(); got != want {
+			t.Errorf("%s: caveat %q, want %q", p, got, want)
+		}
+		if got := under.Cells[0].Checkpoints[0].Caveat(); got != "" {
+			t.Errorf("%s: caveat %q of a checkpoint with core tests", p, got)
+		}
+		vacuous := 0
+		if want != "" {
+			vacuous = 1
+		}
+		if s := Summarize(under, nil); s.Vacuous != vacuous || Summarize(r, &p).Vacuous != vacuous {
+			t.Errorf("%s: %+v", p, s)
+		}
+		for _, format := range []string{"table", "markdown", "csv", "junit"} {
+			var b strings.Builder
+			if err := Write(&b, format, under, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(b.String(), "with no core tests"); got != (want != "") {
+				t.Errorf("%s under %s: %t\n%s", format, p, got, b.String())
 			}
 		}
+	}
+	empty := &Checkpoint{Class: Judged, Passed: true, Vacuous: true, Policy: string(AllCases)}
+	if got := empty.Caveat(); got != "passes all-cases with no tests" {
+		t.Errorf("caveat %q", got)
+	}
+	empty.Policy = string(AllNonErrorCases)
+	if got := empty.Caveat(); got != "passes all-non-error-cases with no tests outside of the error group" {
+		t.Errorf("caveat %q", got)
+	}
+	empty.Class = Killed
+	if got := empty.Caveat(); got != "" {
+		t.Errorf("caveat %q of what was not judged", got)
+	}
+	if got := Summarize(r.Under(CoreCases), nil).String(); got != "1 cell, 2 checkpoints: 2 passed (1 vacuously)" {
+		t.Error(got)
+	}
+}
+
+// In a table of many cells, the row of one says so, too.
+func TestVacuousPassIsShownForCells(t *testing.T) {
+	r := &Results{}
+	for range manyRows + 1 {
+		r.Cells = append(r.Cells, Cell{Problem: "p", Status: Success, Checkpoints: []Checkpoint{checkpoint("a", Judged, true, test("t", Regression, TestPassed, ""))}})
+	}
+	var b strings.Builder
+	if err := Write(&b, "table", r.Under(CoreCases), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), "a passes core-cases with no core tests"); got != manyRows+1 {
+		t.Errorf("%d rows say so:\n%s", got, b.String())
 	}
 }
 
 func TestWhatWasNotJudgedNeverPasses(t *testing.T) {
-	for _, class := range []Class{"", CollectionError, NoTests, NoReport, Killed, SessionTimeout, PytestFailed, NotJudged, NotReached, "later"} {
+	for _, class := range []Class{"", CollectionError, NoTests, NoReport, Killed, SessionTimeout, PytestFailed, InputError, NotJudged, NotReached, "later"} {
 		c := &Checkpoint{Class: class, Passed: true, Groups: GroupCounts{Core: {1, 1}}}
 		for _, p := range Policies() {
-			if p.Passes(c) {
-				t.Errorf("%s passes a checkpoint of class %q", p, class)
+			for _, groups := range []GroupCounts{nil, c.Groups} { // a policy of all would hold for no tests
+				if c := (&Checkpoint{Class: class, Groups: groups}); p.Passes(c) || p.Vacuous(c) {
+					t.Errorf("%s passes a checkpoint of class %q with %v", p, class, groups)
+				}
 			}
 		}
 		r := &Results{Cells: []Cell{{Status: Success, Checkpoints: []Checkpoint{*c}}}}
@@ -63,11 +158,12 @@ func TestParsePolicy(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"core-case": `did you mean "core-cases"? known are core-cases, all-cases`,
-		"any-cases": `did you mean "any-case"?`,
-		"Any":       `did you mean "any"?`,
-		"":          `unknown policy "": known are`,
-		"majority":  `unknown policy "majority": known are`,
+		"core-case":    `did you mean "core-cases"? known are core-cases, all-core-cases`,
+		"any-cases":    `did you mean "any-case"?`,
+		"Any":          `did you mean "any"?`,
+		"":             `unknown policy "": known are`,
+		"majority":     `unknown policy "majority": known are`,
+		"strict-cases": `did you mean "strict-all-cases"?`,
 	} {
 		if _, err := ParsePolicy(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParsePolicy(%q): %v, want %q", in, err, want)

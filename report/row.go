@@ -36,10 +36,10 @@ func statusClass(s Status) Class {
 	return NotJudged
 }
 
-// message is the checkpoint's message or, for one without, the cell's when
-// the checkpoint is not judged.
+// message is the checkpoint's message or, for one without, its caveat or the
+// cell's message when the checkpoint is not judged.
 func (r row) message() string {
-	if m := messageOr(r.checkpoint.Message, ""); m != "" || r.checkpoint.Class == Judged {
+	if m := messageOr(r.checkpoint.Message, r.checkpoint.Caveat()); m != "" || r.checkpoint.Class == Judged {
 		return m
 	}
 	return messageOr(r.cell.Message, "")

@@ -22,7 +22,7 @@ func (r *Results) Under(p Policy) *Results {
 		checkpoints := slices.Clone(out.Cells[i].Checkpoints)
 		for j := range checkpoints {
 			c := &checkpoints[j]
-			c.Policy, c.Passed = string(p), p.Passes(c)
+			c.Policy, c.Passed, c.Vacuous = string(p), p.Passes(c), p.Vacuous(c)
 		}
 		out.Cells[i].Checkpoints = checkpoints
 	}

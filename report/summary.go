@@ -14,6 +14,7 @@ type Summary struct {
 	Checkpoints int `json:"checkpoints"`
 	Judged      int `json:"judged"` // Passed + Failed
 	Passed      int `json:"passed"`
+	Vacuous     int `json:"vacuous"`    // of Passed: with no test that the policy looks at
 	Failed      int `json:"failed"`     // judged, and its policy says no
 	NotJudged   int `json:"not_judged"` // Errored + Broken + Skipped
 	Errored     int `json:"errored"`    // the submission kept it from being judged
@@ -49,14 +50,17 @@ func Summarize(r *Results, p *Policy) Summary {
 
 func (s *Summary) count(c *Checkpoint, p *Policy) {
 	s.Checkpoints++
-	passed := c.Passed
+	passed, vacuous := c.Passed, c.Vacuous
 	if p != nil {
-		passed = p.Passes(c)
+		passed, vacuous = p.Passes(c), p.Vacuous(c)
 	}
 	switch verdictOf(c) {
 	case verdictPassed, verdictFailed:
 		if passed {
 			s.Passed++
+			if vacuous {
+				s.Vacuous++
+			}
 		} else {
 			s.Failed++
 		}
@@ -70,9 +74,13 @@ func (s *Summary) count(c *Checkpoint, p *Policy) {
 }
 
 // String is "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". Counts
-// of zero other than passed are left out.
+// of zero other than passed are left out; of those that passed, it says how
+// many did so vacuously.
 func (s Summary) String() string {
 	out := fmt.Sprintf("%s, %s: %d passed", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), s.Passed)
+	if s.Vacuous > 0 {
+		out += fmt.Sprintf(" (%d vacuously)", s.Vacuous)
+	}
 	for _, part := range []struct {
 		n    int
 		word string

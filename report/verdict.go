@@ -64,9 +64,19 @@ func remarkOn(c *Checkpoint) *remark {
 				return nil
 			}
 		}
-		return &remark{v, "policy", messageOr(c.Message, "pass rule not met: "+c.Policy)}
+		return &remark{v, "policy", messageOr(c.Message, unmet(c))}
 	}
 	return &remark{v, string(c.Class), messageOr(c.Message, string(c.Class))}
+}
+
+// unmet says that the policy was not met, and when it had no test to look at
+// that this is why.
+func unmet(c *Checkpoint) string {
+	out := "pass rule not met: " + c.Policy
+	if n, which := Policy(c.Policy).scope(c.Groups); n.Total == 0 {
+		out += ", there are no " + which
+	}
+	return out
 }
 
 func messageOr(message *string, otherwise string) string {

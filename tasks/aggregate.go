@@ -24,14 +24,14 @@ type Policy interface {
 
 // AggregateCheckpoint is the task that counts the verdicts of a checkpoint,
 // its dependency "verdicts", by group, and applies the pass policy. Its result
-// is a report.Checkpoint without measurements.
+// is a report.Checkpoint without measurements, its message a pass's caveat.
 type AggregateCheckpoint struct {
 	Policy Policy
 }
 
 // Describe implements graph.Task.
 func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: "all of no tests" passes a policy that is not strict
 	m.String("level", "checkpoint")
 	m.String("pass", a.Policy.Text())
 	return nil
@@ -63,8 +63,11 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 	if err != nil {
 		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("deciding whether %s passes: %w", c.Name, err)}
 	}
-	c.Passed = passed
-	return writeResult(ctx, w, c)
+	// A condition is no named policy and so never vacuous.
+	c.Passed, c.Vacuous = passed, report.Policy(c.Policy).Vacuous(&c)
+	o, err := writeResult(ctx, w, c)
+	o.Message = c.Caveat()
+	return o, err
 }
 
 // AggregateCell is the task that sums up one solution on one backend. It

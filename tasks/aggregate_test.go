@@ -90,15 +90,21 @@ func TestAggregateCheckpoint(t *testing.T) {
 		rule   Policy
 		value  pytest.Verdicts
 		passed bool
+		caveat string
 	}{
-		{"core", namedRule("core-cases"), verdict(report.Judged, tests...), true},
-		{"all", namedRule("all-cases"), verdict(report.Judged, tests...), false},
-		{"a skipped core test", namedRule("core-cases"), verdict(report.Judged, append(tests, test(report.Core, report.TestSkipped))...), false},
-		{"not judged", namedRule("core-cases"), verdict(report.Killed, tests...), false},
-		{"no core tests", namedRule("core-cases"), verdict(report.Judged, tests[2:]...), false},
+		{"core", namedRule("core-cases"), verdict(report.Judged, tests...), true, ""},
+		{"all", namedRule("all-cases"), verdict(report.Judged, tests...), false, ""},
+		{"a skipped core test", namedRule("core-cases"), verdict(report.Judged, append(tests, test(report.Core, report.TestSkipped))...), false, ""},
+		{"not judged", namedRule("core-cases"), verdict(report.Killed, tests...), false, ""},
+		{"no core tests, strictly", namedRule("strict-core-cases"), verdict(report.Judged, tests[2:]...), false, ""},
+		{"no core tests", namedRule("core-cases"), verdict(report.Judged, tests[2:]...), true, "passes core-cases with no core tests"},
+		{"no core tests, not judged", namedRule("core-cases"), verdict(report.NoReport, tests[2:]...), false, ""},
 	} {
 		var got report.Checkpoint
-		reduce(t, &AggregateCheckpoint{Policy: try.rule}, pytest.OutputVerdicts, map[string]any{"verdicts": try.value}, []string{"verdicts"}, &got)
+		st := reduce(t, &AggregateCheckpoint{Policy: try.rule}, pytest.OutputVerdicts, map[string]any{"verdicts": try.value}, []string{"verdicts"}, &got)
+		if st.Message != try.caveat || got.Vacuous != (try.caveat != "") {
+			t.Errorf("%s: message %q, vacuous %t", try.name, st.Message, got.Vacuous)
+		}
 		if got.Passed != try.passed || got.Class != try.value.Class || len(got.Tests) != len(try.value.Tests) {
 			t.Errorf("%s: %+v", try.name, got)
 		}

@@ -83,10 +83,10 @@ func TestExplainGolden(t *testing.T) {
 
 func TestStatusGolden(t *testing.T) {
 	rows := []StatusRow{
-		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", ""},
-		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed"},
-		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n"},
-		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran"},
+		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", "", ""},
+		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", ""},
+		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", ""},
+		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", ""},
 	}
 	var b bytes.Buffer
 	StatusTable(&b, rows, false)
@@ -94,6 +94,10 @@ func TestStatusGolden(t *testing.T) {
 	b.Reset()
 	StatusTable(&b, rows, true)
 	golden(t, "status.color.txt", b.String())
+	b.Reset()
+	rows[0].Note = "passes core-cases with no core\ntests"
+	StatusTable(&b, rows, false)
+	golden(t, "status.note.txt", b.String())
 }
 
 func TestTable(t *testing.T) {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"io"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -18,6 +19,7 @@ type StatusRow struct {
 	Total      string `json:"total"`           // likewise, over all groups
 	State      string `json:"state"`           // "fresh" or "stale"
 	Cause      string `json:"cause,omitempty"` // why it is stale
+	Note       string `json:"note,omitempty"`  // what to know about the verdict
 }
 
 // StatusTable writes rows in the order given.
@@ -26,6 +28,10 @@ func StatusTable(w io.Writer, rows []StatusRow, color bool) {
 	grid := text.Grid{
 		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state", "cause"},
 		Right:  []int{5, 6},
+	}
+	noted := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" })
+	if noted { // few are, and the column is wide
+		grid.Header = append(grid.Header, "note")
 	}
 	line := func(s string) string {
 		if s == "" {
@@ -37,11 +43,15 @@ func StatusTable(w io.Writer, rows []StatusRow, color bool) {
 		if i > 0 && rows[i-1].Problem != r.Problem {
 			grid.Rows = append(grid.Rows, nil)
 		}
-		grid.Rows = append(grid.Rows, []string{
+		row := []string{
 			line(r.Problem), line(r.Checkpoint), line(r.Solution), line(r.Backend),
 			paintVerdict(palette, line(r.Verdict)), line(r.Core), line(r.Total),
 			paintState(palette, line(r.State)), text.Line(r.Cause, 0),
-		})
+		}
+		if noted {
+			row = append(row, text.Line(r.Note, 0))
+		}
+		grid.Rows = append(grid.Rows, row)
 	}
 	io.WriteString(w, grid.Text())
 }

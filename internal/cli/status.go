@@ -82,6 +82,7 @@ func (p *project) statusRow(cell *plan.Cell, cc plan.CellCheckpoint, past map[st
 	if c.Class != report.Judged {
 		row.Verdict = string(c.Class)
 	}
+	row.Note = c.Caveat()
 	var passed, total int
 	for _, g := range report.Groups {
 		passed += c.Groups[g].Passed

@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// The language may not import the room that knows the policies, so it has
+// their names, too: all of them, and the same default.
+func TestPoliciesOfTheLanguage(t *testing.T) {
+	var names []string
+	for _, p := range report.Policies() {
+		names = append(names, string(p))
+	}
+	found := 0
+	var walk func([]lang.BlockSchema)
+	walk = func(blocks []lang.BlockSchema) {
+		for _, b := range blocks {
+			for _, a := range b.Attributes {
+				if b.Name == "pass" && a.Name == "policy" {
+					found++
+					if !slices.Equal(a.Values, names) {
+						t.Errorf("the language knows %v, reports %v", a.Values, names)
+					}
+				}
+			}
+			walk(b.Blocks)
+		}
+	}
+	walk(lang.Schema())
+	if found == 0 {
+		t.Error("the language has no policies")
+	}
+	p := newProject(t, problem)
+	for _, cp := range p.plan.Config.Problems[0].Checkpoints {
+		if got := policyOf(cp.Pass).Text(); got != string(report.DefaultPolicy) {
+			t.Errorf("%s passes by %s without a pass block", cp.Name, got)
+		}
+	}
+}
