@@ -13,7 +13,9 @@ func (a *app) evalCommand() *cobra.Command {
 		`Eval evaluates the solution at PATH for a problem of the configuration, without a
 solution block: the same graph, the same cache, so that what was judged before is
 not run again. When PATH has sub-directories named like checkpoints, each answers
-its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.`,
+its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
+
+`+policyHelp(),
 		`  fevalgraph eval kvstore ./my-solution
   fevalgraph eval kvstore ./my-solution --checkpoint checkpoint_1
   fevalgraph eval kvstore ./my-solution --backend local.host --json`,
@@ -29,7 +31,7 @@ its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.`,
 	cmd.Args = cobra.ExactArgs(2)
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
 	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problem's own")
+	f.policy.add(cmd, "pass policy for the exit code, in place of the problem's own")
 	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	return cmd
 }

@@ -14,11 +14,14 @@ import (
 )
 
 func (a *app) resultsCommand() *cobra.Command {
-	var format, run, policy string
+	var format, run string
+	var policy policyFlag
 	cmd := command("results", "Results of the last run, or of a past one",
 		`Results prints the results of a recorded run; nothing is evaluated.
 
-Formats: `+strings.Join(report.Formats(), ", ")+`.`,
+Formats: `+strings.Join(report.Formats(), ", ")+`.
+
+`+policyHelp(),
 		`  fevalgraph results
   fevalgraph results --format json --run 20260102-150405-ab12cd
   fevalgraph results --format junit > junit.xml`,
@@ -27,12 +30,8 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.`,
 			if err != nil {
 				return exit(exitUsage, err)
 			}
-			if policy != "" {
-				p, err := report.ParsePolicy(policy)
-				if err != nil {
-					return exit(exitUsage, fmt.Errorf("--policy: %w", err))
-				}
-				results = results.Under(p)
+			if policy.policy != nil {
+				results = results.Under(*policy.policy)
 			}
 			if a.flags.json && !cmd.Flags().Changed("format") {
 				format = "json"
@@ -44,7 +43,7 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.`,
 		})
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
-	cmd.Flags().StringVar(&policy, "policy", "", "decide what passed by this policy")
+	policy.add(cmd, "decide what passed by this policy")
 	return cmd
 }
 

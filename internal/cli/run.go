@@ -1,18 +1,13 @@
 package cli
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-
-	"github.com/fevalgraph/fevalgraph/report"
-)
+import "github.com/spf13/cobra"
 
 // runFlags are the flags of commands that evaluate.
 type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force            []string
-	policy, shard               string
+	shard                       string
+	policy                      policyFlag
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -23,7 +18,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
-	flags.StringVar(&f.policy, "policy", "", "pass policy for the exit code, in place of the problems' own")
+	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
 }
 
@@ -36,6 +31,8 @@ nodes. Results are shown, recorded, and exported.
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
 checkpoint, solution, backend, suite, tag, kind, repeat and verdict (of the last
 run). Commas mean and, several arguments mean or.
+
+`+policyHelp()+`
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
 configuration error, 3 something could not be judged, 4 a selector matched
@@ -69,20 +66,13 @@ func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) err
 
 // evaluation turns flags into what evaluate needs.
 func (p *project) evaluation(s selection, f runFlags) (evaluation, error) {
-	e := evaluation{fast: f.failFast}
+	e := evaluation{fast: f.failFast, policy: f.policy.policy}
 	var err error
 	if e.targets, err = p.targets(s); err != nil {
 		return e, err
 	}
 	if e.force, err = p.matcher(f.force); err != nil {
 		return e, err
-	}
-	if f.policy != "" {
-		policy, err := report.ParsePolicy(f.policy)
-		if err != nil {
-			return e, exit(exitUsage, fmt.Errorf("--policy: %w", err))
-		}
-		e.policy = &policy
 	}
 	if f.shard != "" {
 		return e, p.shard(&e, f.shard)
