@@ -73,10 +73,13 @@ func loadBlock(t *testing.T, b block, text string) {
 	}
 	dir := sampleProject(t)
 	write(t, filepath.Join(dir, "fevalgraph.hcl"), text)
-	_, found := lang.Load(lang.Options{
+	cfg, found := lang.Load(lang.Options{
 		Dir: dir, Vars: missingValues(t, text, dir), Version: "0.1.0",
 		Env: func(name string) (string, bool) { return "value", name == "API_TOKEN" },
 	})
+	for _, p := range cfg.Problems {
+		found = append(found, p.Invalid...)
+	}
 	switch want := b.option("error"); {
 	case want == "" && found.HasErrors():
 		t.Errorf("%v\n%s", found, text)
@@ -171,6 +174,8 @@ func sampleProject(t *testing.T) string {
 		"suites/nightly.hcl":                   "# nothing yet\n",
 		"token.txt":                            "value\n",
 		"problems/index.yaml":                  "tally:\n  title: Word tally\n  checkpoints: [checkpoint_1, checkpoint_2]\n",
+		"bench/count/config.yaml":              "entry: count.py\ncheckpoints: { one: { order: 1 } }\n",
+		"bench/count/tests/test_one.py":        "",
 		"problems/tally/config.yaml":           "title: Word tally\nmarkers:\n  slow: functionality\n",
 		"outputs/small/checkpoint_1/tally.py":  "",
 		"outputs/large/checkpoint_1/tally.py":  "",

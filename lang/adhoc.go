@@ -34,6 +34,10 @@ func (l *loader) addAdHoc(a AdHoc) {
 	if p == nil || b == nil {
 		return
 	}
+	if len(p.Invalid) > 0 { // there is nothing else to go on with
+		l.findings = append(l.findings, p.Invalid...)
+		return
+	}
 	for _, s := range l.config.Solutions {
 		if s.Problem == p && s.Name == adHocName || s.Ref == adHocRef {
 			l.report(finding{

@@ -121,7 +121,11 @@ type Problem struct {
 	Entry       string
 	Pytest      *Pytest       // exactly one driver is set
 	Checkpoints []*Checkpoint // sorted by (Order, Name)
-	Range       diag.Range
+	// Invalid is what is wrong with this instance alone, sorted by place; only
+	// with invalid = "report". Such a problem has no driver and no checkpoints,
+	// and of the rest what could be evaluated; its solutions have no checkpoints.
+	Invalid diag.List
+	Range   diag.Range
 }
 
 // Pytest is the pytest driver of a problem.

@@ -48,6 +48,9 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 	case EnvVar:
 		*lines = append(*lines, fmt.Sprintf("%s: %s=%s secret %q", at, x.Name, x.Value, x.Secret))
 		return
+	case diag.Diagnostic:
+		*lines = append(*lines, fmt.Sprintf("%s: [%s] %s: %s", at, x.Code, x.Context, x.Detail))
+		return
 	case ConfigInput:
 		*lines = append(*lines, fmt.Sprintf("%s: %s %q", at, x.Kind, x.Name))
 		return

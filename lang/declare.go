@@ -23,6 +23,9 @@ type decl struct {
 	needs []need          // what it refers to, in source order
 	whole map[string]bool // kinds that it refers to as a whole
 
+	own     []*decl  // locals that it declares for itself, in the order of evaluation
+	attempt *attempt // while one instance of it is evaluated; else nil
+
 	failed bool
 	value  cty.Value // unknown until evaluated, and for ever when that fails
 	made   any       // what it adds to the Config, when that could be made
@@ -75,6 +78,9 @@ func (l *loader) declare() {
 		}
 	}
 	l.declareImplicit()
+	for _, d := range l.decls {
+		l.declareOwn(d)
+	}
 }
 
 // declareImplicit adds what exists when nothing of its kind is written.

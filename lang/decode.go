@@ -44,7 +44,7 @@ func (g given) usable() bool { return g != isFailed }
 
 // fail reports a mistake and fails the declaration.
 func (b *block) fail(f finding) {
-	b.l.report(f)
+	b.l.reporterOf(b.decl).report(f)
 	b.decl.failed = b.decl.failed || !f.warning
 }
 

@@ -44,6 +44,7 @@ const maxSnippet = 8
 // reporter turns findings into diagnostics.
 type reporter struct {
 	shown     map[string]*source // by the Filename of their ranges
+	instance  string             // whose findings these are alone: problem.x["a"]
 	reported  map[reportKey]bool
 	findings  diag.List
 	sensitive []string // values that must not be said
@@ -70,7 +71,7 @@ func (r *reporter) report(f finding) {
 			if !f.unshown {
 				d.Snippet = src.snippet(f.rng)
 			}
-			d.Context = src.enclosing(f.rng)
+			d.Context = r.context(src.enclosing(f.rng))
 			d.Values = referenceValues(src, f.expr, f.ctx)
 		}
 	}
@@ -79,6 +80,23 @@ func (r *reporter) report(f finding) {
 		d.Values[i].Value = r.scrub(d.Values[i].Value)
 	}
 	r.findings = append(r.findings, d)
+}
+
+// context names the instance in place of its block, or before what is
+// elsewhere.
+func (r *reporter) context(blocks string) string {
+	if r.instance == "" {
+		return blocks
+	}
+	outer, inner, nested := strings.Cut(blocks, " > ")
+	kind, _, _ := strings.Cut(r.instance, ".")
+	switch {
+	case !strings.HasPrefix(outer, kind+" "):
+		return r.instance + " > " + blocks
+	case nested:
+		return r.instance + " > " + inner
+	}
+	return r.instance
 }
 
 // keepSecret makes the texts in a sensitive value unspeakable: functions get

@@ -65,7 +65,7 @@ func (b *block) expression(name string) *Expr {
 		return nil
 	}
 	e := &Expr{expr: attr.Expr, ctx: b.ctx, src: b.src, mu: &b.l.calling}
-	refs := references{l: b.l}
+	refs := references{l: b.l, within: b.decl}
 	refs.visit(attr.Expr, b.src, b.ctx)
 	switch {
 	case refs.secret != "":

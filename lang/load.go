@@ -74,7 +74,10 @@ func (l *loader) load() {
 	l.declare()
 	l.readAssignments()
 	l.resolveAll()
-	order := l.evaluationOrder()
+	order := l.evaluationOrder(l.decls)
+	for _, d := range l.decls {
+		d.own = l.evaluationOrder(d.own)
+	}
 	l.silenceFunctions()
 	for _, d := range order {
 		l.evaluate(d)

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// evaluationOrder returns the declarations such that each follows what it
-// needs, otherwise in source order. Members of a cycle are reported and
-// marked failed; they still come, so that their other mistakes are found.
-func (l *loader) evaluationOrder() []*decl {
+// evaluationOrder returns declarations such that each follows what it needs,
+// otherwise in source order. Members of a cycle are reported and marked
+// failed; they still come, so that their other mistakes are found.
+func (l *loader) evaluationOrder(decls []*decl) []*decl {
 	walk := components{index: map[*decl]int{}, low: map[*decl]int{}, open: map[*decl]bool{}}
-	for _, d := range l.decls {
+	for _, d := range decls {
 		if walk.index[d] == 0 {
 			walk.visit(d)
 		}
 	}
-	order := make([]*decl, 0, len(l.decls))
+	order := make([]*decl, 0, len(decls))
 	for _, group := range walk.groups {
 		slices.SortFunc(group, func(a, b *decl) int { return walk.index[a] - walk.index[b] })
 		if cycle := shortestCycle(group); cycle != nil {

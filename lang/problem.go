@@ -22,9 +22,10 @@ func problemDrivers() map[string]func(*block, *Problem) {
 func (l *loader) evaluateProblem(d *decl) cty.Value {
 	var made []*Problem
 	var values []cty.Value
+	keeps := l.keepsMistakes(d)
 	insts := l.expandEach(d)
 	for _, inst := range insts {
-		p := l.problem(d, inst)
+		p := l.attemptProblem(d, inst, keeps)
 		made = append(made, p)
 		l.instances.problems[p.Ref] = p
 		value := problemValue(p)
@@ -47,9 +48,31 @@ type inherited struct {
 	pass           Pass
 }
 
+// attemptProblem evaluates an instance. With keeps, its mistakes are its own.
+func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
+	at := d.apart(nil)
+	if keeps {
+		at = d.apart(l.reporterFor(inst.ref(d)))
+	}
+	p := l.problem(at, inst)
+	if p.Invalid = at.attempt.mistakes(); len(p.Invalid) > 0 {
+		p.Pytest, p.Checkpoints = nil, nil
+	} else {
+		d.failed = d.failed || at.failed
+	}
+	return p
+}
+
 func (l *loader) problem(d *decl, inst instance) *Problem {
-	b := l.open(d, d.block, d.schema, inst.ctx)
+	d.attempt.scope = l.evaluateOwn(d, inst.ctx)
 	p := &Problem{Ref: inst.ref(d), Range: convertRange(d.header)}
+	if !l.preconditionsMet(d) {
+		p.Name = l.nameOf(d, inst)
+		return p
+	}
+	rest := bodyOf(d.block.Body, func(kind string) bool { return kind != "precondition" })
+	rest.Attributes = d.block.Body.Attributes
+	b := l.openBody(d, rest, d.block.Labels, d.header, d.schema, d.attempt.scope)
 	p.Name = b.displayName(inst.name(d))
 	p.Title, _ = b.text("title")
 	p.Description, _ = b.text("description")
@@ -73,6 +96,14 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	}
 	b.checkpoints(p, down)
 	return p
+}
+
+// nameOf is the name of an instance of which nothing else is evaluated, so
+// that it is called as it is when it has no mistake.
+func (l *loader) nameOf(d *decl, inst instance) string {
+	quiet := d.apart(l.reporterFor(""))
+	b := &block{l: l, src: d.src, decl: quiet, schema: d.schema, attrs: d.block.Body.Attributes, ctx: quiet.attempt.scope, header: d.header}
+	return b.displayName(inst.name(d))
 }
 
 // driver reads the one block that says how the problem is judged.

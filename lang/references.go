@@ -19,6 +19,7 @@ import (
 // expression makes one instead, so that the text around a secret counts.
 type references struct {
 	l       *loader
+	within  *decl // whose own locals can be met; nil where none can
 	lines   []string
 	secret  string // names of the last sensitive value that was met
 	unknown bool   // something has no value because of a mistake elsewhere
@@ -50,12 +51,24 @@ func (r *references) visit(expr hclsyntax.Expression, src *source, ctx *hcl.Eval
 // visitLocal follows a reference to a local that holds a secret.
 func (r *references) visitLocal(t hcl.Traversal) {
 	name, _ := stepName(t, 1)
-	d := r.l.byAddr["local."+name]
-	if t.RootName() != "local" || d == nil || !r.first(d) {
+	if t.RootName() != "local" {
 		return
 	}
-	r.lines = append(r.lines, d.addr()+" = "+canonicalText([]byte(rangeText(d.src, d.attr.Expr.Range()))))
-	r.visit(d.attr.Expr, d.src, r.l.scope(d))
+	if own := r.within.ownLocal(name); own != nil {
+		r.visitText(own, r.within.attempt.scope)
+		return
+	}
+	if d := r.l.byAddr["local."+name]; d != nil {
+		r.outside(func() { r.visitText(d, r.l.scope(d)) })
+	}
+}
+
+// visitText adds the expression of a local and what that depends on.
+func (r *references) visitText(d *decl, scope *hcl.EvalContext) {
+	if r.first(d) {
+		r.lines = append(r.lines, d.addr()+" = "+canonicalText([]byte(rangeText(d.src, d.attr.Expr.Range()))))
+		r.visit(d.attr.Expr, d.src, scope)
+	}
 }
 
 func (r *references) visitFunction(name string) {
@@ -66,7 +79,15 @@ func (r *references) visitFunction(name string) {
 	result := d.block.Body.Attributes["result"].Expr
 	r.lines = append(r.lines, fmt.Sprintf("function %s(%s) = %s", name, strings.Join(functionParams(d), ", "),
 		canonicalText([]byte(rangeText(d.src, result.Range())))))
-	r.visit(result, d.src, r.l.scope(d))
+	r.outside(func() { r.visit(result, d.src, r.l.scope(d)) })
+}
+
+// outside does what leaves the block that the expression stands in.
+func (r *references) outside(visit func()) {
+	within := r.within
+	r.within = nil
+	visit()
+	r.within = within
 }
 
 // first reports whether d is met for the first time.
@@ -103,7 +124,7 @@ func (b *block) secretShape(attr *hclsyntax.Attribute, name, value, secrets stri
 			}
 		}
 	}
-	refs := references{l: b.l}
+	refs := references{l: b.l, within: b.decl}
 	refs.visit(expr, b.src, b.ctx)
 	text := canonicalText([]byte(rangeText(b.src, expr.Range())))
 	return secrets + " in " + strings.Join(append([]string{text}, refs.sorted()...), "; ")

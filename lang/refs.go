@@ -17,6 +17,10 @@ import (
 // scopeStatic marks attributes that are evaluated before anything is declared.
 const scopeStatic = "static"
 
+// scopeOutside marks attributes that are evaluated once for all instances of
+// a block, before any of them exists.
+const scopeOutside = "outside"
+
 // referable are the kinds that a reference can begin with, and how many
 // labels follow.
 func referable() []string {
@@ -43,6 +47,8 @@ type names struct {
 	each  bool
 	scope string          // checkpoint, cell, self, or ""
 	local map[string]bool // iterators of dynamic, parameters of a function
+	own   bool            // locals that the declaration has for itself
+	from  *decl           // the one of them that refers, if it is one
 }
 
 func (n names) with(local string) names {
@@ -61,11 +67,17 @@ func (l *loader) resolveAll() {
 		case d.attr != nil:
 			l.resolveExpr(d, d.attr.Expr, names{})
 		case d.block != nil:
-			n := names{each: d.schema.attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil}
+			n := names{each: d.schema.attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil, own: true}
 			for _, p := range functionParams(d) {
 				n = n.with(p)
 			}
 			l.resolveBody(d, d.block.Body, d.schema, n)
+			for _, own := range d.own {
+				n.from = own
+				if !l.resolveExpr(d, own.attr.Expr, n) {
+					own.failed = true
+				}
+			}
 		}
 		if d.kind == "suite" { // what a matrix leaves out is all there is
 			for _, other := range l.decls {
@@ -102,7 +114,9 @@ func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema,
 		}
 		here := n
 		here.scope = known.scope
-		here.each = n.each && attr.Name != "for_each"
+		if known.scope == scopeOutside {
+			here.scope, here.each, here.own = "", false, false
+		}
 		l.resolveExpr(d, attr.Expr, here)
 		if known.Type == TypeExpression {
 			l.forbidFiles(attr.Expr)
@@ -177,8 +191,12 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 		f.detail, f.hint, f.rng = fmt.Sprintf("There is no path.%s.", name), didYouMean(name, []string{"root", "module"}, "path."), rng
 		return f
 	case root == "each":
-		f.detail = "each exists only in a block with for_each, outside of for_each itself."
+		f.detail = "each exists only in the instances of a block with for_each, so not in for_each itself."
 		return f
+	case root == "local" && len(d.own) > 0:
+		if done, f := l.resolveOwn(d, t, n, f); done {
+			return f
+		}
 	case root == "self":
 		f.detail = "self exists only where results do: in when of pass, where of result and value of metric."
 		return f
@@ -189,16 +207,16 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 		f.detail = "checkpoint exists only in source, entry and setup of a solution."
 		return f
 	case !slices.Contains(referable(), root):
-		return l.unknownRoot(t, f)
+		return l.unknownRoot(d, t, f)
 	}
 	return l.resolveDecl(d, t, f)
 }
 
 // unknownRoot explains a reference that begins with no known prefix.
-func (l *loader) unknownRoot(t hcl.Traversal, f *finding) *finding {
+func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 	root := t.RootName()
 	f.detail = fmt.Sprintf("There is nothing called %q.", root)
-	for _, d := range l.decls {
+	for _, d := range slices.Concat(from.own, l.decls) {
 		if d.name() == root && slices.Contains(referable(), prefixOf(d.kind)) {
 			f.detail = fmt.Sprintf("There is nothing called %q: a reference begins with what it refers to.", root)
 			f.hint = fmt.Sprintf("did you mean %s.%s?", prefixOf(d.kind), strings.Join(d.path, "."))
@@ -247,19 +265,29 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 		d.needs = append(d.needs, need{to, t.SourceRange()})
 		return nil
 	}
-	prefix := t.RootName() + "."
-	var candidates []string
-	for _, other := range l.decls {
+	return l.unknownDecl(d, kind, path, t, f)
+}
+
+// unknownDecl explains a reference to what nobody declares.
+func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversal, f *finding) *finding {
+	name, candidates := strings.Join(path, "."), []string(nil)
+	for _, other := range slices.Concat(l.decls, d.own) {
 		if other.kind == kind {
 			candidates = append(candidates, strings.Join(other.path, "."))
 		}
 	}
-	_, last := stepName(t, labels)
+	_, last := stepName(t, len(path))
 	f.rng = hcl.RangeBetween(t[0].SourceRange(), last)
-	f.detail = fmt.Sprintf("There is no %s named %q.", kind, strings.Join(path, "."))
-	f.hint = didYouMean(strings.Join(path, "."), candidates, prefix)
+	f.detail = fmt.Sprintf("There is no %s named %q.", kind, name)
+	f.hint = didYouMean(name, candidates, t.RootName()+".")
 	if len(candidates) == 0 {
 		f.hint = fmt.Sprintf("no %s is declared", kind)
+	}
+	for _, other := range l.decls {
+		if own := other.ownLocal(name); own != nil && kind == "local" {
+			f.detail = fmt.Sprintf("local.%s is declared at %s for %s, and exists there alone.", name, place(own.header), other.title())
+			f.hint = ""
+		}
 	}
 	return f
 }

@@ -21,6 +21,7 @@ func problemSchema() BlockSchema {
 		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
+			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
 			{Name: "name", Type: TypeText, Doc: "Unique name. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
@@ -34,14 +35,32 @@ func problemSchema() BlockSchema {
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
 		},
-		Blocks: []BlockSchema{pytestSchema(), markerSchema(), assetSchema(), checkpointSchema(), passSchema()},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), markerSchema(), assetSchema(), checkpointSchema(), passSchema()},
 		later:  []string{"judge", "command"},
+	}
+}
+
+func ownLocalsSchema() BlockSchema {
+	return BlockSchema{
+		Name: "locals", Repeats: true, free: true,
+		Doc: "Named values of each instance, referred to as local.<name> inside of this block alone.",
+	}
+}
+
+func preconditionSchema() BlockSchema {
+	return BlockSchema{
+		Name: "precondition", Repeats: true,
+		Doc: "A condition of an instance, looked at after its locals and before anything else of it.",
+		Attributes: []AttributeSchema{
+			{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "When it is false, or cannot be evaluated, the instance has a mistake and the rest of it is not evaluated."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false; not evaluated otherwise."},
+		},
 	}
 }
 
 func forEachSchema() AttributeSchema {
 	return AttributeSchema{
-		Name: "for_each", Type: TypeForEach,
+		Name: "for_each", Type: TypeForEach, scope: scopeOutside,
 		Doc: "Makes one instance for each element, with each.key and each.value in scope; instances are referred to as <block>.<label>[\"key\"].",
 	}
 }

@@ -3,9 +3,9 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -33,10 +33,14 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 	return collect(insts, values, l.solutionValue(&Solution{Problem: &Problem{}}).Type())
 }
 
-// solution reads one instance; nil when it answers no known problem.
+// solution reads one instance; nil when it answers no known problem. Of one
+// that answers an invalid problem, what cannot be evaluated is left out.
 func (l *loader) solution(d *decl, inst instance) *Solution {
 	b := l.open(d, d.block, d.schema, inst.ctx)
-	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header)}
+	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header), Problem: b.solvedProblem()}
+	if s.Problem != nil && len(s.Problem.Invalid) > 0 {
+		b.decl = d.apart(l.reporterFor(s.Ref)) // what it lacks, its problem lacks
+	}
 	s.Name = b.displayName(inst.name(d))
 	s.Missing, _ = b.text("missing")
 	s.IgnoreSyntax, _ = b.text("ignore_syntax")
@@ -46,7 +50,6 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		s.Ignore = b.patterns("ignore")
 	}
 	s.Labels = b.labelValues()
-	s.Problem = b.solvedProblem()
 	if s.Problem == nil {
 		d.failed = true
 		return nil
@@ -131,22 +134,18 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 }
 
 // submissionMissing looks whether a source is there; not being there is
-// allowed when missing is "skip".
+// allowed when missing is "skip". One that is there and cannot be looked at
+// is left to who brings it in: it spoils what needs it, and nothing else.
 func (b *block) submissionMissing(s *Solution, source string) bool {
 	b.l.input("exists", source)
 	_, err := os.Stat(source)
-	switch {
-	case err == nil:
+	if !errors.Is(err, fs.ErrNotExist) {
 		return false
-	case isMissing(err) && s.Missing == "skip":
-		return true
-	case isMissing(err):
-		b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)
-	case errors.Is(err, syscall.ELOOP):
-		b.reject("source", "symlink-loop", "Loop of symbolic links", pathReason(b.l.show(source), err), "")
-	default:
-		b.reject("source", "unreadable-file", "Unreadable file", pathReason(b.l.show(source), err), "")
 	}
+	if s.Missing == "skip" {
+		return true
+	}
+	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)
 	return false
 }
 

@@ -107,6 +107,14 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 	if known == nil {
 		return
 	}
+	if known.free {
+		l.report(finding{
+			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
+			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names are there before anything is evaluated.", known.Name),
+			hint:   "a value may hold a map: { for k, v in … : k => … }",
+		})
+		return
+	}
 	own := dynamicSchema(known)
 	l.checkBody(b.Body, &own, "a dynamic block")
 	if b.Body.Attributes["for_each"] == nil {

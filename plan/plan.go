@@ -20,6 +20,7 @@ const (
 	KindPytest      = "pytest"
 	KindParse       = "parse"
 	KindAggregate   = "aggregate"
+	KindProblem     = "problem" // of an invalid problem: says what is wrong with it
 )
 
 // The axes that selectors know.
@@ -119,6 +120,11 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	for _, p := range cfg.Pools {
 		c.plan.Pools[p.Name] = p.Slots
 	}
+	for _, p := range cfg.Problems {
+		if len(p.Invalid) > 0 {
+			c.invalid(p)
+		}
+	}
 	for _, suite := range cfg.Suites {
 		if err := c.suite(suite); err != nil {
 			return nil, err
@@ -157,7 +163,9 @@ func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 		return known, nil
 	}
 	cell := &Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat, Suites: []string{s.Name}}
-	if err := c.pytestCell(s, cell); err != nil {
+	if len(cell.Problem.Invalid) > 0 {
+		c.invalidCell(cell)
+	} else if err := c.pytestCell(s, cell); err != nil {
 		return nil, err
 	}
 	c.plan.Cells = append(c.plan.Cells, cell)

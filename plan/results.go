@@ -45,6 +45,9 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Labels[l.Name] = l.Value
 	}
+	if len(cell.Problem.Invalid) > 0 {
+		return invalidResult(out, cell.Problem), asked[cell.Node], nil
+	}
 	var classes []report.Class
 	stopped := false // the run ended before some checkpoint
 	for _, cc := range cell.Checkpoints {

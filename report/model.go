@@ -75,7 +75,7 @@ const (
 	Killed          Class = "killed"           // a signal ended pytest
 	SessionTimeout  Class = "timeout"          // the session limit ended pytest
 	PytestFailed    Class = "pytest_failed"    // interrupted, usage or internal error of pytest
-	InputError      Class = "input_error"      // a file that the configuration names could not be used
+	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
 	NotReached      Class = "skipped"          // the solution has no such checkpoint
 )

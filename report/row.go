@@ -31,7 +31,7 @@ func statusClass(s Status) Class {
 	case TimedOut:
 		return SessionTimeout
 	case Error:
-		return NoReport
+		return InputError // nothing but an unusable input ends a cell before its first checkpoint
 	}
 	return NotJudged
 }

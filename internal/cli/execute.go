@@ -39,6 +39,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	if err != nil {
 		return err
 	}
+	p.showInvalid(e.targets)
 	recorder, err := event.NewRecorder(p.state, p.run)
 	if err != nil {
 		return exit(exitNotJudged, err)

@@ -50,6 +50,7 @@ func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) 
 	if err != nil {
 		return err
 	}
+	p.showInvalid(e.targets)
 	rep, err := p.dryRun(ctx, e)
 	if err != nil {
 		return err

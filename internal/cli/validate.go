@@ -19,6 +19,8 @@ place. Nothing is evaluated. With --json the findings are one object.`,
   fevalgraph validate -C evals --json`,
 		func(cmd *cobra.Command, args []string) error {
 			cfg, diags := lang.Load(a.langOptions())
+			diags = append(diags, invalidProblems(cfg)...)
+			diags.Sort()
 			if a.flags.json {
 				if diags == nil {
 					diags = diag.List{}

@@ -1,0 +1,47 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// invalid adds the node that says what is wrong with a problem, whether or not
+// any cell needs it: a problem without solutions must not vanish.
+func (c *compiler) invalid(p *lang.Problem) graph.ID {
+	return c.once(graph.Node{
+		Addr: KindProblem + ":" + p.Name, Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
+		Task: &tasks.Invalid{Reason: reason(p.Invalid)}, Pool: inProcessPool,
+	})
+}
+
+// invalidCell adds the only node of a cell whose problem cannot be evaluated.
+func (c *compiler) invalidCell(cell *Cell) {
+	cell.Node = c.plan.Graph.Add(graph.Node{
+		Addr: KindAggregate + ":" + cell.Problem.Name + "/" + cell.Name(), Kind: KindAggregate,
+		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{},
+		Deps: []graph.Dep{{On: c.invalid(cell.Problem), As: "problem"}}, Pool: inProcessPool,
+	})
+}
+
+// invalidResult is the result of such a cell.
+func invalidResult(out report.Cell, p *lang.Problem) report.Cell {
+	out.Status = report.Error
+	out.Message = nonEmpty(p.Invalid.Error())
+	return out
+}
+
+// reason puts each error on a line of its own.
+func reason(findings diag.List) error {
+	var lines []error
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			lines = append(lines, diag.List{f})
+		}
+	}
+	return errors.Join(lines...)
+}
