@@ -49,6 +49,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 	}
 	s := &Solution{Name: adHocName, Ref: adHocRef, Problem: p, Missing: "skip"}
 	schema := solutionSchema()
+	s.Files = defaultValue(schema.attribute("files")).AsString()
 	s.IgnoreSyntax = defaultValue(schema.attribute("ignore_syntax")).AsString()
 	for _, v := range defaultValue(schema.attribute("ignore")).AsValueSlice() {
 		s.Ignore = append(s.Ignore, v.AsString())

@@ -194,6 +194,7 @@ type Solution struct {
 	Problem      *Problem
 	Labels       []Label              // sorted by name
 	Missing      string               // "error" or "skip"
+	Files        string               // what is taken of a source: "all" or "plain"
 	Ignore       []string             // patterns relative to the source
 	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order

@@ -148,6 +148,7 @@ func solutionSchema() BlockSchema {
 			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a source that does not exist is: a mistake, or a checkpoint that was never reached."},
+			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "What is taken of a source: everything as it is, where what cannot be is an error; or only the contents of regular files, without executable bits, links and empty directories."},
 			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
 			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "How ignore is read: * stays within a name and ** stands for directories; or as by Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},

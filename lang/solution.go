@@ -43,6 +43,7 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 	}
 	s.Name = b.displayName(inst.name(d))
 	s.Missing, _ = b.text("missing")
+	s.Files, _ = b.text("files")
 	s.IgnoreSyntax, _ = b.text("ignore_syntax")
 	if s.IgnoreSyntax == "fnmatch" { // no pattern of which is malformed
 		s.Ignore, _ = b.texts("ignore")

@@ -112,15 +112,16 @@ func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.
 	return c.once(graph.Node{
 		Addr: KindSubmission + ":" + cell.Problem.Name + "/" + answer.Checkpoint.Name + "/" + cell.Solution.Name, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(answer.Source, ignoreOf(cell.Solution), c.sources), Pool: inProcessPool,
+		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.sources), Pool: inProcessPool,
 	})
 }
 
-func ignoreOf(s *lang.Solution) tasks.Ignore {
+func submissionOf(s *lang.Solution, source string) tasks.Submission {
+	sub := tasks.Submission{Source: source, Ignore: tasks.Doublestar(s.Ignore), Plain: s.Files == "plain"}
 	if s.IgnoreSyntax == "fnmatch" {
-		return tasks.Fnmatch(s.Ignore)
+		sub.Ignore = tasks.Fnmatch(s.Ignore)
 	}
-	return tasks.Doublestar(s.Ignore)
+	return sub
 }
 
 // materialize adds the node of an asset, shared by the checkpoints that have it.

@@ -3,6 +3,7 @@ package tasks
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,12 +19,42 @@ import (
 // never left out: unreadable files and directories, devices, sockets, FIFOs,
 // names that are not UTF-8, and links that loop or lead out of root.
 func scanTree(root string, ignore Ignore) ([]file, error) {
-	var found []file
-	var errs []error
+	var s scan
+	err := s.walk(root, ignore, s.faithful)
+	return s.found, err
+}
+
+// scanPlain lists the regular files below root alone, as not executable, and
+// in omitted what else is there. What ignore names is in neither. Whatever
+// cannot be read or named is an error here, too.
+func scanPlain(root string, ignore Ignore) (found []file, omitted []omission, err error) {
+	var s scan
+	err = s.walk(root, ignore, s.plain)
+	return s.found, s.omitted, err
+}
+
+// omission is something that is there and is not taken.
+type omission struct {
+	path string // relative to the source, with slashes
+	kind string // what it is, for people
+}
+
+// scan is a walk through a source.
+type scan struct {
+	root    string
+	found   []file
+	omitted []omission
+}
+
+// walk calls take for everything below root but what ignore names. It goes on
+// after errors, so that a person sees more than the first.
+func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.DirEntry) error) error {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	s.root = root
+	var errs []error
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
 		if err != nil {
 			errs = append(errs, err)
@@ -39,46 +70,73 @@ func scanTree(root string, ignore Ignore) ([]file, error) {
 			}
 			return nil
 		}
-		f, keep, err := scanEntry(root, abs, rel, d)
+		if !utf8.ValidString(rel) {
+			err = fmt.Errorf("the file name %q in %s is not valid UTF-8; rename it or add it to ignore", rel, root)
+		} else {
+			err = take(abs, rel, d)
+		}
 		if err != nil {
 			errs = append(errs, err)
-		} else if keep {
-			found = append(found, f)
 		}
 		return nil
 	})
 	if err != nil {
 		errs = append(errs, err)
 	}
-	return found, joinSome(errs)
+	return joinSome(errs)
 }
 
-func scanEntry(root, abs, rel string, d fs.DirEntry) (f file, keep bool, err error) {
-	if !utf8.ValidString(rel) {
-		return file{}, false, fmt.Errorf("the file name %q in %s is not valid UTF-8; rename it or add it to ignore", rel, root)
-	}
-	f = file{Entry: cache.Entry{Path: rel}, abs: abs}
+// faithful takes an entry as what it is.
+func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
+	f := file{Entry: cache.Entry{Path: rel}, abs: abs}
 	switch mode := d.Type(); {
 	case mode.IsDir():
-		entries, err := os.ReadDir(abs)
-		if err != nil {
-			return file{}, false, nil // WalkDir reports it
+		if !isEmpty(abs) {
+			return nil
 		}
 		f.Dir = true
-		return f, len(entries) == 0, nil
 	case mode.IsRegular():
 		info, err := d.Info()
 		if err != nil {
-			return file{}, false, err
+			return err
 		}
 		f.Executable = info.Mode()&0o111 != 0
-		return f, true, nil
 	case mode&fs.ModeSymlink != 0:
-		f.Link, err = safeLink(root, rel)
-		return f, err == nil, err
+		target, err := safeLink(s.root, rel)
+		if err != nil {
+			return err
+		}
+		f.Link = target
 	default:
-		return file{}, false, fmt.Errorf("%s is a %s; only files, directories and links can be evaluated (ignore it?)", abs, kindOf(mode))
+		return fmt.Errorf("%s is a %s; only files, directories and links can be evaluated (ignore it?)", abs, kindOf(mode))
 	}
+	s.found = append(s.found, f)
+	return nil
+}
+
+// plain takes an entry if it is a regular file.
+func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
+	switch mode := d.Type(); {
+	case mode.IsRegular():
+		s.found = append(s.found, file{Entry: cache.Entry{Path: rel}, abs: abs})
+	case !mode.IsDir():
+		s.omitted = append(s.omitted, omission{rel, kindOf(mode)})
+	case isEmpty(abs):
+		s.omitted = append(s.omitted, omission{rel, "empty directory"})
+	}
+	return nil
+}
+
+// isEmpty reports whether a directory holds nothing. One that cannot be read
+// is not empty; the walk will say what is wrong with it.
+func isEmpty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // scanFile is the single regular file at abs, or that a link there leads to,
@@ -108,6 +166,8 @@ func isRace(err error) bool {
 
 func kindOf(mode fs.FileMode) string {
 	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
 	case mode&fs.ModeNamedPipe != 0:
 		return "named pipe"
 	case mode&fs.ModeSocket != 0:

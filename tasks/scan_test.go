@@ -130,6 +130,23 @@ func TestScanTree(t *testing.T) {
 	}
 }
 
+func TestScanPlain(t *testing.T) {
+	root := lay(t, "main.py=", "bin/run*=", "bin/also->run", "bin/out->../../x", "abs->/etc/passwd", "loop->loop", "gone->nowhere", "dir->bin",
+		"deep/none/", "d/", "p|", "s%", "d/p|", "venv/l->/etc", "venv/x=", "a\nb=")
+	kinds := []omission{{"abs", "symbolic link"}, {"bin/also", "symbolic link"}, {"bin/out", "symbolic link"}, {"d/p", "named pipe"}, {"deep/none", "empty directory"},
+		{"dir", "symbolic link"}, {"gone", "symbolic link"}, {"loop", "symbolic link"}, {"p", "named pipe"}, {"s", "socket"}}
+	if syscall.Mknod(filepath.Join(root, "null"), syscall.S_IFCHR|0o644, 1<<8|3) == nil { // root may
+		kinds = slices.Insert(kinds, 8, omission{"null", "device"})
+	}
+	found, omitted, err := scanPlain(root, Doublestar([]string{"venv/**"}))
+	if want := []string{"a\nb", "bin/run", "main.py"}; err != nil || !slices.Equal(list(found), want) {
+		t.Errorf("got %q, %v; want %q", list(found), err, want)
+	}
+	if !slices.Equal(omitted, kinds) {
+		t.Errorf("left out %v, want %v", omitted, kinds)
+	}
+}
+
 // TestScanThroughLink: a root that is itself reached by a symlink is scanned
 // as what it leads to.
 func TestScanThroughLink(t *testing.T) {
@@ -159,6 +176,40 @@ func TestScanUnreadable(t *testing.T) {
 	if found, err := scanTree(root, nil); err == nil {
 		t.Errorf("a directory that cannot be read is left out: %q", list(found))
 	}
+	if found, omitted, err := scanPlain(root, nil); err == nil {
+		t.Errorf("a directory that cannot be read is left out: %q and %v", list(found), omitted)
+	}
+}
+
+// BenchmarkScan looks through a large submission.
+func BenchmarkScan(b *testing.B) {
+	root := b.TempDir()
+	for d := range 100 {
+		dir := filepath.Join(root, fmt.Sprintf("package_%02d", d))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		for f := range 100 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("module_%02d.py", f)), nil, 0o644); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	patterns := []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*", "tests/assets", "tests/assets/*", "files", "files/*"}
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			if found, err := scanTree(root, Doublestar(patterns)); err != nil || len(found) != 10_000 {
+				b.Fatal(len(found), err)
+			}
+		}
+	})
+	b.Run("plain", func(b *testing.B) {
+		for b.Loop() {
+			if found, _, err := scanPlain(root, Fnmatch(patterns)); err != nil || len(found) != 10_000 {
+				b.Fatal(len(found), err)
+			}
+		}
+	})
 }
 
 func TestScanFile(t *testing.T) {

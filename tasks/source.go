@@ -32,12 +32,13 @@ type Sources struct {
 const TreeOutput = "tree"
 
 // Source is a task that brings files into the content store as one tree. Its
-// manifest lists every file; its output follows from the manifest, so a plan
+// manifest lists every file, and what was left out of them for its kind; its output follows from the manifest, so a plan
 // can predict it.
 type Source struct {
 	sources Sources
 	scan    func() ([]file, error)
-	found   []file // of the last Describe
+	found   []file     // of the last Describe
+	omitted []omission // likewise
 }
 
 // file is one entry of a tree and where its bytes are.
@@ -61,6 +62,10 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 			return err
 		}
 		m.String("file "+f.Path, describeEntry(f.Entry))
+	}
+	// They change no output, but are part of the decision: explain tells them.
+	for _, o := range s.omitted {
+		m.String("left out "+o.path, o.kind)
 	}
 	return nil
 }

@@ -151,17 +151,68 @@ func TestSubmission(t *testing.T) {
 	root := lay(t, "kv.py=k", "lib/x.py=x", ".venv/y=y", "empty/")
 	store := cache.NewMemory()
 	sources := Sources{States: read{}, Store: store}
-	if got, _ := bring(t, store, NewSubmission(root, Doublestar([]string{".venv"}), sources)); !slices.Equal(got, []string{"kv.py=k", "lib/x.py=x"}) {
+	if got, _ := bring(t, store, NewSubmission(Submission{Source: root, Ignore: Doublestar([]string{".venv"})}, sources)); !slices.Equal(got, []string{"kv.py=k", "lib/x.py=x"}) {
 		t.Errorf("directory: %q", got)
 	}
-	if got, _ := bring(t, store, NewSubmission(filepath.Join(root, "kv.py"), nil, sources)); !slices.Equal(got, []string{"kv.py=k"}) {
+	if got, _ := bring(t, store, NewSubmission(Submission{Source: filepath.Join(root, "kv.py")}, sources)); !slices.Equal(got, []string{"kv.py=k"}) {
 		t.Errorf("file: %q", got)
 	}
-	if got, st := bring(t, store, NewSubmission(filepath.Join(root, "empty"), nil, sources)); got != nil || len(st.Outputs) != 1 {
+	if got, st := bring(t, store, NewSubmission(Submission{Source: filepath.Join(root, "empty")}, sources)); got != nil || len(st.Outputs) != 1 {
 		t.Errorf("empty directory: %q, %+v", got, st)
 	}
-	if _, st := bring(t, store, NewSubmission(filepath.Join(root, "gone"), nil, sources)); !st.Input || !strings.HasPrefix(st.Message, "reading the submission: ") {
+	if _, st := bring(t, store, NewSubmission(Submission{Source: filepath.Join(root, "gone")}, sources)); !st.Input || !strings.HasPrefix(st.Message, "reading the submission: ") {
 		t.Errorf("gone: %+v", st)
+	}
+}
+
+// TestPlainSubmission: what is not a regular file changes the key, so that it
+// can be explained, and not the tree. Executable bits change neither.
+func TestPlainSubmission(t *testing.T) {
+	store := cache.NewMemory()
+	sources := Sources{States: read{}, Store: store}
+	of := func(files ...string) (tree []string, st *graph.Status) {
+		return bring(t, store, NewSubmission(Submission{Source: lay(t, files...), Plain: true}, sources))
+	}
+	tree, base := of("main.py=1", "lib/run=2")
+	if want := []string{"lib/run=2", "main.py=1"}; !slices.Equal(tree, want) {
+		t.Errorf("got %q, want %q", tree, want)
+	}
+	if _, st := of("main.py*=1", "lib/run*=2"); st.Key != base.Key {
+		t.Error("executable bits are in the key")
+	}
+	for name, more := range map[string]string{"link": "a->main.py", "escaping link": "a->../../x", "absolute link": "a->/etc/passwd", "loop": "a->a",
+		"pipe": "a|", "socket": "a%", "empty directory": "a/"} {
+		_, st := of("main.py=1", "lib/run=2", more)
+		if st.Message != "" || !slices.Equal(st.Outputs, base.Outputs) {
+			t.Errorf("%s: outputs %v, want %v; %s", name, st.Outputs, base.Outputs, st.Message)
+		}
+		if st.Key == base.Key {
+			t.Errorf("%s: nothing tells that it was left out", name)
+		}
+	}
+	for name, bad := range map[string]struct{ file, err string }{"not UTF-8": {"a\xff=", "is not valid UTF-8"}, "link, not UTF-8": {"a\xff->x", "is not valid UTF-8"}} {
+		if _, st := of("main.py=1", bad.file); !st.Input || !strings.Contains(st.Message, bad.err) {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	if tree, st := of("p|", "e/"); tree != nil || len(st.Outputs) != 1 {
+		t.Errorf("only what is left out: %q, %+v", tree, st)
+	}
+
+	root := lay(t, "run*=1", "p|", "link->run")
+	single := func(name string) ([]string, *graph.Status) {
+		return bring(t, store, NewSubmission(Submission{Source: filepath.Join(root, name), Plain: true}, sources))
+	}
+	if tree, _ := single("run"); !slices.Equal(tree, []string{"run=1"}) {
+		t.Errorf("a single file: %q", tree)
+	}
+	if tree, _ := single("link"); !slices.Equal(tree, []string{"link=1"}) {
+		t.Errorf("a link to a single file: %q", tree)
+	}
+	for _, name := range []string{"p", "gone"} {
+		if _, st := single(name); !st.Input {
+			t.Errorf("%s: %+v", name, st)
+		}
 	}
 }
 
@@ -169,7 +220,7 @@ func TestSubmission(t *testing.T) {
 func TestSourceKeys(t *testing.T) {
 	key := func(files ...string) cache.Key {
 		store := cache.NewMemory()
-		_, st := bring(t, store, NewSubmission(lay(t, files...), nil, Sources{States: read{}, Store: store}))
+		_, st := bring(t, store, NewSubmission(Submission{Source: lay(t, files...)}, Sources{States: read{}, Store: store}))
 		return st.Key
 	}
 	base := key("a=1", "b=2")
@@ -205,17 +256,17 @@ func TestSourceErrors(t *testing.T) {
 	root := lay(t, "a=1")
 	store := cache.NewMemory()
 	asks := 0
-	_, st := bring(t, store, NewSubmission(root, nil, Sources{States: changing{&asks}, Store: store}))
+	_, st := bring(t, store, NewSubmission(Submission{Source: root}, Sources{States: changing{&asks}, Store: store}))
 	if st.State != "broken" || asks < 3 {
 		t.Errorf("a file that keeps changing: %s after %d", st.State, asks)
 	}
-	_, st = bring(t, store, NewSubmission(root, nil, Sources{States: deniedStates{}, Store: store}))
+	_, st = bring(t, store, NewSubmission(Submission{Source: root}, Sources{States: deniedStates{}, Store: store}))
 	if !st.Input || !strings.Contains(st.Message, "permission denied") || !strings.HasPrefix(st.Message, "hashing "+root) {
 		t.Errorf("a file that cannot be read: %+v", st)
 	}
 
 	// A file that changes between the decision and the copy.
-	s := NewSubmission(root, nil, Sources{States: read{}, Store: changer{store, filepath.Join(root, "a")}})
+	s := NewSubmission(Submission{Source: root}, Sources{States: read{}, Store: changer{store, filepath.Join(root, "a")}})
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
 	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})

@@ -14,7 +14,8 @@ import (
 )
 
 // realVariable makes the staleness scripts run with the uv and uvx of PATH in
-// place of the stand-ins.
+// place of the stand-ins, and those run at all to which the stand-ins say
+// nothing.
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
 func TestMain(m *testing.M) {
@@ -36,6 +37,14 @@ func TestBad(t *testing.T) { runScripts(t, "bad", false) }
 
 // Every command: typical use, JSON, help, wrong usage.
 func TestCommand(t *testing.T) { runScripts(t, "cmd", false) }
+
+// What only a real pytest can show.
+func TestReal(t *testing.T) {
+	if os.Getenv(realVariable) == "" {
+		t.Skipf("needs uv: set %s=1, or use `make real`", realVariable)
+	}
+	runScripts(t, "real", true)
+}
 
 func runScripts(t *testing.T, dir string, real bool) {
 	testscript.Run(t, testscript.Params{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,8 @@ import (
 //	readable FILE           undo that
 //	badname DIR             a file whose name is not UTF-8
 //	pipe FILE               a named pipe
+//	socket FILE             a socket, until the script ends
+//	device FILE             a character device (root only)
 //	damage DIR              spoil the content of every file below DIR
 //	noleftovers             no workspace of a session is left
 func systemCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -44,6 +47,23 @@ func systemCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 		"pipe": func(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o644))
+		},
+		"socket": func(ts *testscript.TestScript, neg bool, args []string) {
+			// Paths of sockets are short: the directory is named by a descriptor.
+			dir, err := os.Open(filepath.Dir(ts.MkAbs(args[0])))
+			ts.Check(err)
+			defer dir.Close()
+			l, err := net.Listen("unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(args[0])))
+			if err != nil {
+				impossible(ts, "making a socket: %v", err)
+			}
+			ts.Defer(func() { l.Close() })
+		},
+		"device": func(ts *testscript.TestScript, neg bool, args []string) {
+			const null = 1<<8 | 3
+			if err := syscall.Mknod(ts.MkAbs(args[0]), syscall.S_IFCHR|0o644, null); err != nil {
+				impossible(ts, "making a device takes root: %v", err)
+			}
 		},
 		"damage":      damageCommand,
 		"noleftovers": noLeftoversCommand,
