@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,7 +27,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err := context.Cause(ctx); err != nil {
 		return backend.Exit{}, err
 	}
-	if s.root == nil {
+	if s.work == nil {
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
 	}
 	cmd, err := s.command(c)
@@ -57,7 +55,7 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("running a command: no program is named")
 	}
-	dir, err := s.commandDir(c.Dir)
+	dir, err := s.work.Directory(c.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("running %s in %q: %w", c.Argv[0], c.Dir, err)
 	}
@@ -79,33 +77,14 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	}, nil
 }
 
-// commandDir returns the absolute path of a directory of the workspace. It
-// may be reached through symlinks that stay in the workspace.
-func (s *session) commandDir(dir string) (string, error) {
-	dir = path.Clean(dir)
-	if !fs.ValidPath(dir) {
-		return "", fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
-	}
-	work, err := s.root.OpenRoot(workDir)
-	if err != nil {
-		return "", err
-	}
-	defer work.Close()
-	info, err := work.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = errors.New("not a directory")
-	}
-	return filepath.Join(s.Dir(), filepath.FromSlash(dir)), err
-}
-
 // environment completes the environment of a command.
 func (s *session) environment(env []string) []string {
 	env = slices.Clone(env)
 	if _, set := getenv(env, "HOME"); !set {
-		env = append(env, "HOME="+filepath.Join(s.base, homeDir))
+		env = append(env, "HOME="+s.work.Home())
 	}
 	if _, set := getenv(env, "TMPDIR"); !set {
-		env = append(env, "TMPDIR="+filepath.Join(s.base, tempDir))
+		env = append(env, "TMPDIR="+s.work.Temp())
 	}
 	return append(env, cookieVariable+"="+s.mark.cookie)
 }

@@ -3,9 +3,9 @@ package local
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
 // Reap ends what a dead run left of a session: every process that carries the
@@ -17,7 +17,7 @@ func Reap(ctx context.Context, e backend.Entry) error {
 	}
 	// An empty cookie or a wrong path in a damaged registry must not end
 	// strangers or remove somebody's files.
-	if e.Cookie == "" || len(e.ID) != idLength || !filepath.IsAbs(e.Workspace) || filepath.Base(e.Workspace) != e.ID {
+	if e.Cookie == "" || !workspace.IsBase(e.Workspace, e.ID) {
 		return fmt.Errorf("session %s: its registry entry is damaged; remove %q by hand", e.ID, e.Workspace)
 	}
 	if err := endMarked(newMark(e.Cookie)); err != nil {
@@ -26,7 +26,7 @@ func Reap(ctx context.Context, e backend.Entry) error {
 	if e.Keep {
 		return nil
 	}
-	if err := removeAll(e.Workspace); err != nil {
+	if err := workspace.Remove(e.Workspace); err != nil {
 		return fmt.Errorf("session %s: %w", e.ID, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package local
+package workspace
 
 import (
 	"errors"
@@ -7,9 +7,16 @@ import (
 	"path/filepath"
 )
 
-// removeAll removes a workspace, also when programs took away the permissions
-// to. No process of the session is left to interfere.
-func removeAll(base string) error {
+// IsBase reports whether a path, as a registry lists it, is one that the
+// workspace called id can have: a damaged entry must not remove somebody's
+// files.
+func IsBase(base, id string) bool {
+	return len(id) == idLength && filepath.IsAbs(base) && filepath.Base(base) == id
+}
+
+// Remove removes the workspace at base, also when programs took away the
+// permissions to. One that is not there is a success.
+func Remove(base string) error {
 	err := os.RemoveAll(base)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

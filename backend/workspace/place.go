@@ -1,9 +1,8 @@
-package local
+package workspace
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -16,16 +15,16 @@ import (
 
 // place puts one input into the work directory; see backend.Input. Symlinks
 // that earlier inputs brought along give way and are never followed.
-func (s *session) place(ctx context.Context, in backend.Input) error {
+func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	at := path.Clean(in.Path)
-	if !fs.ValidPath(at) || strings.Contains(at, "\x00") {
-		return fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
+	at, err := Relative(in.Path)
+	if err != nil {
+		return err
 	}
 	target := path.Join(workDir, at)
-	if err := makeParents(s.root, target); err != nil {
+	if err := makeParents(w.root, target); err != nil {
 		return err
 	}
 	isFile := in.Tree.IsZero()
@@ -33,14 +32,34 @@ func (s *session) place(ctx context.Context, in backend.Input) error {
 		return errors.New("a file cannot be the workspace")
 	}
 	if isFile || in.Replace {
-		if err := s.root.RemoveAll(target); err != nil {
+		if err := w.root.RemoveAll(target); err != nil {
 			return err
 		}
 	}
 	if isFile {
-		return writeFile(s.root, target, in.Content)
+		err = writeFile(w.root, target, in.Content)
+	} else {
+		err = cache.PlaceTree(ctx, w.store, in.Tree, filepath.Join(w.base, filepath.FromSlash(target)))
 	}
-	return cache.PlaceTree(ctx, s.b.store, in.Tree, filepath.Join(s.base, filepath.FromSlash(target)))
+	if err != nil || w.owner == nil {
+		return err
+	}
+	return w.giveAway(target)
+}
+
+// giveAway makes the owner own what is at target, and the directories above.
+func (w *Workspace) giveAway(target string) error {
+	for dir := path.Dir(target); dir != "."; dir = path.Dir(dir) {
+		if err := w.root.Lchown(dir, w.owner.UID, w.owner.GID); err != nil {
+			return err
+		}
+	}
+	return fs.WalkDir(w.root.FS(), target, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return w.root.Lchown(name, w.owner.UID, w.owner.GID)
+	})
 }
 
 // makeParents makes every directory above target a real one. Whatever else

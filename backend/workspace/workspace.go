@@ -1,0 +1,175 @@
+// Package workspace is a session's directory on this machine: inputs are put
+// into it, files are collected from it, and it is removed whatever programs
+// made of it. Backends whose commands work in such a directory share it.
+//
+// It runs nothing and ends nothing: Collect and Remove are for when no process
+// of the session is left to interfere.
+//
+// A workspace looks like this:
+//
+//	<base>/work   the inputs; where commands start
+//	<base>/home   HOME of the commands
+//	<base>/tmp    TMPDIR of the commands
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// The parts of a workspace.
+const (
+	workDir = "work"
+	homeDir = "home"
+	tempDir = "tmp"
+)
+
+// idLength keeps paths below a workspace short enough for Unix sockets (107
+// bytes); ten base32 digits are 50 bits.
+const idLength = 10
+
+// NewID returns a random name for a workspace.
+func NewID() string { return strings.ToLower(rand.Text()[:idLength]) }
+
+// Owner is who the files of a workspace belong to.
+type Owner struct{ UID, GID int }
+
+// Workspace is one such directory. It is used by one goroutine at a time.
+type Workspace struct {
+	base  string
+	store cache.Store
+	owner *Owner
+	root  *os.Root // base; nil after Close
+}
+
+// Scratch makes the directory below which workspaces are made, by default the
+// system's for temporary files, and returns its real path, so that programs
+// that resolve symlinks and those that do not name the same files.
+func Scratch(dir string) (string, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// Make makes a workspace at base, where nothing may be, with mode 0700. Trees
+// come from store. A nil owner is the caller; another one takes the right to
+// give files away. After an error the caller removes base.
+func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
+	if err := os.Mkdir(base, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{base: base, store: store, owner: owner, root: root}
+	for _, dir := range []string{workDir, homeDir, tempDir} {
+		err := root.Mkdir(dir, 0o755)
+		if err == nil && owner != nil {
+			err = root.Lchown(dir, owner.UID, owner.GID)
+		}
+		if err != nil {
+			return nil, errors.Join(err, root.Close())
+		}
+	}
+	return w, nil
+}
+
+// Work returns the absolute path of the inputs' directory.
+func (w *Workspace) Work() string { return filepath.Join(w.base, workDir) }
+
+// Home returns the absolute path of the commands' HOME.
+func (w *Workspace) Home() string { return filepath.Join(w.base, homeDir) }
+
+// Temp returns the absolute path of the commands' TMPDIR.
+func (w *Workspace) Temp() string { return filepath.Join(w.base, tempDir) }
+
+// Place does what backend.Session.Place says.
+func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
+	if w.root == nil {
+		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
+	}
+	for _, in := range inputs {
+		if err := w.place(ctx, in); err != nil {
+			return fmt.Errorf("placing input %q: %w", in.Path, err)
+		}
+	}
+	return nil
+}
+
+// Collect does what backend.Session.Collect says. What was looked at is what
+// is opened, as long as no process of the session runs.
+func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if w.root == nil {
+		return nil, fmt.Errorf("collecting %q: %w", name, fs.ErrClosed)
+	}
+	f, err := openRegular(w.root, name)
+	if err != nil {
+		return nil, fmt.Errorf("collecting %q: %w", name, err)
+	}
+	return f, nil
+}
+
+// Directory returns the absolute path of a directory given relative to Work.
+// It may be reached through symlinks that stay in there.
+func (w *Workspace) Directory(dir string) (string, error) {
+	dir, err := Relative(dir)
+	if err != nil {
+		return "", err
+	}
+	if w.root == nil {
+		return "", fmt.Errorf("workspace: %w", fs.ErrClosed)
+	}
+	work, err := w.root.OpenRoot(workDir)
+	if err != nil {
+		return "", err
+	}
+	defer work.Close()
+	info, err := work.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a directory")
+	}
+	return filepath.Join(w.Work(), filepath.FromSlash(dir)), err
+}
+
+// Relative cleans a slash-separated path and refuses one that leads out of
+// the workspace by itself.
+func Relative(name string) (string, error) {
+	name = path.Clean(name)
+	if !fs.ValidPath(name) || strings.Contains(name, "\x00") {
+		return "", fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
+	}
+	return name, nil
+}
+
+// Close lets go of the directory and leaves it where it is.
+func (w *Workspace) Close() error {
+	if w.root == nil {
+		return nil
+	}
+	root := w.root
+	w.root = nil
+	return root.Close()
+}
