@@ -32,11 +32,7 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	c.Spec, _ = b.path("spec")
 	c.IncludePriorTests, _ = b.truth("include_prior_tests")
 
-	root := ""
-	if down.problem.Pytest != nil {
-		root = down.problem.Pytest.Root
-	}
-	c.Tests = b.testFiles(root)
+	c.Tests = b.testFiles(down.problem.Pytest)
 	b.timeouts(c, down)
 
 	env, _ := b.env("env")

@@ -130,14 +130,15 @@ type Problem struct {
 
 // Pytest is the pytest driver of a problem.
 type Pytest struct {
-	Root       string   // directory with the test files
-	Directory  string   // where they go in the workspace: "tests"
-	AssetPaths string   // what variables hold for assets: "absolute" or "relative" paths
-	Requires   []string // requirements beside the built-in ones, as written
-	Args       []string // extra pytest arguments
-	Plugins    []string // pytest plugins to load with -p
-	Range      diag.Range
-	RootRange  diag.Range
+	Root         string   // directory with the test files
+	Directory    string   // where they go in the workspace: "tests"
+	MissingTests string   // what a test file that does not exist is: "error" or "skip"
+	AssetPaths   string   // what variables hold for assets: "absolute" or "relative" paths
+	Requires     []string // requirements beside the built-in ones, as written
+	Args         []string // extra pytest arguments
+	Plugins      []string // pytest plugins to load with -p
+	Range        diag.Range
+	RootRange    diag.Range
 }
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.
@@ -147,7 +148,7 @@ type Checkpoint struct {
 	Version           int
 	State             string
 	Spec              string   // path of the task text; not read by evaluation
-	Tests             []string // file names in the pytest root: its own tests
+	Tests             []string // file names in the pytest root: its own tests; they exist, or Pytest.MissingTests is "skip"
 	IncludePriorTests bool
 	Timeout           time.Duration // per test; 30s when nothing says otherwise; 0 is none
 	SessionTimeout    time.Duration // whole pytest run; 0 is none

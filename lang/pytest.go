@@ -13,7 +13,8 @@ import (
 // holds tests at all.
 func (b *block) pytest() *Pytest {
 	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
-	if root, g := b.path("root"); g == isSet && b.testRoot(root) {
+	p.MissingTests, _ = b.text("missing_tests")
+	if root, g := b.path("root"); g == isSet && b.testRoot(root, p.mayLackTests()) {
 		p.Root = root
 	}
 	directory, g := b.text("directory")
@@ -29,8 +30,13 @@ func (b *block) pytest() *Pytest {
 	return p
 }
 
-// testRoot reports whether a directory has a test_*.py in it.
-func (b *block) testRoot(root string) bool {
+// mayLackTests reports whether a test file that does not exist is no mistake,
+// or no further one.
+func (p *Pytest) mayLackTests() bool { return p.MissingTests != "error" }
+
+// testRoot reports whether root is a directory with a test_*.py in it, or
+// without one when it may lack them.
+func (b *block) testRoot(root string, mayLack bool) bool {
 	info, ok := b.stat("root", root, "it is relative to "+b.l.show(b.src.path))
 	if !ok {
 		return false
@@ -45,7 +51,7 @@ func (b *block) testRoot(root string) bool {
 		b.reject("root", "unreadable-file", "Unreadable directory", pathReason(b.l.show(root), err), "")
 		return false
 	}
-	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+	if !mayLack && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		return strings.HasPrefix(e.Name(), "test_") && strings.HasSuffix(e.Name(), ".py")
 	}) {
 		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("There is no test_*.py in %q.", b.l.show(root)), "every checkpoint has its tests in test_<checkpoint>.py")
@@ -55,7 +61,8 @@ func (b *block) testRoot(root string) bool {
 }
 
 // testFiles reads a checkpoint's own test files and looks whether they exist.
-func (b *block) testFiles(root string) []string {
+// The list is the same whether they do: it also says whose a file is.
+func (b *block) testFiles(driver *Pytest) []string {
 	tests, g := b.texts("tests")
 	if g == isAbsent || g == isNull {
 		tests = []string{"test_" + b.label() + ".py"}
@@ -72,18 +79,19 @@ func (b *block) testFiles(root string) []string {
 			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is named twice.", test), "")
 			continue
 		}
-		if root == "" { // it has a mistake of its own
+		if driver == nil || driver.Root == "" { // it has a mistake of its own
 			b.decl.failed = true
 			continue
 		}
-		file := filepath.Join(root, filepath.FromSlash(test))
+		file := filepath.Join(driver.Root, filepath.FromSlash(test))
 		b.l.input("exists", file)
 		info, err := os.Stat(file)
 		switch {
+		case isMissing(err) && driver.mayLackTests():
 		case isMissing(err):
 			b.reject("tests", "missing-test-file", "Missing test file",
 				fmt.Sprintf("There is no %q, which has the tests of checkpoint %q.", b.l.show(file), b.label()),
-				"write it, or name the checkpoint's files with tests = [ … ]")
+				"write it, or name the checkpoint's files with tests = [ … ]; with missing_tests = \"skip\" only the other files' tests run")
 		case err != nil:
 			b.reject("tests", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
 		case !info.Mode().IsRegular():

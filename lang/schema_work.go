@@ -72,6 +72,7 @@ func pytestSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "root", Type: TypeText, Required: true, Doc: "Directory with the test files."},
 			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
+			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a checkpoint's test file that does not exist is: a mistake, or no tests, so that only those of other files run."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "How SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME> name places: by absolute paths, or relative to the workspace, where tests start."},
 			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},

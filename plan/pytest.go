@@ -102,7 +102,7 @@ func (c *compiler) tests(p *lang.Problem, cp *lang.Checkpoint) graph.ID {
 	}
 	return c.once(graph.Node{
 		Addr: KindTests + ":" + p.Name + "/" + cp.Name, Kind: KindTests, Labels: problemLabels(KindTests, p, cp.Name),
-		Task: tasks.NewTests(p.Pytest.Root, files, c.sources), Pool: inProcessPool,
+		Task: tasks.NewTests(tasks.Tests{Root: p.Pytest.Root, Files: files, MayLack: p.Pytest.MissingTests == "skip"}, c.sources), Pool: inProcessPool,
 	})
 }
 

@@ -136,12 +136,12 @@ func TestTests(t *testing.T) {
 	root := lay(t, "conftest.py=c", "helpers.py=h", "data/x.json=d", "data/test_nested.py=n", "__init__.py=", "foo_test.py=f",
 		"test_checkpoint_1.py=1", "test_checkpoint_2.py=2", "test_extra.py=e", "__pycache__/conftest.pyc=x", "data/__pycache__/y.pyc=y", ".pytest_cache/v=z", "old.pyc=o")
 	store := cache.NewMemory()
-	got, _ := bring(t, store, NewTests(root, []string{"test_checkpoint_1.py"}, Sources{States: read{}, Store: store}))
+	got, _ := bring(t, store, NewTests(Tests{Root: root, Files: []string{"test_checkpoint_1.py"}}, Sources{States: read{}, Store: store}))
 	want := []string{"__init__.py=", "conftest.py=c", "data/test_nested.py=n", "data/x.json=d", "foo_test.py=f", "helpers.py=h", "test_checkpoint_1.py=1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	got, _ = bring(t, store, NewTests(root, []string{"test_checkpoint_1.py", "test_checkpoint_2.py"}, Sources{States: read{}, Store: store}))
+	got, _ = bring(t, store, NewTests(Tests{Root: root, Files: []string{"test_checkpoint_1.py", "test_checkpoint_2.py"}}, Sources{States: read{}, Store: store}))
 	if !slices.Contains(got, "test_checkpoint_2.py=2") || slices.Contains(got, "test_extra.py=e") {
 		t.Errorf("got %q", got)
 	}
@@ -162,6 +162,29 @@ func TestSubmission(t *testing.T) {
 	}
 	if _, st := bring(t, store, NewSubmission(Submission{Source: filepath.Join(root, "gone")}, sources)); !st.Input || !strings.HasPrefix(st.Message, "reading the submission: ") {
 		t.Errorf("gone: %+v", st)
+	}
+}
+
+func TestMissingTests(t *testing.T) {
+	root := lay(t, "test_checkpoint_1.py=1", "conftest.py=c", "sub/test_x.py=x")
+	store := cache.NewMemory()
+	sources := Sources{States: read{}, Store: store}
+	files := []string{"test_checkpoint_1.py", "sub/test_x.py", "test_checkpoint_2.py"}
+	if _, st := bring(t, store, NewTests(Tests{Root: root, Files: files}, sources)); !st.Input || !strings.Contains(st.Message, "the test file test_checkpoint_2.py is not in "+root) {
+		t.Errorf("a file that is gone: %+v", st)
+	}
+	lacking, st := bring(t, store, NewTests(Tests{Root: root, Files: files, MayLack: true}, sources))
+	if want := []string{"conftest.py=c", "sub/test_x.py=x", "test_checkpoint_1.py=1"}; !slices.Equal(lacking, want) {
+		t.Errorf("got %q, want %q", lacking, want)
+	}
+	if _, same := bring(t, store, NewTests(Tests{Root: root, Files: files[:2]}, sources)); same.Key != st.Key {
+		t.Error("the name of a file that does not exist is in the key")
+	}
+	if err := os.WriteFile(filepath.Join(root, files[2]), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, whole := bring(t, store, NewTests(Tests{Root: root, Files: files, MayLack: true}, sources)); whole.Key == st.Key {
+		t.Error("a file that has come is not in the key")
 	}
 }
 

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"fmt"
 	"path"
 	"slices"
 )
@@ -8,19 +9,36 @@ import (
 // testLeavings are what running pytest in place leaves in a test directory.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/**"}
 
-// NewTests returns the task that copies the tests for one checkpoint: of the
-// files directly in root that pytest would collect by their names test_*.py,
-// only those in files; everything else (conftest.py, helpers, data) always.
-func NewTests(root string, files []string, sources Sources) *Source {
-	return &Source{sources: sources, scan: func() ([]file, error) {
-		found, err := scanTree(root, Doublestar(testLeavings))
-		if err != nil {
-			return nil, err
-		}
-		return slices.DeleteFunc(found, func(f file) bool {
-			return isTestFile(f.Path) && !slices.Contains(files, f.Path)
-		}), nil
-	}}
+// Tests says which tests a checkpoint gets: of the files directly in Root that
+// pytest would collect by their names test_*.py, only those in Files;
+// everything else (conftest.py, helpers, data) always.
+type Tests struct {
+	Root    string   // absolute path of a directory
+	Files   []string // relative to Root, with slashes
+	MayLack bool     // files that do not exist are no mistake
+}
+
+// NewTests returns the task that brings the tests of a checkpoint into the
+// store.
+func NewTests(t Tests, sources Sources) *Source {
+	return &Source{sources: sources, scan: t.scan}
+}
+
+func (t Tests) scan() ([]file, error) {
+	found, err := scanTree(t.Root, Doublestar(testLeavings))
+	if err != nil {
+		return nil, err
+	}
+	missing := slices.Clone(t.Files)
+	found = slices.DeleteFunc(found, func(f file) bool {
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == f.Path })
+		return isTestFile(f.Path) && !slices.Contains(t.Files, f.Path)
+	})
+	if len(missing) > 0 && !t.MayLack {
+		// They were there when the configuration was read.
+		return nil, fmt.Errorf("the test file %s is not in %s any more", missing[0], t.Root)
+	}
+	return found, nil
 }
 
 func isTestFile(name string) bool {
