@@ -32,8 +32,8 @@ type cellName struct {
 
 // ExportSCBench writes results in SlopCodeBench's layout below dir: in dir
 // itself when they are of one run, else in a directory for each, named like
-// the second half of a cell's address. Checkpoints without a verdict are left
-// out: SlopCodeBench has no file for them.
+// the second half of a cell's address. Checkpoints that the run was stopped
+// before are left out.
 func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string) error {
 	cells := map[cellName]*Cell{}
 	for _, c := range p.Cells {
@@ -77,13 +77,14 @@ func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Re
 
 func (p *Plan) scbenchCheckpoint(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, result report.Checkpoint) (*scbench.Checkpoint, error) {
 	i := slices.IndexFunc(cell.Checkpoints, func(cc CellCheckpoint) bool { return cc.Checkpoint.Name == result.Name })
-	if i < 0 || result.ExitCode == nil {
+	if i < 0 || result.Class == report.NotReached {
 		return nil, nil
 	}
-	cc := cell.Checkpoints[i]
+	cc, all := cell.Checkpoints[i], cell.Problem.Checkpoints
 	c := &scbench.Checkpoint{
 		Problem: cell.Problem.Name, ProblemVersion: cell.Problem.Version, CheckpointVersion: cc.Checkpoint.Version,
 		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
+		First: cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
 	}
 	for _, o := range r.Status(cc.Pytest).Outputs {
 		into := map[string]*[]byte{pytest.OutputLog: &c.Log, pytest.OutputReport: &c.Report}[o.Name]

@@ -9,13 +9,15 @@ import (
 // schemaVersion is the version of evaluation.json that is written.
 const schemaVersion = 1
 
-// Checkpoint is a graded checkpoint with what evaluation.json says beside its
-// results.
+// Checkpoint is a checkpoint of a run with what the files say beside its
+// results. One without an exit code was not judged: it has a row, so that no
+// rate looks better for it, and no evaluation.json.
 type Checkpoint struct {
 	Problem           string
 	ProblemVersion    int
 	CheckpointVersion int
 	Order             int
+	First, Last       bool // of the problem's checkpoints, in this run or not
 	Entry             string
 	Result            report.Checkpoint
 	Log               []byte // pytest's output; stdout and stderr are one stream here
@@ -51,23 +53,22 @@ var groupNames = map[report.Group]string{
 	report.Core: "Core", report.Functionality: "Functionality", report.Regression: "Regression", report.ErrorGroup: "Error",
 }
 
-// notRun is the exit code of a pytest that never ran, as SlopCodeBench has it.
-const notRun = -1
+func (c *Checkpoint) judged() bool { return c.Result.ExitCode != nil }
 
-// Evaluation is the text of a checkpoint's evaluation.json. Buckets and counts
-// are in the order in which the report first has them, and groups without
-// tests are absent.
+// Evaluation is the text of a judged checkpoint's evaluation.json. Buckets and
+// counts are in the order in which the report first has them, and groups
+// without tests are absent.
 func Evaluation(c *Checkpoint) ([]byte, error) {
+	if !c.judged() {
+		return nil, fmt.Errorf("%s was not judged", c.Result.Name)
+	}
 	e := evaluation{
 		SchemaVersion: schemaVersion,
 		ProblemName:   c.Problem, ProblemVersion: c.ProblemVersion,
 		CheckpointName: c.Result.Name, CheckpointVersion: c.CheckpointVersion,
 		Duration: float(c.Result.DurationMS / 1000), Entrypoint: c.Entry,
 		Tests: newOrdered[*bucket](), PassCounts: newOrdered[int](), TotalCounts: newOrdered[int](),
-		PytestExitCode: notRun, PytestCollected: c.Result.Collected, InfrastructureFailure: c.Result.InfrastructureFailure,
-	}
-	if c.Result.ExitCode != nil {
-		e.PytestExitCode = *c.Result.ExitCode
+		PytestExitCode: *c.Result.ExitCode, PytestCollected: c.Result.Collected, InfrastructureFailure: c.Result.InfrastructureFailure,
 	}
 	for _, t := range c.Result.Tests {
 		group, known := groupNames[t.Group]

@@ -11,24 +11,17 @@ import (
 )
 
 // float is a number that Python wrote as a float: it always has a point or an
-// exponent, and infinities and NaN have names.
+// exponent.
 type float float64
 
-// MarshalJSON implements json.Marshaler for finite numbers; encode handles the
-// others, which JSON does not have.
+// MarshalJSON implements json.Marshaler. Numbers that are not finite are an
+// error: Python writes names for them that are not JSON, and nothing that is
+// measured here is one.
 func (f float) MarshalJSON() ([]byte, error) { return []byte(pythonFloat(float64(f))), nil }
 
 // pythonFloat is Python's repr: the shortest digits that read back as f, with
 // an exponent from 1e16 up and below 1e-4.
 func pythonFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "Infinity"
-	case math.IsInf(f, -1):
-		return "-Infinity"
-	}
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
@@ -83,15 +76,14 @@ func spaced(b *bytes.Buffer, text []byte) {
 	}
 }
 
-// ascii escapes everything outside of ASCII, as json.dumps does by default.
+// ascii escapes everything outside of printable ASCII, as json.dumps does by
+// default. Other control characters are escaped already.
 func ascii(text []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(text) {
 		switch {
 		case r < 0x7f:
 			b.WriteByte(byte(r))
-		case r == 0x7f:
-			b.WriteByte(0x7f)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)

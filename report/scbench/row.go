@@ -5,16 +5,22 @@ import (
 )
 
 // row has the correctness keys of a line of checkpoint_results.jsonl, in their
-// order. A rate over no tests is absent: SlopCodeBench divides by zero there.
+// order.
 type row struct {
-	Problem            string `json:"problem"`
-	Version            int    `json:"version"`
-	Checkpoint         string `json:"checkpoint"`
-	Path               string `json:"path"`
-	Index              int    `json:"idx"`
-	State              string `json:"state"`
-	IsFirst            bool   `json:"is_first"`
-	IsLast             bool   `json:"is_last"`
+	Problem    string `json:"problem"`
+	Version    int    `json:"version"`
+	Checkpoint string `json:"checkpoint"`
+	Path       string `json:"path"`
+	Index      int    `json:"idx"`
+	State      string `json:"state"`
+	IsFirst    bool   `json:"is_first"`
+	IsLast     bool   `json:"is_last"`
+	*rates            // nil for a checkpoint that was not judged
+}
+
+// rates are what a judged checkpoint's tests came to. A rate over no tests is
+// absent: SlopCodeBench divides by zero there.
+type rates struct {
 	PassRate           *float `json:"pass_rate,omitempty"`
 	CorePassRate       *float `json:"core_pass_rate,omitempty"`
 	CheckpointPassRate *float `json:"checkpoint_pass_rate,omitempty"`
@@ -31,7 +37,7 @@ type row struct {
 	RegressionPassed   int    `json:"regression_passed"`
 }
 
-// Problem is one problem of a run: its graded checkpoints in order.
+// Problem is one problem of a run: the checkpoints that were asked for, in order.
 type Problem struct {
 	Name        string
 	Path        string // directory of the problem in the run
@@ -42,8 +48,8 @@ type Problem struct {
 func Rows(problems []Problem) ([]byte, error) {
 	var out []byte
 	for _, p := range problems {
-		for i, c := range p.Checkpoints {
-			line, err := encode(rowOf(p, i, c), "")
+		for _, c := range p.Checkpoints {
+			line, err := encode(rowOf(p, c), "")
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +59,18 @@ func Rows(problems []Problem) ([]byte, error) {
 	return out, nil
 }
 
-func rowOf(p Problem, i int, c *Checkpoint) row {
+func rowOf(p Problem, c *Checkpoint) row {
+	r := row{
+		Problem: p.Name, Version: c.ProblemVersion, Checkpoint: c.Result.Name, Path: p.Path, Index: c.Order, State: "error",
+		IsFirst: c.First, IsLast: c.Last,
+	}
+	if c.judged() {
+		r.State, r.rates = "ran", ratesOf(c)
+	}
+	return r
+}
+
+func ratesOf(c *Checkpoint) *rates {
 	groups := c.Result.Groups
 	core, functionality := groups[report.Core], groups[report.Functionality]
 	regression, errors := groups[report.Regression], groups[report.ErrorGroup]
@@ -62,9 +79,7 @@ func rowOf(p Problem, i int, c *Checkpoint) row {
 		Total:  core.Total + functionality.Total + errors.Total,
 	}
 	all := report.Count{Passed: own.Passed + regression.Passed, Total: own.Total + regression.Total}
-	return row{
-		Problem: p.Name, Version: c.ProblemVersion, Checkpoint: c.Result.Name, Path: p.Path, Index: c.Order, State: "ran",
-		IsFirst: i == 0, IsLast: i == len(p.Checkpoints)-1,
+	return &rates{
 		PassRate: rate(all), CorePassRate: rate(core), CheckpointPassRate: rate(own),
 		Duration: float(c.Result.DurationMS / 1000), TotalTests: all.Total, PassedTests: all.Passed,
 		CoreTotal: core.Total, CorePassed: core.Passed,

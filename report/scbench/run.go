@@ -18,7 +18,8 @@ import (
 //	result.json
 //
 // Every file appears whole. A report.json of an earlier run is removed where
-// there is no report now: it would pass for this one's.
+// there is no report now, and all files of a checkpoint that was not judged
+// now: they would pass for this run's.
 func Write(dir string, problems []Problem) error {
 	for _, p := range problems {
 		for _, c := range p.Checkpoints {
@@ -42,13 +43,21 @@ func Write(dir string, problems []Problem) error {
 }
 
 func writeCheckpoint(dir string, c *Checkpoint) error {
+	if !c.judged() {
+		for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
+			if err := remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	evaluation, err := Evaluation(c)
 	if err != nil {
 		return err
 	}
 	reportPath := filepath.Join(dir, "evaluation", "report.json")
 	if c.Report == nil {
-		if err := os.Remove(reportPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := remove(reportPath); err != nil {
 			return err
 		}
 	} else if err := write(reportPath, c.Report); err != nil {
@@ -62,6 +71,14 @@ func writeCheckpoint(dir string, c *Checkpoint) error {
 	}
 	// Last: who finds it may rely on the others.
 	return write(filepath.Join(dir, "evaluation.json"), evaluation)
+}
+
+// remove removes a file that need not be there.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func write(path string, content []byte) error {

@@ -1,7 +1,9 @@
 package scbench
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/report"
@@ -11,10 +13,15 @@ func TestPythonFloat(t *testing.T) {
 	for f, want := range map[float64]string{
 		0: "0.0", 3: "3.0", -2.5: "-2.5", 1e-5: "1e-05", 0.0001: "0.0001", 1.5e-7: "1.5e-07",
 		22.60573124885559: "22.60573124885559", 1e15: "1000000000000000.0", 1e16: "1e+16", 1.25e20: "1.25e+20",
-		math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
 	} {
 		if got := pythonFloat(f); got != want {
 			t.Errorf("pythonFloat(%g) = %s, want %s", f, got, want)
+		}
+	}
+	// Python would write Infinity, which no reader of JSON has to know.
+	for _, f := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		if got, err := encode(float(f), ""); err == nil {
+			t.Errorf("%g is written as %s", f, got)
 		}
 	}
 }
@@ -88,18 +95,46 @@ func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 	}
 }
 
+// graded is a judged checkpoint whose tests are written as P for one that
+// passed and F for one that did not: "core=PPF regression=P".
+func graded(name string, tests string) *Checkpoint {
+	c := &Checkpoint{ProblemVersion: 1, CheckpointVersion: 1, Order: 1, Entry: "python x.py", Result: report.Checkpoint{Name: name, ExitCode: new(int), Groups: report.GroupCounts{}}}
+	for part := range strings.FieldsSeq(tests) {
+		group, marks, _ := strings.Cut(part, "=")
+		g := report.Group(group)
+		for i, mark := range marks {
+			count, status := c.Result.Groups[g], report.TestFailed
+			count.Total++
+			if mark == 'P' {
+				count.Passed++
+				status = report.TestPassed
+			}
+			c.Result.Groups[g] = count
+			c.Result.Tests = append(c.Result.Tests, report.Test{ID: fmt.Sprintf("test_%s_%d", group, i), Checkpoint: name, Group: g, Status: status})
+		}
+	}
+	return c
+}
+
+// unjudged is a checkpoint that pytest never ran for.
+func unjudged(name string) *Checkpoint {
+	return &Checkpoint{ProblemVersion: 1, Order: 1, Result: report.Checkpoint{Name: name, Class: report.NotJudged}}
+}
+
 func TestRowsHaveRates(t *testing.T) {
-	c := &Checkpoint{Problem: "tally", ProblemVersion: 1, Order: 1, Result: report.Checkpoint{
-		Name: "checkpoint_1", DurationMS: 250,
-		Groups: report.GroupCounts{report.Core: {Passed: 1, Total: 2}, report.Regression: {Passed: 3, Total: 3}, report.ErrorGroup: {Passed: 1, Total: 1}},
-	}}
-	empty := &Checkpoint{Problem: "tally", ProblemVersion: 1, Order: 2, Result: report.Checkpoint{Name: "checkpoint_2"}}
-	got, err := Rows([]Problem{{Name: "tally", Path: "tally", Checkpoints: []*Checkpoint{c, empty}}})
+	c := graded("checkpoint_1", "core=PF regression=PPP error=P")
+	c.First, c.Result.DurationMS = true, 250
+	empty := graded("checkpoint_2", "")
+	empty.Order = 2
+	broken := unjudged("checkpoint_3")
+	broken.Order, broken.Last = 3, true
+	got, err := Rows([]Problem{{Name: "tally", Path: "tally", Checkpoints: []*Checkpoint{c, empty, broken}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"problem": "tally", "version": 1, "checkpoint": "checkpoint_1", "path": "tally", "idx": 1, "state": "ran", "is_first": true, "is_last": false, "pass_rate": 0.8333333333333334, "core_pass_rate": 0.5, "checkpoint_pass_rate": 0.6666666666666666, "duration": 0.25, "total_tests": 6, "passed_tests": 5, "core_total": 2, "core_passed": 1, "functionality_total": 0, "functionality_passed": 0, "error_total": 1, "error_passed": 1, "regression_total": 3, "regression_passed": 3}
-{"problem": "tally", "version": 1, "checkpoint": "checkpoint_2", "path": "tally", "idx": 2, "state": "ran", "is_first": false, "is_last": true, "duration": 0.0, "total_tests": 0, "passed_tests": 0, "core_total": 0, "core_passed": 0, "functionality_total": 0, "functionality_passed": 0, "error_total": 0, "error_passed": 0, "regression_total": 0, "regression_passed": 0}
+{"problem": "tally", "version": 1, "checkpoint": "checkpoint_2", "path": "tally", "idx": 2, "state": "ran", "is_first": false, "is_last": false, "duration": 0.0, "total_tests": 0, "passed_tests": 0, "core_total": 0, "core_passed": 0, "functionality_total": 0, "functionality_passed": 0, "error_total": 0, "error_passed": 0, "regression_total": 0, "regression_passed": 0}
+{"problem": "tally", "version": 1, "checkpoint": "checkpoint_3", "path": "tally", "idx": 3, "state": "error", "is_first": false, "is_last": true}
 `
 	if string(got) != want {
 		t.Errorf("got\n%s", got)

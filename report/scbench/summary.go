@@ -2,6 +2,7 @@ package scbench
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -13,8 +14,8 @@ type summary struct {
 	CheckpointsSolved       int       `json:"checkpoints_solved"`
 	CheckpointsIsoSolved    int       `json:"checkpoints_iso_solved"`
 	CheckpointsCoreSolved   int       `json:"checkpoints_core_solved"`
-	ProblemSolved           int       `json:"problem_solved"`
-	ProblemPartial          int       `json:"problem_partial"`
+	ProblemSolved           float     `json:"problem_solved"` // a number of problems; Python writes it as a float
+	ProblemPartial          float     `json:"problem_partial"`
 	PctCheckpointsSolved    float     `json:"pct_checkpoints_solved"`
 	PctCheckpointsIsoSolved float     `json:"pct_checkpoints_iso_solved"`
 	PctProblemsSolved       float     `json:"pct_problems_solved"`
@@ -38,28 +39,38 @@ type ratesByKind struct {
 	Regression    float `json:"regression"`
 }
 
-// Summary is the text of result.json for problems.
+// Summary is the text of result.json for problems. A problem is solved when
+// every checkpoint of it is, and partly solved when some is, so that solved
+// ones count as both. What was not judged counts as a checkpoint, and not as
+// solved.
 func Summary(problems []Problem) ([]byte, error) {
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return len(p.Checkpoints) == 0 })
 	s := summary{NumProblems: len(problems)}
+	solvedProblems, partialProblems := 0, 0
 	for _, p := range problems {
-		solved, partial := len(p.Checkpoints) > 0, false
-		for i, c := range p.Checkpoints {
-			r := rowOf(p, i, c)
+		solved, partial := true, false
+		for _, c := range p.Checkpoints {
 			s.NumCheckpoints++
+			if !c.judged() {
+				solved = false
+				continue
+			}
+			r := ratesOf(c)
 			s.CheckpointsSolved += countOf(isOne(r.PassRate))
 			s.CheckpointsIsoSolved += countOf(isOne(r.CheckpointPassRate))
 			s.CheckpointsCoreSolved += countOf(isOne(r.CorePassRate))
 			solved = solved && isOne(r.PassRate)
 			partial = partial || isOne(r.PassRate)
 		}
-		s.ProblemSolved += countOf(solved)
-		s.ProblemPartial += countOf(partial)
+		solvedProblems += countOf(solved)
+		partialProblems += countOf(partial)
 	}
+	s.ProblemSolved, s.ProblemPartial = float(solvedProblems), float(partialProblems)
 	s.PctCheckpointsSolved = percent(s.CheckpointsSolved, s.NumCheckpoints)
 	s.PctCheckpointsIsoSolved = percent(s.CheckpointsIsoSolved, s.NumCheckpoints)
 	s.PctCheckpointsCore = percent(s.CheckpointsCoreSolved, s.NumCheckpoints)
-	s.PctProblemsSolved = percent(s.ProblemSolved, s.NumProblems)
-	s.PctProblemsPartial = percent(s.ProblemPartial, s.NumProblems)
+	s.PctProblemsSolved = percent(solvedProblems, s.NumProblems)
+	s.PctProblemsPartial = percent(partialProblems, s.NumProblems)
 	s.PassRates = passRates{
 		Checkpoint: byKind(func(kind countFunc) float { return checkpointMean(problems, kind) }),
 		Problem:    byKind(func(kind countFunc) float { return problemMean(problems, kind) }),
@@ -91,7 +102,7 @@ func byKind(mean func(countFunc) float) ratesByKind {
 func checkpointMean(problems []Problem, kind countFunc) float {
 	var rates []float
 	for _, p := range problems {
-		rates = append(rates, ratesOf(p, kind)...)
+		rates = append(rates, ratesBy(p, kind)...)
 	}
 	return mean(rates)
 }
@@ -99,12 +110,12 @@ func checkpointMean(problems []Problem, kind countFunc) float {
 func problemMean(problems []Problem, kind countFunc) float {
 	var means []float
 	for _, p := range problems {
-		means = append(means, mean(ratesOf(p, kind)))
+		means = append(means, mean(ratesBy(p, kind)))
 	}
 	return mean(means)
 }
 
-func ratesOf(p Problem, kind countFunc) []float {
+func ratesBy(p Problem, kind countFunc) []float {
 	var rates []float
 	for _, c := range p.Checkpoints {
 		if r := rate(kind(c.Result.Groups)); r != nil {

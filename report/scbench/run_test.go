@@ -1,0 +1,119 @@
+package scbench
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// files lists what is below dir.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			path, err = filepath.Rel(dir, path)
+			all = append(all, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// No file of an earlier run stands for this one: not the report of a
+// checkpoint that has none now, and nothing of one that was not judged now.
+func TestWriteLeavesNothingOld(t *testing.T) {
+	dir := t.TempDir()
+	top := []string{"checkpoint_results.jsonl", "p/a/evaluation.json", "p/a/evaluation/report.json", "p/a/evaluation/stderr.txt", "p/a/evaluation/stdout.txt", "result.json"}
+	c := graded("a", "core=P")
+	c.Log, c.Report = []byte("said\n"), []byte("{}")
+	problems := []Problem{{Name: "p", Path: "p", Checkpoints: []*Checkpoint{c}}}
+	for _, try := range []struct {
+		name   string
+		change func()
+		want   []string
+		solved string
+	}{
+		{"everything", func() {}, top, `"checkpoints_solved": 1,`},
+		{"again", func() {}, top, `"checkpoints_solved": 1,`},
+		{"no report", func() { c.Report = nil }, slices.DeleteFunc(slices.Clone(top), func(name string) bool { return strings.HasSuffix(name, "report.json") }), `"checkpoints_solved": 1,`},
+		{"not judged", func() { problems[0].Checkpoints[0] = unjudged("a") }, []string{"checkpoint_results.jsonl", "result.json"}, `"checkpoints_solved": 0,`},
+	} {
+		try.change()
+		if err := Write(dir, problems); err != nil {
+			t.Fatal(err)
+		}
+		if got := files(t, dir); !slices.Equal(got, try.want) {
+			t.Errorf("%s: %q, want %q", try.name, got, try.want)
+		}
+		result, err := os.ReadFile(filepath.Join(dir, "result.json"))
+		if err != nil || !strings.Contains(string(result), `"num_checkpoints": 1,`) || !strings.Contains(string(result), try.solved) {
+			t.Errorf("%s: %s, %v", try.name, result, err)
+		}
+	}
+}
+
+// Buckets are named after whatever checkpoint a test's file names, in the
+// order of the report; one id in two files of a bucket is there twice.
+func TestBuckets(t *testing.T) {
+	c := graded("checkpoint_2", "core=P regression=PF core=F")
+	tests := c.Result.Tests
+	tests[1].Checkpoint, tests[2].Checkpoint = "nested", "checkpoint_9"
+	got, err := Evaluation(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `  "tests": {
+    "checkpoint_2-Core": {
+      "passed": [
+        "test_core_0"
+      ],
+      "failed": [
+        "test_core_0"
+      ]
+    },
+    "nested-Regression": {
+      "passed": [
+        "test_regression_0"
+      ],
+      "failed": []
+    },
+    "checkpoint_9-Regression": {
+      "passed": [],
+      "failed": [
+        "test_regression_1"
+      ]
+    }
+  },
+  "pass_counts": {
+    "Core": 1,
+    "Regression": 1
+  },
+  "total_counts": {
+    "Core": 2,
+    "Regression": 2
+  },
+`
+	if !strings.Contains(string(got), want) {
+		t.Errorf("got %s", got)
+	}
+	if text, err := Evaluation(unjudged("a")); err == nil {
+		t.Errorf("what was not judged has %s", text)
+	}
+}
+
+// What Python escapes, and what not.
+func TestEscapes(t *testing.T) {
+	const want = `"\u0000\b\t\n\f\r\u001b \"\\/<&>~\u007f\u0080\u00e9\u2028\ud7ff\ue000\uffff\ud83d\ude00"`
+	got, err := encode("\x00\b\t\n\f\r\x1b \"\\/<&>~\x7f\u0080é\u2028\ud7ff\ue000\uffff\U0001f600", "")
+	if err != nil || string(got) != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
