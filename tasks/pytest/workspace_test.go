@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -42,6 +44,57 @@ func TestRelativeAssets(t *testing.T) {
 	want := []string{"SCBENCH_ASSETS_DIR=.evaluation_tests/assets", "SCBENCH_ASSET_DATA=.evaluation_tests/assets/lists/data", "SCBENCH_CHECKPOINT=cp"}
 	if diff := cmp.Diff(want, s.run.environ("/workspace")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A hidden directory of tests is a directory like another, on the command
+// line, in pytest.ini and in what is read back. Unlike SlopCodeBench's runner,
+// pytest.ini names the directory that is used.
+func TestDirectoryOfTests(t *testing.T) {
+	s := newBench(t)
+	s.run.Directory = ".evaluation_tests"
+	s.trees["submission"] = []string{"kv.py=code", "tests/test_own.py=own", ".evaluation_tests/test_cp.py=evil"}
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		for name, want := range map[string]string{"tests/test_own.py": "own", ".evaluation_tests/test_cp.py": "tests"} {
+			if got, err := c.Files.Read(name); err != nil || string(got) != want {
+				t.Errorf("%s is %q, %v", name, got, err)
+			}
+		}
+		return passing(c)
+	}
+	s.execute()
+	calls := s.box.Calls()
+	last := calls[len(calls)-1].Command.Argv
+	if got := fmt.Sprint(last); !strings.Contains(got, " pytest .evaluation_tests/ ") || !strings.Contains(got, "--confcutdir=.evaluation_tests") || strings.Contains(got, " tests") {
+		t.Errorf("the command is %q", last)
+	}
+	if got := string(s.run.ini()); !strings.Contains(got, "testpaths = .evaluation_tests\n") {
+		t.Errorf("pytest.ini is\n%s", got)
+	}
+	v, _ := parse.judge(left{report: jsonOf(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
+	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != report.Core {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whatever is in them, values are single arguments, and the entry is passed on
+// word for word: tests look at how it begins. No shell and no splitting into
+// words is on the way.
+func TestArgumentsAreNotSplit(t *testing.T) {
+	s := newBench(t)
+	s.run.Entry, s.run.Checkpoint = `uv run "my tool.py" --x='$HOME' >=6`, "cp 1;exit"
+	s.run.Args = []string{"-k", "a or b", "--opt=>x y", ""}
+	s.run.Pins = func(context.Context) ([]string, error) { return []string{"pyyaml==6.0.2"}, nil }
+	s.execute()
+	calls := s.box.Calls()
+	argv := calls[len(calls)-1].Command.Argv
+	for _, want := range []string{"--with=pyyaml==6.0.2", `--entrypoint=uv run "my tool.py" --x='$HOME' >=6`, "--checkpoint=cp 1;exit"} {
+		if !slices.Contains(argv, want) {
+			t.Errorf("%q is not an argument of %q", want, argv)
+		}
+	}
+	if got := argv[len(argv)-4:]; !slices.Equal(got, s.run.Args) {
+		t.Errorf("the last arguments are %q", got)
 	}
 }
 

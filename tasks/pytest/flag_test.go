@@ -1,0 +1,49 @@
+package pytest
+
+import (
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// The flag is that of SlopCodeBench: exit codes 2 to 5, or nothing collected.
+// No other exit code sets it, a missing report does not, and it takes no test
+// away that was recorded. Unlike there, the report is asked for the number of
+// tests when the output does not tell.
+func TestInfrastructureFlag(t *testing.T) {
+	pass := one{id: current + "::test_a", outcome: "passed"}
+	for code := -1; code <= 260; code++ {
+		for _, try := range []struct {
+			name   string
+			report []byte
+			log    []byte
+			infra  bool // whatever the exit code
+		}{
+			{"collected, reported", jsonOf(code, pass), collected(3), false},
+			{"collected", nil, collected(3), false},
+			{"one item", nil, []byte("collected 1 item / 1 deselected\n"), false},
+			{"only reported", jsonOf(code, pass), nil, !readable(code)},
+			{"nothing collected", nil, []byte("collected 0 items / 1 error\n"), true},
+			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
+			{"no output", nil, nil, true},
+		} {
+			exit := exitFacts{Code: code}
+			if code < 0 {
+				exit.Signal = "killed"
+			}
+			v, _ := parse.judge(left{exit: exit, report: try.report, log: try.log})
+			if want := try.infra || code >= 2 && code <= 5; v.InfrastructureFailure != want {
+				t.Errorf("exit code %d, %s: %t", code, try.name, v.InfrastructureFailure)
+			}
+			if want := try.report != nil && readable(code); (len(v.Tests) == 1) != want {
+				t.Errorf("exit code %d, %s: %d tests", code, try.name, len(v.Tests))
+			}
+			if v.Class == report.Judged && (code != 0 && code != 1 || len(v.Tests) == 0) {
+				t.Errorf("exit code %d, %s: judged", code, try.name)
+			}
+		}
+	}
+}
+
+// readable reports whether pytest ended by itself, so that its reports count.
+func readable(code int) bool { return code >= 0 && code < signalBase }

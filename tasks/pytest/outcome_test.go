@@ -1,0 +1,58 @@
+package pytest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// phases is a test of a synthetic report with the phases that it went through,
+// as pytest-json-report puts them: "setup=passed call=failed teardown=passed".
+func phases(outcome, went string) []byte {
+	test := map[string]any{"nodeid": current + "::t", "outcome": outcome}
+	for phase := range strings.FieldsSeq(went) {
+		name, ended, _ := strings.Cut(phase, "=")
+		test[name] = map[string]any{"duration": 0.5, "outcome": ended}
+	}
+	b, err := json.Marshal(map[string]any{"exitcode": 1, "tests": []any{test}})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// The outcome that pytest-json-report gives is that of the last phase that did
+// not pass, so that the call alone decides nothing.
+func TestOutcomeOfPhases(t *testing.T) {
+	for _, try := range []struct {
+		name, outcome, went string
+		want                report.TestStatus
+	}{
+		{"pass", "passed", "setup=passed call=passed teardown=passed", report.TestPassed},
+		{"assertion", "failed", "setup=passed call=failed teardown=passed", report.TestFailed},
+		{"set-up raises", "error", "setup=failed teardown=passed", report.TestError},
+		{"teardown raises after a pass", "error", "setup=passed call=passed teardown=failed", report.TestError},
+		{"teardown raises after a failure", "error", "setup=passed call=failed teardown=failed", report.TestError},
+		{"skip in the test", "skipped", "setup=passed call=skipped teardown=passed", report.TestSkipped},
+		{"skip mark, and no parameters", "skipped", "setup=skipped teardown=passed", report.TestSkipped},
+		{"expected failure", "xfailed", "setup=passed call=skipped teardown=passed", report.TestSkipped},
+		{"expected failure of the set-up", "xfailed", "setup=skipped teardown=passed", report.TestSkipped},
+		{"unexpected pass", "xpassed", "setup=passed call=passed teardown=passed", report.TestPassed},
+		{"strict unexpected pass", "failed", "setup=passed call=failed teardown=passed", report.TestFailed},
+		{"an outcome of a plugin", "rerun", "setup=passed call=failed teardown=passed", report.TestError},
+		// Where SlopCodeBench's runner says passed: nothing of the test's end is known.
+		{"cut off in the set-up", "passed", "setup=passed", report.TestError},
+		{"cut off in the call", "passed", "setup=passed teardown=passed", report.TestError},
+		{"cut off in the teardown", "passed", "setup=passed call=passed", report.TestError},
+	} {
+		v, m := parse.judge(left{exit: exitFacts{Code: 1}, report: phases(try.outcome, try.went), log: collected(1)})
+		if len(v.Tests) != 1 || v.Tests[0].Status != try.want {
+			t.Errorf("%s: %+v, want %s", try.name, v.Tests, try.want)
+		}
+		if took := float64(500 * strings.Count(try.went, "=")); m.Tests[0].DurationMS != took {
+			t.Errorf("%s: took %v ms, want %v", try.name, m.Tests[0].DurationMS, took)
+		}
+	}
+}
