@@ -28,6 +28,9 @@ type Backend interface {
 	// Identity resolves what enters keys. It may run programs; callers ask
 	// once per run and backend.
 	Identity(ctx context.Context) (Identity, error)
+	// Network says what commands with Ports get. It finds out once, at little
+	// cost, and never changes its mind.
+	Network() Network
 	// Open makes a workspace with the inputs of spec in it. The caller must
 	// Close the session, whatever happens.
 	Open(ctx context.Context, spec Spec) (Session, error)
@@ -83,9 +86,16 @@ type Command struct {
 	Env     []string
 	Dir     string        // relative to the workspace
 	Timeout time.Duration // 0 is none
-	Output  io.Writer     // stdout and stderr, interleaved; nil discards
-	// Attach connects the caller's terminal instead of Output. Stdin is
-	// otherwise closed.
+	// Ports are those that the program, or what it starts, listens on at
+	// loopback addresses. While it runs they are its alone: no other command
+	// with such a port, of any process on the machine, is met there. The
+	// Network says how; waiting for a port is not part of the Timeout.
+	Ports []int
+	// Output takes stdout and stderr, interleaved, and before them what the
+	// session itself has to say, such as what it waits for; nil discards.
+	Output io.Writer
+	// Attach connects the caller's terminal; Output then gets only what the
+	// session has to say. Stdin is otherwise closed.
 	Attach bool
 }
 

@@ -29,11 +29,12 @@ const prompt = 20 * time.Second
 // Opener returns a fresh backend and the store that its inputs come from.
 type Opener func(t *testing.T) (backend.Backend, cache.Store)
 
-// TestBackend runs the whole suite.
+// TestBackend runs the whole suite. The package's TestMain must call Main.
 func TestBackend(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	t.Run("Files", func(t *testing.T) { TestFiles(t, open) })
 	t.Run("Programs", func(t *testing.T) { testPrograms(t, open) })
 	t.Run("Endings", func(t *testing.T) { testEndings(t, open) })
+	t.Run("Ports", func(t *testing.T) { TestPorts(t, open) })
 }
 
 // node is one file, symlink (Link) or empty directory (Dir) of a tree.

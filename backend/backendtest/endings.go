@@ -14,13 +14,18 @@ import (
 )
 
 func testEndings(t *testing.T, open Opener) {
+	testProcesses(t, open)
+	t.Run("LockedFiles", func(t *testing.T) { testLockedFiles(t, open) })
+	t.Run("DamagedWorkspace", func(t *testing.T) { testDamagedWorkspace(t, open) })
+}
+
+// testProcesses is about what ends processes, whatever commands they are of.
+func testProcesses(t *testing.T, open Opener) {
 	t.Run("Leftovers", func(t *testing.T) { testLeftovers(t, open) })
 	t.Run("Timeout", func(t *testing.T) { testTimeout(t, open) })
 	t.Run("Grace", func(t *testing.T) { testGrace(t, open) })
 	t.Run("Cancel", func(t *testing.T) { testCancel(t, open) })
 	t.Run("Neighbours", func(t *testing.T) { testNeighbours(t, open) })
-	t.Run("LockedFiles", func(t *testing.T) { testLockedFiles(t, open) })
-	t.Run("DamagedWorkspace", func(t *testing.T) { testDamagedWorkspace(t, open) })
 }
 
 // wait is the part of a script that waits for the file "pids" to have n

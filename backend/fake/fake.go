@@ -38,6 +38,7 @@ type Program func(ctx context.Context, c *Call) (backend.Exit, error)
 // Backend implements backend.Backend. The exported fields are set before use.
 type Backend struct {
 	Ident   backend.Identity         // what Identity returns
+	Net     backend.Network          // what Network returns
 	OnOpen  func(backend.Spec) error // breaks Open; nil never does
 	OnClose func(backend.Spec) error // breaks Close; nil never does
 
@@ -60,6 +61,7 @@ func New(store cache.Store, program Program) *Backend {
 	}
 	return &Backend{
 		Ident: backend.Identity{{Label: "platform", Value: "fake"}},
+		Net:   backend.PrivateNetwork,
 		store: store, program: program,
 	}
 }
@@ -68,6 +70,10 @@ func New(store cache.Store, program Program) *Backend {
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Clone(b.Ident), context.Cause(ctx)
 }
+
+// Network returns b.Net. Programs are functions and listen on no ports, so
+// nothing waits for one whatever it is.
+func (b *Backend) Network() backend.Network { return b.Net }
 
 // Opens returns how many sessions were opened.
 func (b *Backend) Opens() int {

@@ -32,9 +32,16 @@ func TestOnTerminal(t *testing.T) {
 	}
 	defer s.Close(t.Context())
 	input := bufio.NewReader(os.Stdin)
-	for _, script := range []string{`read line; echo "command got $line"; exit 3`, `echo interrupt me; exec sleep 1000`} {
+	var ports []int
+	if local.PrivateNetwork() == nil {
+		ports = []int{8080}
+	}
+	for _, command := range []struct {
+		script string
+		ports  []int
+	}{{`read line; echo "command got $line"; exit 3`, nil}, {`echo interrupt me; exec sleep 1000`, ports}} {
 		exit, err := s.Exec(t.Context(), backend.Command{
-			Argv: []string{"sh", "-c", `test -t 0 && test -t 1 && ` + script}, Attach: true,
+			Argv: []string{"sh", "-c", `test -t 0 && test -t 1 && ` + command.script}, Attach: true, Ports: command.ports,
 		})
 		fmt.Printf("exit %d %q %v\n", exit.Code, exit.Signal, err)
 		line, err := input.ReadString('\n') // stops us unless we have the terminal back

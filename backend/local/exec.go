@@ -34,6 +34,13 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, err
 	}
+	if len(c.Ports) > 0 && s.b.Network() != backend.PrivateNetwork {
+		release, err := reserve(ctx, c.Ports, c.Output)
+		if err != nil {
+			return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+		}
+		defer release()
+	}
 	if c.Attach {
 		return s.attach(ctx, cmd, c)
 	}
@@ -92,9 +99,9 @@ func (s *session) environment(env []string) []string {
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
 	oomBefore, began := oomKills(), time.Now()
-	p, err := s.start(cmd)
+	p, err := s.launch(cmd, c)
 	if err != nil {
-		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
+		return backend.Exit{}, err
 	}
 	s.dirty = true
 	timedOut := s.await(ctx, p, c.Timeout)
@@ -116,6 +123,22 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 		exit.Signal = status.Signal().String()
 	}
 	return exit, nil
+}
+
+// launch starts cmd on the network that it is to have.
+func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
+	start := func() { p, err = s.start(cmd) }
+	if len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork {
+		if err := onPrivateNetwork(start); err != nil {
+			return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
+		}
+	} else {
+		start()
+	}
+	if err != nil {
+		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err}
+	}
+	return p, nil
 }
 
 // start starts a process like cmd. A program that was just written may be

@@ -11,13 +11,18 @@ import (
 
 // What a session costs beside its program: two forks' worth is fine.
 func BenchmarkSession(b *testing.B) {
+	b.Run("NoPorts", func(b *testing.B) { benchmarkSession(b) })
+	b.Run("Ports", func(b *testing.B) { benchmarkSession(b, 8080) })
+}
+
+func benchmarkSession(b *testing.B, ports ...int) {
 	lb := local.New(cache.NewMemory(), local.Options{Scratch: b.TempDir(), Path: backendtest.Path})
 	for b.Loop() {
 		s, err := lb.Open(b.Context(), backend.Spec{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Exec(b.Context(), backend.Command{Argv: []string{"true"}}); err != nil {
+		if _, err := s.Exec(b.Context(), backend.Command{Argv: []string{"true"}, Ports: ports}); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Close(b.Context()); err != nil {

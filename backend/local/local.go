@@ -5,7 +5,8 @@
 // It is no sandbox. A command sees the machine's files and network as the
 // caller does; what it is kept from is the caller's environment, and from
 // leaving processes or files behind. Untrusted code belongs in a backend that
-// isolates.
+// isolates. A private network, which commands with ports get where the machine
+// allows it, is there to keep them apart, not to keep them in.
 //
 // A workspace looks like this, all of it removed on Close:
 //
@@ -54,6 +55,9 @@ type Options struct {
 	Scratch string
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
+	// Network is what commands with ports get; empty is a private one where
+	// PrivateNetwork succeeds, else the machine's.
+	Network backend.Network
 	// Grace is the time between SIGTERM and SIGKILL for a command that ran
 	// into its timeout or was cancelled; 0 is two seconds.
 	Grace time.Duration
@@ -61,8 +65,9 @@ type Options struct {
 
 // Backend implements backend.Backend.
 type Backend struct {
-	store cache.Store
-	opt   Options
+	store   cache.Store
+	opt     Options
+	network func() backend.Network
 
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
@@ -75,8 +80,21 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
-	return &Backend{store: store, opt: o}
+	b := &Backend{store: store, opt: o}
+	b.network = sync.OnceValue(func() backend.Network {
+		switch {
+		case o.Network != "":
+			return o.Network
+		case PrivateNetwork() == nil:
+			return backend.PrivateNetwork
+		}
+		return backend.SharedNetwork
+	})
+	return b
 }
+
+// Network implements backend.Backend.
+func (b *Backend) Network() backend.Network { return b.network() }
 
 // Identity names the platform, the interpreter and the versions asked for, for
 // example platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a

@@ -17,8 +17,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-func TestConformance(t *testing.T) {
-	backendtest.TestBackend(t, func(t *testing.T) (backend.Backend, cache.Store) {
+func TestMain(m *testing.M) { os.Exit(backendtest.Main(m)) }
+
+func TestConformance(t *testing.T) { backendtest.TestBackend(t, opener("")) }
+
+// opener opens backends with a network of a kind that must leave nothing
+// behind.
+func opener(network backend.Network) backendtest.Opener {
+	return func(t *testing.T) (backend.Backend, cache.Store) {
 		dir, store := t.TempDir(), cache.NewMemory()
 		registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
 		if err != nil {
@@ -36,9 +42,9 @@ func TestConformance(t *testing.T) {
 			}
 		})
 		return local.New(store, local.Options{
-			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: 300 * time.Millisecond,
+			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: 300 * time.Millisecond, Network: network,
 		}), store
-	})
+	}
 }
 
 func open(t *testing.T, o local.Options, spec backend.Spec) backend.Session {

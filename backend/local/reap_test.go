@@ -35,8 +35,12 @@ func TestOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var ports []int
+		if keep && local.PrivateNetwork() == nil {
+			ports = []int{8080}
+		}
 		go func() {
-			_, _ = s.Exec(context.Background(), backend.Command{Output: os.Stdout, Argv: []string{"sh", "-c", `
+			_, _ = s.Exec(context.Background(), backend.Command{Output: os.Stdout, Ports: ports, Argv: []string{"sh", "-c", `
 				setsid sh -c 'trap "" TERM HUP; echo pid $$; while :; do sleep 1000; done' &
 				env -i /bin/sh -c 'echo pid $$; exec /bin/sleep 1000' &
 				echo pid $$; wait`}})

@@ -1,0 +1,85 @@
+package local
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// PrivateNetwork makes a private network, tries it and lets go of it. The
+// error says why this machine does not allow that.
+//
+// It takes the right to administer the system (CAP_SYS_ADMIN), which root has,
+// also in many containers. Others could get it in a user namespace of their
+// own, but tests would notice: in there all files of other users, those of the
+// system among them, belong to nobody, and setuid programs do nothing.
+func PrivateNetwork() error {
+	var listening error
+	err := onPrivateNetwork(func() {
+		var l net.Listener
+		if l, listening = net.Listen("tcp", "127.0.0.1:0"); listening == nil {
+			listening = l.Close()
+		}
+	})
+	if err == nil && listening != nil {
+		err = fmt.Errorf("listening on a private network: %w", listening)
+	}
+	return err
+}
+
+// onPrivateNetwork calls fn on a thread with a network namespace of its own,
+// in which the loopback is up. What fn starts as a process inherits it; it ends
+// with the last of them. The error is about the network; fn was not called
+// then.
+func onPrivateNetwork(fn func()) error {
+	return onOwnThread(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))
+		}
+		if err := loopbackUp(); err != nil {
+			return fmt.Errorf("making a private network: bringing up the loopback: %w", err)
+		}
+		fn()
+		return nil
+	})
+}
+
+// onOwnThread calls fn on a thread that nothing else runs on, before or after:
+// a goroutine that ends without unlocking its thread takes it along.
+func onOwnThread(fn func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			done <- fn()
+			return
+		}
+		// The main thread never ends, and /proc shows its namespaces as the
+		// process's. While it is held here, fn gets another one.
+		done <- onOwnThread(fn)
+		runtime.UnlockOSThread()
+	}()
+	return <-done
+}
+
+// loopbackUp brings up the loopback of the thread's network namespace, with
+// 127.0.0.1 and, where the machine has IPv6, ::1.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, lo); err != nil {
+		return os.NewSyscallError("ioctl SIOCGIFFLAGS", err)
+	}
+	lo.SetUint16(lo.Uint16() | unix.IFF_UP)
+	return os.NewSyscallError("ioctl SIOCSIFFLAGS", unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo))
+}

@@ -1,0 +1,134 @@
+package local_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// needPrivate skips where the machine allows no private networks. The suite
+// has then tested what there is instead.
+func needPrivate(t *testing.T) {
+	t.Helper()
+	if err := local.PrivateNetwork(); err != nil {
+		t.Skipf("this machine allows no private networks, run as root: %v", err)
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	want := backend.PrivateNetwork
+	if local.PrivateNetwork() != nil {
+		want = backend.SharedNetwork
+	}
+	if got := local.New(cache.NewMemory(), local.Options{}).Network(); got != want {
+		t.Errorf("the network is %q, want %q", got, want)
+	}
+	for _, chosen := range []backend.Network{backend.PrivateNetwork, backend.SharedNetwork} {
+		if got := local.New(cache.NewMemory(), local.Options{Network: chosen}).Network(); got != chosen {
+			t.Errorf("the network is %q, want %q", got, chosen)
+		}
+	}
+}
+
+// Only commands with ports are on a private network, and nothing else about
+// them differs.
+func TestPrivateNetwork(t *testing.T) {
+	needPrivate(t)
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	look := func(ports ...int) string {
+		var out strings.Builder
+		exit, err := s.Exec(t.Context(), backend.Command{Ports: ports, Output: &out,
+			Argv: []string{"sh", "-c", "for n in user mnt pid uts ipc cgroup; do readlink /proc/self/ns/$n; done; id; stat -c %u / .; umask; env; cat /proc/self/limits; readlink /proc/self/ns/net"}})
+		if err != nil || exit.Code != 0 {
+			t.Fatalf("got %+v, %v", exit, err)
+		}
+		return out.String()
+	}
+	machines, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, with, again := look(), look(8080), look(8080)
+	facts, network, _ := strings.Cut(without, "net:[")
+	if "net:["+strings.TrimSpace(network) != machines {
+		t.Errorf("without ports the network is not the machine's, %s:\n%s", machines, without)
+	}
+	private, other, _ := strings.Cut(with, "net:[")
+	if private != facts {
+		t.Errorf("a command with ports sees\n%s\none without sees\n%s", private, facts)
+	}
+	if strings.Contains(with, machines) || other == network || strings.HasSuffix(again, other) {
+		t.Errorf("the private networks are net:[%s and\n%s\nthe machine's is %s", other, again, machines)
+	}
+}
+
+// There is no way out of a private network.
+func TestPrivateNetworkHasNoRoutes(t *testing.T) {
+	needPrivate(t)
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	var out strings.Builder
+	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{8080}, Output: &out, Argv: []string{"cat", "/proc/net/route"}})
+	if err != nil || exit.Code != 0 || !strings.HasPrefix(out.String(), "Iface") || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("got %+v, %v; routes:\n%s", exit, err, out.String())
+	}
+}
+
+// The threads on which private networks are made are gone afterwards, however
+// many there were at once.
+func TestPrivateNetworkLeavesNoThread(t *testing.T) {
+	needPrivate(t)
+	o := local.Options{Scratch: t.TempDir(), Path: backendtest.Path}
+	var group sync.WaitGroup
+	for range 8 {
+		s := open(t, o, backend.Spec{})
+		group.Go(func() {
+			for range 5 {
+				exit, err := s.Exec(context.WithoutCancel(t.Context()), backend.Command{Ports: []int{8080}, Argv: []string{"true"}})
+				if err != nil || exit.Code != 0 {
+					t.Errorf("got %+v, %v", exit, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for attempt := 0; ; attempt++ {
+		strange := strangeThreads(t)
+		if len(strange) == 0 {
+			return
+		}
+		if attempt == 100 {
+			t.Fatalf("threads on other networks: %q", strange)
+		}
+		time.Sleep(20 * time.Millisecond) // a thread ends after its goroutine
+	}
+}
+
+// strangeThreads are those of this process whose network is not the machine's,
+// which is also the main thread's.
+func strangeThreads(t *testing.T) []string {
+	t.Helper()
+	main, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	threads, err := filepath.Glob("/proc/self/task/*/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var strange []string
+	for _, thread := range threads {
+		if network, err := os.Readlink(thread); err == nil && network != main {
+			strange = append(strange, thread)
+		}
+	}
+	return strange
+}

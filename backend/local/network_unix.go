@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// PrivateNetwork returns why there are no private networks here.
+func PrivateNetwork() error { return onPrivateNetwork(nil) }
+
+func onPrivateNetwork(func()) error {
+	return fmt.Errorf("making a private network: %w on %s", errors.ErrUnsupported, runtime.GOOS)
+}

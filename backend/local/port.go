@@ -1,0 +1,170 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// portPoll is short beside a test run, and cheap beside what is waited for.
+	portPoll = 50 * time.Millisecond
+
+	// portPatience is how long nobody is told of a wait. Among short ones are
+	// those for a process of ours that is just being forked and has a copy of
+	// the lock until it executes its program.
+	portPatience = time.Second
+
+	// lingerLimit is how long a port may stay taken though nobody listens on
+	// it. Linux keeps it for a minute after its last connection was closed, and
+	// a server that does not know how to ignore that would fail.
+	lingerLimit = 75 * time.Second
+)
+
+// reserve takes ports of the machine for one command, from all commands of all
+// sessions on it, and waits until they are free. What it waits for it tells
+// to note, which may be nil. A port that somebody else listens on is an error.
+func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), err error) {
+	if note == nil {
+		note = io.Discard
+	}
+	var held []io.Closer
+	release = func() {
+		for _, h := range held {
+			h.Close()
+		}
+	}
+	ports = slices.Clone(ports)
+	slices.Sort(ports) // all take them in this order, so nobody waits in a circle
+	for _, port := range slices.Compact(ports) {
+		lock, err := awaitPortLock(ctx, port, note)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, lock)
+		if err := awaitPort(ctx, port, note); err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+func awaitPortLock(ctx context.Context, port int, note io.Writer) (io.Closer, error) {
+	for wait := newPortWait(note); ; {
+		lock, err := tryPortLock(port)
+		if err != nil {
+			return nil, fmt.Errorf("locking port %d: %w", port, err)
+		}
+		if lock != nil {
+			return lock, nil
+		}
+		if err := wait.pause(ctx, "waiting for port %d, which another session on this machine has\n", port); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitPort returns when nothing has the port any more.
+func awaitPort(ctx context.Context, port int, note io.Writer) error {
+	for wait := newPortWait(note); ; {
+		err := bindable(port)
+		switch {
+		case err == nil:
+			return nil
+		case !isInUse(err):
+			return fmt.Errorf("port %d of this machine cannot be had: %w", port, err)
+		case listened(ctx, port), time.Since(wait.began) > lingerLimit:
+			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see what `fevalgraph doctor` says of private networks", port)
+		}
+		if err := wait.pause(ctx, "waiting for port %d, which connections that were just closed still have\n", port); err != nil {
+			return err
+		}
+	}
+}
+
+// portWait is one wait for a port.
+type portWait struct {
+	began time.Time
+	note  io.Writer
+	told  bool
+}
+
+func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(), note: note} }
+
+// pause lets a moment pass. It tells what is waited for once that is worth a
+// word.
+func (w *portWait) pause(ctx context.Context, format string, port int) error {
+	if !w.told && time.Since(w.began) > portPatience {
+		w.told = true
+		fmt.Fprintf(w.note, format, port)
+	}
+	timer := time.NewTimer(portPoll)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// bindable tries the port on all addresses, as strictly as a server that sets
+// no option on its socket. It is nil when such a server would get the port.
+func bindable(port int) error {
+	if err := bind(unix.AF_INET, &unix.SockaddrInet4{Port: port}); err != nil {
+		return err
+	}
+	err := bind(unix.AF_INET6, &unix.SockaddrInet6{Port: port})
+	if isInUse(err) {
+		return err
+	}
+	return nil // anything else means that the machine has no IPv6
+}
+
+// bind does not listen: a process that is just being forked may hold a copy of
+// the socket for a moment, and nobody must be able to connect to that.
+func bind(family int, address unix.Sockaddr) error {
+	syscall.ForkLock.RLock()
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	if family == unix.AF_INET6 {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1); err != nil {
+			return os.NewSyscallError("setsockopt", err)
+		}
+	}
+	return os.NewSyscallError("bind", unix.Bind(fd, address))
+}
+
+// listened reports whether somebody answers at the port, as opposed to what
+// is left of connections.
+func listened(ctx context.Context, port int) bool {
+	dialer := net.Dialer{Timeout: time.Second}
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err == nil {
+			c.Close()
+			return true
+		}
+	}
+	return false
+}
+
+func isInUse(err error) bool { return errors.Is(err, unix.EADDRINUSE) }

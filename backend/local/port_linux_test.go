@@ -1,0 +1,37 @@
+package local_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"golang.org/x/sys/unix"
+)
+
+// A port that is taken though nobody listens on it, as after connections that
+// were just closed, is waited for.
+func TestLingeringPort(t *testing.T) {
+	l, port := listen(t)
+	l.Close()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Network: backend.SharedNetwork}, backend.Spec{})
+	var said notes
+	var group sync.WaitGroup
+	group.Go(func() {
+		said.await(t, "connections that were just closed")
+		unix.Close(fd)
+	})
+	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{port}, Argv: []string{"true"}, Output: &said})
+	if err != nil || exit.Code != 0 {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	group.Wait()
+}
