@@ -91,7 +91,9 @@ problem "scbench" {
       state               = try(checkpoint.value.state, null)
       include_prior_tests = try(checkpoint.value.include_prior_tests, true)
       env                 = try(checkpoint.value.env, {})
-      timeout             = try("${checkpoint.value.timeout}s", "${each.value.timeout}s", null)
+
+      # A checkpoint's null is no limit, and not the problem's.
+      timeout = can(checkpoint.value.timeout) ? try("${checkpoint.value.timeout}s", null) : try("${each.value.timeout}s", null)
     }
   }
 

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,20 @@ func TestPure(t *testing.T) {
 		got, err := evaluate(t, Files{}, test.expression)
 		if err != nil || got != test.want {
 			t.Errorf("%s = %s, %v; want %s", test.expression, got, err, test.want)
+		}
+	}
+}
+
+// YAML as of version 1.1, where yes and on are true; not so its numbers in
+// octal and to the base of 60, and its bare n is a boolean, too.
+func TestYAML(t *testing.T) {
+	for text, want := range map[string]string{
+		"yes": "true", "No": "false", "on": "true", "off": "false", "~": "null", "": "null", "true": "true", "y": "true", "n": "false",
+		`"no"`: `"no"`, "'1'": `"1"`, "0.5": "0.5", ".5": "0.5", "1.0": "1", "1e3": "1000", "0x1F": "31",
+		"012": "12", "1:30": `"1:30"`, "1_000": `"1_000"`, "2020-01-01": `"2020-01-01T00:00:00Z"`,
+	} {
+		if got, err := evaluate(t, Files{}, fmt.Sprintf("yamldecode(%q).a", "a: "+text)); err != nil || got != want {
+			t.Errorf("a: %s is %s, %v; want %s", text, got, err, want)
 		}
 	}
 }
