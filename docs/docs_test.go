@@ -5,6 +5,7 @@
 //	tables_test.go   tables of attributes and flags are those of the program
 //	facts_test.go    lists of names are complete: functions, events, classes ...
 //	links_test.go    every link leads somewhere
+//	mistakes_test.go the tests exist that the page of easy mistakes names
 //
 // docs/README.md tells the conventions. `go test ./docs -update` rewrites the
 // tables, and the output of console blocks that do not match.
