@@ -6,8 +6,8 @@
 #   fevalgraph run -C examples/scbench --var root=... --var run=/data/outputs/run-1
 #
 # Nothing here is known to the program: problems are found by fileset, their
-# config.yaml is read by yamldecode, and what SCBench does otherwise than the
-# defaults is said in attributes.
+# config.yaml is read by yamldecode, and what SlopCodeBench does otherwise than
+# the defaults is said in attributes.
 
 variable "root" {
   type        = string
@@ -20,6 +20,18 @@ variable "run" {
   description = "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot; empty for the problems' own solutions"
 }
 
+variable "environment" {
+  type        = string
+  default     = ""
+  description = "Environment file with set-up and entry commands; empty for the run's environment.yaml, or else the checkout's local-py.yaml"
+}
+
+variable "python" {
+  type        = string
+  default     = ""
+  description = "Python for uv, such as 3.12, which some of the solutions need; empty for uv's choice"
+}
+
 variable "out" {
   type        = string
   default     = "build/scbench"
@@ -27,95 +39,185 @@ variable "out" {
 }
 
 locals {
-  configs = {
+  problems = {
     for path in fileset("${var.root}/problems", "*/config.yaml") :
-    dirname(path) => yamldecode(file("${var.root}/problems/${path}"))
+    dirname(path) => "${var.root}/problems/${dirname(path)}"
   }
+
+  # Problems whose tests start a server on a port of their own choice.
+  ports = {
+    eve_market_tools = [8000]
+    trajectory_api   = [8080]
+  }
+
+  # The first of these that there is; SlopCodeBench's local environment else.
+  environment_files = [for path in compact([
+    var.environment,
+    var.run == "" ? "" : "${var.run}/environment.yaml",
+    "${var.root}/configs/environments/local-py.yaml",
+  ]) : path if path == var.environment || fileexists(path)]
+  environment = yamldecode(length(local.environment_files) > 0 ? file(local.environment_files[0]) : <<-YAML
+    setup: { eval_commands: [uv init, uv add -r requirements.txt] }
+    commands: { command: uv run, entry_file: "{entry_file}.py" }
+  YAML
+  )
+  snapshot = try(local.environment.snapshot.ignore_globs, ["*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*"])
+  entry    = "${try(local.environment.commands.command, "python")} ${try(local.environment.commands.entry_file, "{entry_file}")}"
 }
 
 backend "local" "uv" {
-  inherit = ["PATH"]
+  python   = var.python
+  inherit  = ["PATH"]
+  versions = ["node --version", "g++ -dumpfullversion", "rustc --version"] # what tests of dynamic_buffer call
+
+  # A container's variables name places in the container.
+  env = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "local" }, {})
 
   # Every submission brings its own requirements; tests start it by `uv run`.
-  setup = [
-    "uv init",
-    "uv add -r requirements.txt",
-  ]
+  setup = concat(try(local.environment.setup.commands, []), try(local.environment.setup.eval_commands, []))
+}
+
+# text is a string of YAML; anything else is an error, also a number.
+function "text" {
+  params = [value]
+  result = jsondecode(regex("^\".*\"$", jsonencode(value)))
 }
 
 problem "scbench" {
-  for_each = local.configs
+  for_each = local.problems
+  invalid  = "report" # a bad config.yaml is an error of its problem alone
+
+  locals {
+    config      = yamldecode(file("${each.value}/config.yaml"))
+    checkpoints = try(merge(local.config.checkpoints), {})
+    markers     = try(merge(local.config.markers), {})
+    groups      = { Core = "core", Functionality = "functionality", Regression = "regression", Error = "error" }
+
+    # What SlopCodeBench's own loader refuses.
+    environments = merge(
+      { env = try(local.config.env, {}) },
+      { for name, c in local.checkpoints : "checkpoints.${name}.env" => try(c.env, {}) },
+    )
+    limits = merge(
+      { timeout = try(local.config.timeout, null) },
+      { for name, c in local.checkpoints : "checkpoints.${name}.timeout" => try(c.timeout, null) },
+    )
+    known = ["name", "version", "order", "state", "include_prior_tests", "spec_override", "env", "timeout"]
+    mistakes = concat(
+      [for key in ["name", "description", "entry_file"] : "${key} is missing, or no string" if !can(text(local.config[key]))],
+      [for version in [try(local.config.version, null)] : "version is missing" if version == null],
+      [for tags in [try(local.config.tags, ["none"])] : "tags must not be empty, but may be left out" if try(length(tags), 0) == 0],
+      [for level in [try(local.config.difficulty, "Easy")] : "difficulty must be Easy, Medium or Hard" if !contains(["Easy", "Medium", "Hard"], level)],
+      [for list in [try(local.config.test_dependencies, [])] : "test_dependencies must be a list" if !can(concat(list))],
+      [for all in [try(local.config.checkpoints, {})] : "checkpoints must be a map" if !can(keys(all))],
+      [for name, c in local.checkpoints : "checkpoints.${name} must be a map" if !can(keys(c))],
+      flatten([for name, c in local.checkpoints : [for key in try(keys(c), []) : "checkpoints.${name} has the unknown key ${key}" if !contains(local.known, key)]]),
+      [for name, c in local.checkpoints : "checkpoints.${name}.version is missing" if can(keys(c)) && try(c.version, null) == null],
+      [for owner, limit in local.limits : "${owner} must be a number" if !can(tonumber(limit))],
+      [for name, m in local.markers : "markers.${name}.group must be one of ${join(", ", keys(local.groups))}" if !can(local.groups[m.group])],
+      [for name, m in local.markers : "markers.${name}.description is missing" if !can(text(m.description))],
+      flatten([for owner, env in local.environments : [for key, value in env : "${owner}.${key} must be a string" if !can(text(value))]]),
+    )
+  }
+
+  precondition {
+    condition     = length(local.mistakes) == 0
+    error_message = "${each.value}/config.yaml: ${join("; ", local.mistakes)}."
+  }
 
   name       = each.key
   title      = each.key
-  version    = each.value.version
-  tags       = try(each.value.tags, [])
-  category   = try(each.value.category, null)
-  difficulty = try(each.value.difficulty, null)
-  entry      = "uv run ${each.value.entry_file}.py"
-  env        = try(each.value.env, {})
+  version    = local.config.version
+  tags       = try(local.config.tags, [])
+  author     = try(local.config.author, null)
+  category   = try(local.config.category, null)
+  difficulty = try(local.config.difficulty, null)
+  entry      = trimspace(replace(local.entry, "{entry_file}", local.config.entry_file))
+  env        = try(local.config.env, {})
 
-  # SCBench's limit is for each test, and it has none for the session.
-  timeout         = try("${each.value.timeout}s", null)
+  # SlopCodeBench's limit is for each test; it has none for the session.
   session_timeout = "2h"
 
   pytest {
-    root      = "${var.root}/problems/${each.key}/tests"
-    directory = ".evaluation_tests"
-    requires  = try(each.value.test_dependencies, [])
+    root          = "${each.value}/tests"
+    directory     = ".evaluation_tests"
+    asset_paths   = "relative"
+    missing_tests = "skip"
+    requires      = try(local.config.test_dependencies, [])
   }
 
   dynamic "marker" {
-    for_each = try(each.value.markers, {})
+    for_each = local.markers
     labels   = [marker.key]
     content {
-      group       = lower(marker.value.group)
+      group       = local.groups[marker.value.group]
       description = marker.value.description
     }
   }
 
   dynamic "asset" {
-    for_each = try(each.value.static_assets, {})
+    for_each = try(merge(local.config.static_assets), {})
     labels   = [asset.key]
     content {
-      source = "${var.root}/problems/${each.key}/${asset.value.path}"
+      source = "${each.value}/${asset.value.path}"
     }
   }
 
   dynamic "checkpoint" {
-    for_each = each.value.checkpoints
+    for_each = local.checkpoints
     labels   = [checkpoint.key]
     content {
       version             = checkpoint.value.version
       order               = try(checkpoint.value.order, null)
       state               = try(checkpoint.value.state, null)
-      include_prior_tests = try(checkpoint.value.include_prior_tests, true)
+      include_prior_tests = !contains(["false", "no", "off", "0"], lower(try(tostring(checkpoint.value.include_prior_tests), "yes")))
       env                 = try(checkpoint.value.env, {})
-
-      # A checkpoint's null is no limit, and not the problem's.
-      timeout = can(checkpoint.value.timeout) ? try("${checkpoint.value.timeout}s", null) : try("${each.value.timeout}s", null)
+      timeout             = limit(coalesce(try(checkpoint.value.timeout, local.limits.timeout), 0))
     }
   }
 
-  pass { policy = "core-cases" } # a checkpoint without core tests passes it, as in SlopCodeBench
+  pass { policy = "core-cases" }
+}
+
+# limit is a number of seconds as SlopCodeBench takes it: cut to whole seconds,
+# where 0 is none.
+function "limit" {
+  params = [seconds]
+  result = floor(seconds) > 0 ? "${floor(seconds)}s" : null
+}
+
+locals {
+  # A snapshot leaves out what lies where the problem's assets go.
+  ignore = {
+    for name, path in local.problems : name => concat(local.snapshot, ["tests/assets", "tests/assets/*"], try(flatten([
+      for asset in values(yamldecode(file("${path}/config.yaml")).static_assets) :
+      [try(asset.save_path, asset.path), "${try(asset.save_path, asset.path)}/*"]
+    ]), []))
+  }
 }
 
 solution "reference" {
-  for_each = { for name, config in local.configs : name => config if var.run == "" }
+  for_each = { for name, path in local.problems : name => path if var.run == "" }
 
-  name    = "reference"
-  problem = problem.scbench[each.key]
-  source  = "${var.root}/problems/${each.key}/solutions/${checkpoint.name}"
-  missing = "skip"
+  name          = "reference"
+  problem       = problem.scbench[each.key]
+  source        = "${each.value}/solutions/${checkpoint.name}"
+  missing       = "skip"
+  files         = "plain"
+  ignore        = local.ignore[each.key]
+  ignore_syntax = "fnmatch"
 }
 
 solution "agent" {
-  for_each = { for name, config in local.configs : name => config if var.run != "" }
+  for_each = { for name, path in local.problems : name => path if var.run != "" }
 
-  name    = "agent"
-  problem = problem.scbench[each.key]
-  source  = "${var.run}/${each.key}/${checkpoint.name}/snapshot"
-  missing = "skip" # a checkpoint that the agent never reached
+  name          = "agent"
+  problem       = problem.scbench[each.key]
+  source        = "${var.run}/${each.key}/${checkpoint.name}/snapshot"
+  missing       = "skip" # a checkpoint that the agent never reached
+  files         = "plain"
+  ignore        = local.ignore[each.key]
+  ignore_syntax = "fnmatch"
 }
 
 export "scbench" "tree" {

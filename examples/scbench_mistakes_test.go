@@ -1,0 +1,98 @@
+package examples_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// A config.yaml that SlopCodeBench's own loader refuses is an error of its
+// problem alone, which says what is wrong.
+func TestSCBenchMistakes(t *testing.T) {
+	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
+	mistakes := map[string]struct{ config, said string }{
+		"no_yaml":           {"name: [\nx: }\n", "yamldecode"},
+		"empty":             {"", "yamldecode"},
+		"no_map":            {"- name\n", "name is missing, or no string"},
+		"required":          {"name: x\n" + tail, "description is missing, or no string; entry_file is missing, or no string; version is missing"},
+		"number_as_name":    {strings.Replace(head, "name: x", "name: 5", 1) + tail, "name is missing, or no string"},
+		"fraction":          {strings.Replace(head, "version: 1", "version: 1.5", 1) + tail, "version must be a whole number"},
+		"no_tags":           {head + "tags: []\n" + tail, "tags must not be empty"},
+		"difficulty":        {head + "difficulty: easy\n" + tail, "difficulty must be Easy, Medium or Hard"},
+		"env":               {head + "env:\n  A: 1\n" + tail, "env.A must be a string"},
+		"dependencies":      {head + "test_dependencies: null\n" + tail, "test_dependencies must be a list"},
+		"timeout":           {head + "timeout: soon\n" + tail, "timeout must be a number"},
+		"upper_group":       {head + "markers:\n  slow:\n    group: FUNCTIONALITY\n    description: d\n" + tail, "markers.slow.group must be one of Core, Error, Functionality, Regression"},
+		"lower_group":       {head + "markers:\n  slow:\n    group: core\n    description: d\n" + tail, "markers.slow.group must be one of"},
+		"marker":            {head + "markers:\n  slow:\n    group: Core\n" + tail, "markers.slow.description is missing"},
+		"no_checkpoints":    {head, "at least one checkpoint"},
+		"list":              {head + "checkpoints:\n- version: 1\n", "checkpoints must be a map"},
+		"null_checkpoint":   {head + "checkpoints:\n  checkpoint_1: null\n", "checkpoints.checkpoint_1 must be a map"},
+		"unknown_key":       {head + tail + "    groups: [a]\n", "checkpoints.checkpoint_1 has the unknown key groups"},
+		"no_version":        {head + "checkpoints:\n  checkpoint_1:\n    order: 1\n", "checkpoints.checkpoint_1.version is missing"},
+		"checkpoint_env":    {head + tail + "    env:\n      B: true\n", "checkpoints.checkpoint_1.env.B must be a string"},
+		"checkpoint_limit":  {head + tail + "    timeout: [1]\n", "checkpoints.checkpoint_1.timeout must be a number"},
+		"tests_are_missing": {head + tail, "There is no"},
+	}
+	root := t.TempDir()
+	for name, m := range mistakes {
+		write(t, filepath.Join(root, "problems", name, "config.yaml"), m.config)
+		if name != "tests_are_missing" {
+			write(t, filepath.Join(root, "problems", name, "tests", "test_checkpoint_1.py"), "")
+		}
+	}
+	write(t, filepath.Join(root, "problems", "good", "config.yaml"), head+"unknown: [1]\ntimeout: 2.9\n"+`checkpoints:
+  checkpoint_1: { version: 1, timeout: null }
+  checkpoint_2: { version: "2", timeout: 0.5, include_prior_tests: "no" }
+  checkpoint_3: { version: 1, timeout: "45" }
+  checkpoint_4: { version: 1 }
+`)
+	for _, n := range []string{"1", "2", "3", "4"} {
+		write(t, filepath.Join(root, "problems", "good", "tests", "test_checkpoint_"+n+".py"), "")
+	}
+	cfg, found := lang.Load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	if len(cfg.Problems) != len(mistakes)+1 {
+		t.Errorf("there are %d problems, want %d", len(cfg.Problems), len(mistakes)+1)
+	}
+	for _, p := range cfg.Problems {
+		var said []string
+		for _, d := range p.Invalid {
+			said = append(said, d.Detail)
+		}
+		switch m := mistakes[p.Name]; {
+		case p.Name == "good" && len(said) > 0:
+			t.Errorf("%s: %q, want no mistake", p.Name, said)
+		case !strings.Contains(strings.Join(said, "\n"), m.said):
+			t.Errorf("%s: %q, want %q", p.Name, said, m.said)
+		}
+		if p.Name != "good" {
+			continue
+		}
+		var limits []string
+		for _, c := range p.Checkpoints {
+			limits = append(limits, c.Timeout.String())
+		}
+		if got, want := strings.Join(limits, " "), "0s 0s 45s 2s"; got != want {
+			t.Errorf("limits are %s, want %s", got, want)
+		}
+		if p.Checkpoints[1].IncludePriorTests {
+			t.Error(`include_prior_tests: "no" is no`)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
