@@ -133,15 +133,14 @@ func groupValue(cells []report.Cell) cty.Value {
 	statuses := map[report.Status]int{}
 	for i := range cells {
 		statuses[cells[i].Status]++
-		for j := range cells[i].Checkpoints {
-			c := &cells[i].Checkpoints[j]
+		for _, c := range graded(&cells[i]) {
 			for _, g := range report.Groups {
 				n := sum[g]
 				n.Passed += c.Groups[g].Passed
 				n.Total += c.Groups[g].Total
 				sum[g] = n
 			}
-			checkpoints = append(checkpoints, checkpointValue(c))
+			checkpoints = append(checkpoints, checkpointValue(&c))
 		}
 	}
 	attrs := groupValues(sum)
@@ -159,6 +158,16 @@ func groupValue(cells []report.Cell) cty.Value {
 		attrs["cells_"+string(s)] = cty.NumberIntVal(int64(statuses[s]))
 	}
 	return cty.ObjectVal(attrs)
+}
+
+// graded are the checkpoints of a cell that metrics see. A cell that came to
+// nothing counts as one that did not pass: over no checkpoints at all,
+// alltrue would call it solved.
+func graded(c *report.Cell) []report.Checkpoint {
+	if c.Status == report.Success || c.Status == report.Skipped {
+		return c.Checkpoints
+	}
+	return c.Listed()
 }
 
 // sortRows orders rows by the columns of sort, "-" before a name for

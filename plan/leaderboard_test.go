@@ -47,7 +47,7 @@ func TestLeaderboard(t *testing.T) {
   metric "solved" { value = alltrue([for c in self.checkpoints : c.passed]) }
   metric "cells" { value = self.cells }
   sort = ["-core", "solution"]`,
-			want: [][]string{{"strong", "1", "true", "1"}, {"middle", "0.5", "false", "1"}, {"weak", "0.25", "false", "2"}, {"plain", "0", "true", "1"}}},
+			want: [][]string{{"strong", "1", "true", "1"}, {"middle", "0.5", "false", "1"}, {"weak", "0.25", "false", "2"}, {"plain", "0", "false", "1"}}},
 		{name: "by two axes, in order of the results", body: `
   group_by = ["backend", "solution"]
   metric "n" { value = self.total.passed }`,

@@ -6,20 +6,27 @@ type row struct {
 	checkpoint *Checkpoint // never nil; of a cell that has none, its Name is empty
 }
 
-// rowsOf lists every checkpoint of r in order. A cell without checkpoints
-// still gets a row, made from its status, so that no format loses it.
+// rowsOf lists every checkpoint of r in order.
 func rowsOf(r *Results) []row {
 	var rows []row
 	for i := range r.Cells {
 		cell := &r.Cells[i]
-		for j := range cell.Checkpoints {
-			rows = append(rows, row{cell, &cell.Checkpoints[j]})
-		}
-		if len(cell.Checkpoints) == 0 {
-			rows = append(rows, row{cell, &Checkpoint{Class: statusClass(cell.Status), Message: cell.Message}})
+		listed := cell.Listed()
+		for j := range listed {
+			rows = append(rows, row{cell, &listed[j]})
 		}
 	}
 	return rows
+}
+
+// Listed returns the checkpoints of the cell. One that has none to show, such
+// as a cell of an invalid problem, has a nameless checkpoint made from its
+// status, so that nothing that goes over checkpoints loses it.
+func (c *Cell) Listed() []Checkpoint {
+	if len(c.Checkpoints) > 0 {
+		return c.Checkpoints
+	}
+	return []Checkpoint{{Class: statusClass(c.Status), Message: c.Message}}
 }
 
 // statusClass is the class that a checkpoint of a cell with this status would
