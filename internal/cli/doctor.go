@@ -59,6 +59,9 @@ func (a *app) checkConfig(cfg *lang.Config, broken bool, first string) finding {
 	if broken {
 		return finding{"configuration", "warning", first}
 	}
+	if invalid := invalidProblems(cfg); len(invalid) > 0 {
+		return finding{"configuration", "warning", invalid.Error()}
+	}
 	return finding{"configuration", "ok", fmt.Sprintf("%s, %s in %s", text.Count(len(cfg.Problems), "problem"), text.Count(len(cfg.Solutions), "solution"), cfg.Root)}
 }
 

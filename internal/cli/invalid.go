@@ -19,24 +19,29 @@ func invalidProblems(cfg *lang.Config) diag.List {
 	return all
 }
 
-// showInvalid says what is wrong with the invalid problems among what was
-// asked for. Quiet runs say it once, when they have ended.
-func (p *project) showInvalid(targets []graph.ID) {
-	if p.app.flags.quiet {
-		return
-	}
+// askedInvalid are the findings about those among the targets and what they
+// need.
+func (p *project) askedInvalid(targets []graph.ID) diag.List {
 	asked := map[string]bool{}
 	for _, id := range p.plan.Graph.Closure(targets) {
 		if n := p.plan.Graph.Node(id); n.Kind == plan.KindProblem {
 			asked[n.Label("problem")] = true
 		}
 	}
-	var shown diag.List
+	var all diag.List
 	for _, problem := range p.cfg.Problems {
 		if asked[problem.Name] {
-			shown = append(shown, problem.Invalid...)
+			all = append(all, problem.Invalid...)
 		}
 	}
-	shown.Sort()
-	view.Diagnostics(p.app.io.Err, shown, p.app.colorErr(), 0)
+	all.Sort()
+	return all
+}
+
+// showInvalid says what is wrong with them. Quiet runs say it once, when they
+// have ended.
+func (p *project) showInvalid(targets []graph.ID) {
+	if !p.app.flags.quiet {
+		view.Diagnostics(p.app.io.Err, p.askedInvalid(targets), p.app.colorErr(), 0)
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,16 +16,17 @@ import (
 type listing struct {
 	header []string
 	rows   func(p *project) [][]any
+	noted  bool // the last column is there only when something stands in it
 }
 
 var listings = map[string]listing{
-	"problems": {[]string{"problem", "title", "checkpoints", "tags"}, func(p *project) [][]any {
+	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *project) [][]any {
 		var rows [][]any
 		for _, x := range p.cfg.Problems {
-			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", ")})
+			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", "), x.Invalid.Error()})
 		}
 		return rows
-	}},
+	}, true},
 	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *project) [][]any {
 		var rows [][]any
 		for _, x := range p.cfg.Solutions {
@@ -41,21 +43,21 @@ var listings = map[string]listing{
 			rows = append(rows, []any{x.Name, x.Problem.Name, fmt.Sprintf("%d of %d", present, len(x.Checkpoints)), strings.Join(labels, ", ")})
 		}
 		return rows
-	}},
+	}, false},
 	"backends": {[]string{"backend", "pool", "setup"}, func(p *project) [][]any {
 		var rows [][]any
 		for _, x := range p.cfg.Backends {
 			rows = append(rows, []any{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
 		}
 		return rows
-	}},
+	}, false},
 	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *project) [][]any {
 		var rows [][]any
 		for _, x := range p.cfg.Suites {
 			rows = append(rows, []any{x.Name, len(x.Cells), len(x.Excluded), x.Description})
 		}
 		return rows
-	}},
+	}, false},
 	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *project) [][]any {
 		var rows [][]any
 		for _, x := range p.plan.Cells {
@@ -63,7 +65,7 @@ var listings = map[string]listing{
 				len(x.Checkpoints), strings.Join(x.Suites, ", ")})
 		}
 		return rows
-	}},
+	}, false},
 	"nodes": {[]string{"address", "kind"}, func(p *project) [][]any {
 		var rows [][]any
 		for id := range graph.ID(p.plan.Graph.Len()) {
@@ -71,7 +73,7 @@ var listings = map[string]listing{
 			rows = append(rows, []any{n.Addr, n.Kind})
 		}
 		return rows
-	}},
+	}, false},
 }
 
 var listKinds = []string{"problems", "solutions", "backends", "suites", "cells", "nodes"}
@@ -104,6 +106,12 @@ func (a *app) runList(ctx context.Context, kind string) error {
 	}
 	defer p.close()
 	rows := l.rows(p)
+	if last := len(l.header) - 1; l.noted && !slices.ContainsFunc(rows, func(row []any) bool { return row[last] != "" }) {
+		l.header = l.header[:last]
+		for i := range rows {
+			rows[i] = rows[i][:last]
+		}
+	}
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, kind: l.objects(rows)})
 	}

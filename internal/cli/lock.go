@@ -15,7 +15,8 @@ func (a *app) lockCommand() *cobra.Command {
 	cmd := command("lock", "Pin the requirements of every problem",
 		`Lock resolves requirements that `+requirements.FileName+` does not hold yet and drops those that
 nothing asks for. Keep the file with the configuration: it is part of every key.
-With --upgrade everything is resolved anew.`,
+With --upgrade everything is resolved anew. While a problem is invalid nothing is
+dropped: what it asks for is not known.`,
 		`  fevalgraph lock
   fevalgraph lock --upgrade`,
 		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), upgrade) })
@@ -43,12 +44,19 @@ func (p *project) lockAll(ctx context.Context) error {
 		}
 		return exit(code, err)
 	}
-	dropped, err := p.locker.prune(ctx)
-	if err != nil {
-		return exit(exitNotJudged, err)
+	invalid := invalidProblems(p.cfg)
+	dropped := 0
+	if len(invalid) == 0 { // else nobody knows what is not asked for
+		var err error
+		if dropped, err = p.locker.prune(ctx); err != nil {
+			return exit(exitNotJudged, err)
+		}
 	}
 	if !p.app.flags.quiet {
 		fmt.Fprintf(p.app.io.Out, "%s: %d sets in use, %d resolved, %d dropped\n", requirements.FileName, len(p.locker.used), len(p.locker.done), dropped)
+	}
+	if len(invalid) > 0 {
+		return exit(exitUsage, invalid)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -55,7 +56,7 @@ func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) 
 	if err != nil {
 		return err
 	}
-	if err := p.showPlan(rep); err != nil {
+	if err := p.showPlan(rep, p.askedInvalid(e.targets)); err != nil {
 		return err
 	}
 	stale, input := 0, 0
@@ -81,6 +82,8 @@ type planJSON struct {
 	Stale   int        `json:"stale"`
 	Fresh   int        `json:"fresh"`
 	Seconds float64    `json:"expected_seconds"`
+	// Diagnostics are the mistakes of invalid problems.
+	Diagnostics diag.List `json:"diagnostics,omitempty"`
 }
 
 type planNode struct {
@@ -92,8 +95,8 @@ type planNode struct {
 	Changes []event.Change `json:"changes,omitempty"`
 }
 
-func (p *project) showPlan(rep *graph.Report) error {
-	out := planJSON{Schema: 1, Nodes: []planNode{}}
+func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
+	out := planJSON{Schema: 1, Nodes: []planNode{}, Diagnostics: invalid}
 	var lines []view.PlanLine
 	causes := map[string]int{}
 	for _, id := range rep.Nodes {

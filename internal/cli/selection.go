@@ -99,7 +99,7 @@ func (p *project) verdicts(args []string) map[string][]string {
 		return verdicts
 	}
 	for _, cell := range results.Cells {
-		for _, c := range cell.Checkpoints {
+		for _, c := range cell.Listed() {
 			key := verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))
 			verdicts[key] = verdictWords(c)
 		}

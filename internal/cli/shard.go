@@ -6,17 +6,20 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // shard keeps the targets of one part of the cells; whatever belongs to no
-// cell comes along as a dependency.
+// cell comes along as a dependency. An invalid problem that no cell needs is
+// in every part: it must not fall between them.
 func (p *project) shard(e *evaluation, text string) error {
 	index, count, err := parseShard(text)
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	mine := map[string]bool{}
+	mine, needed := map[string]bool{}, map[string]bool{}
 	for _, c := range p.plan.Cells {
+		needed[c.Problem.Name] = true
 		if c.InShard(index, count) {
 			mine[verdictKey(c.Problem.Name, c.Solution.Name, c.Backend.Addr(), strconv.Itoa(c.Repeat))] = true
 		}
@@ -24,7 +27,8 @@ func (p *project) shard(e *evaluation, text string) error {
 	var kept []graph.ID
 	for _, id := range e.targets {
 		n := p.plan.Graph.Node(id)
-		if mine[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] {
+		alone := n.Kind == plan.KindProblem && !needed[n.Label("problem")]
+		if alone || mine[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] {
 			kept = append(kept, id)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -65,6 +66,9 @@ func problemFacts(p *lang.Problem) [][]string {
 		{"tags", strings.Join(p.Tags, ", ")}, {"author", p.Author}, {"difficulty", p.Difficulty}, {"category", p.Category},
 		{"entry", p.Entry}, {"description", strings.TrimSpace(p.Description)}, {"declared at", p.Range.String()},
 	}
+	for _, f := range p.Invalid {
+		facts = append(facts, []string{"invalid", diag.List{f}.Error()})
+	}
 	if p.Pytest != nil {
 		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")})
 	}
@@ -83,6 +87,9 @@ func problemFacts(p *lang.Problem) [][]string {
 
 func solutionFacts(s *lang.Solution) [][]string {
 	facts := [][]string{{"solution", s.Name}, {"reference", s.Ref}, {"problem", s.Problem.Name}, {"declared at", s.Range.String()}}
+	if len(s.Problem.Invalid) > 0 {
+		facts = append(facts, []string{"invalid", "its problem: " + s.Problem.Invalid.Error()})
+	}
 	for _, l := range s.Labels {
 		facts = append(facts, []string{"label " + l.Name, l.Value})
 	}

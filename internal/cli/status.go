@@ -45,11 +45,16 @@ func (a *app) runStatus(ctx context.Context, args []string) error {
 	}
 	var rows []view.StatusRow
 	for _, cell := range p.plan.Cells {
+		if len(cell.Problem.Invalid) > 0 && asked[p.plan.Graph.Node(cell.Node).Addr] {
+			row := p.statusRow(cell, "", past)
+			row.State, row.Cause = "error", cell.Problem.Invalid.Error()
+			rows = append(rows, row)
+		}
 		for _, cc := range cell.Checkpoints {
 			if !asked[p.plan.Graph.Node(cc.Aggregate).Addr] {
 				continue
 			}
-			row := p.statusRow(cell, cc, past)
+			row := p.statusRow(cell, cc.Checkpoint.Name, past)
 			row.State, row.Cause = "fresh", ""
 			// The first stale node on the way tells why.
 			for _, id := range []graph.ID{cc.Pytest, cc.Parse, cc.Aggregate} {
@@ -69,8 +74,8 @@ func (a *app) runStatus(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (p *project) statusRow(cell *plan.Cell, cc plan.CellCheckpoint, past map[string]report.Checkpoint) view.StatusRow {
-	row := view.StatusRow{Problem: cell.Problem.Name, Checkpoint: cc.Checkpoint.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr()}
+func (p *project) statusRow(cell *plan.Cell, checkpoint string, past map[string]report.Checkpoint) view.StatusRow {
+	row := view.StatusRow{Problem: cell.Problem.Name, Checkpoint: checkpoint, Solution: cell.Solution.Name, Backend: cell.Backend.Addr()}
 	c, ok := past[verdictKey(row.Problem, row.Checkpoint, row.Solution, row.Backend, strconv.Itoa(cell.Repeat))]
 	if !ok {
 		return row
@@ -100,7 +105,7 @@ func (p *project) pastCheckpoints() map[string]report.Checkpoint {
 		return past
 	}
 	for _, cell := range results.Cells {
-		for _, c := range cell.Checkpoints {
+		for _, c := range cell.Listed() {
 			past[verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat))] = c
 		}
 	}
