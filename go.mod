@@ -18,6 +18,7 @@ require (
 	github.com/vbauerster/mpb/v8 v8.9.3
 	github.com/zclconf/go-cty v1.19.0
 	github.com/zclconf/go-cty-yaml v1.2.0
+	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/mod v0.29.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0

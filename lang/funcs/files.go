@@ -41,6 +41,10 @@ func (f Files) file() function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			name := f.resolve(args[0].AsString())
 			f.read("file", name)
+			// A pipe would wait for somebody to write, and gives what it has once.
+			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%q is not a regular file", args[0].AsString())
+			}
 			text, err := os.ReadFile(name)
 			if err != nil {
 				return cty.UnknownVal(cty.String), function.NewArgError(0, reason(args[0].AsString(), err))

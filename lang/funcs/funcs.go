@@ -106,7 +106,7 @@ func Pure() map[string]function.Function {
 		"jsonencode":   stdlib.JSONEncodeFunc,
 		"sha256":       sha256Func,
 		"urlencode":    urlEncodeFunc,
-		"yamldecode":   yaml.YAMLDecodeFunc,
+		"yamldecode":   yamlDecodeFunc,
 		"yamlencode":   yaml.YAMLEncodeFunc,
 
 		// paths, without looking at the disk

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -124,7 +125,11 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "binary"), []byte{0xff}, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ expression, want, err string }{
+		{expression: `file("pipe")`, err: `"pipe" is not a regular file`},
 		{expression: `fileset(".", "*.txt")`, want: `["a.txt", "b.txt", "link.txt"]`},
 		{expression: `fileset("sub", "**/*.txt")`, want: `["c.txt", "deep/d.txt"]`},
 		{expression: `fileset(".", "**/{c,d}.txt")`, want: `["sub/c.txt", "sub/deep/d.txt"]`},

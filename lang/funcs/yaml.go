@@ -1,0 +1,91 @@
+package funcs
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	ctyyaml "github.com/zclconf/go-cty-yaml"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// maxAliased is how many values the aliases of a YAML text may add to those
+	// that are written out: far more than anybody needs, and decoded in about
+	// a second.
+	maxAliased = 200_000
+	// maxYAMLDepth is how deep they may be nested: decoding takes time with
+	// the square of it.
+	maxYAMLDepth = 200
+)
+
+// yamlDecodeFunc is the decoder of go-cty-yaml after a look at what the text
+// comes to: a few lines of aliases to aliases can stand for more values than
+// fit into memory, and with the process every other file is lost.
+var yamlDecodeFunc = function.New(&function.Spec{
+	Description: "Value of a YAML text of one document.",
+	Params:      []function.Parameter{{Name: "src", Type: cty.String}},
+	Type: func(args []cty.Value) (cty.Type, error) {
+		if args[0].IsKnown() {
+			if err := checkYAML(args[0].AsString()); err != nil {
+				return cty.NilType, function.NewArgError(0, err)
+			}
+		}
+		return ctyyaml.YAMLDecodeFunc.ReturnTypeForValues(args)
+	},
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		return ctyyaml.YAMLDecodeFunc.Call(args)
+	},
+})
+
+// checkYAML refuses a text that comes to too much. Any other mistake is left
+// to the decoder, which says it with its place.
+func checkYAML(text string) error {
+	var document yaml.Node
+	err := yaml.Unmarshal([]byte(text), &document)
+	size, written := yamlSize{}, 0
+	switch {
+	case err != nil && strings.Contains(err.Error(), "exceeded max depth"): // of that parser, which is more
+		size.depth = maxYAMLDepth + 1
+	case err == nil:
+		measure := yamlMeasure{known: map[*yaml.Node]yamlSize{}}
+		size, written = measure.of(&document), len(measure.known)
+	}
+	switch {
+	case size.depth > maxYAMLDepth:
+		return fmt.Errorf("it is nested deeper than %d levels", maxYAMLDepth)
+	case size.values > written+maxAliased:
+		return fmt.Errorf("its aliases stand for more than %d values", maxAliased)
+	}
+	return nil
+}
+
+// yamlSize is what a node comes to, itself included.
+type yamlSize struct{ values, depth int }
+
+// yamlMeasure measures a tree of nodes in which aliases share parts; each
+// part is measured once.
+type yamlMeasure struct {
+	known map[*yaml.Node]yamlSize // zero while a node is being measured
+}
+
+func (m *yamlMeasure) of(n *yaml.Node) yamlSize {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if size, met := m.known[n]; met {
+		return size // of a node that holds itself nothing, which the decoder refuses
+	}
+	m.known[n] = yamlSize{}
+	size := yamlSize{values: 1}
+	for _, part := range n.Content {
+		inner := m.of(part)
+		size.values = min(size.values+inner.values, math.MaxInt/2) // no sum of two overflows
+		size.depth = max(size.depth, inner.depth)
+	}
+	size.depth++
+	m.known[n] = size
+	return size
+}
