@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -44,6 +46,60 @@ func (a *attempt) mistakes() diag.List {
 	}
 	a.kept.findings.Sort()
 	return a.kept.findings
+}
+
+// attemptProblem evaluates an instance. With keeps, its mistakes are its own.
+func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
+	at := d.apart(nil)
+	if keeps {
+		at = d.apart(l.reporterFor(inst.ref(d)))
+	}
+	p := l.problem(at, inst)
+	if mistakes := at.attempt.mistakes(); len(mistakes) > 0 {
+		p.invalidate(mistakes)
+		return p
+	}
+	if keeps { // warnings
+		l.findings = append(l.findings, at.attempt.kept.findings...)
+	}
+	d.failed = d.failed || at.failed
+	return p
+}
+
+// invalidate takes from a problem what must not be used any more.
+func (p *Problem) invalidate(mistakes diag.List) {
+	p.Invalid = append(p.Invalid, mistakes...)
+	p.Invalid.Sort()
+	p.Pytest, p.Checkpoints = nil, nil
+}
+
+// keepSharedNames makes a mistake of each of d's problems that shares its name
+// with another of them: nobody knows which one a result of that name would be
+// about, so none is judged, and each is called by its default name.
+func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
+	named := map[string][]*Problem{}
+	for _, p := range made {
+		named[p.Name] = append(named[p.Name], p)
+	}
+	at := (&block{attrs: d.block.Body.Attributes, header: d.header}).at("name")
+	for i, p := range made {
+		same := named[p.Name]
+		if len(same) == 1 {
+			continue
+		}
+		other := same[0]
+		if other == p {
+			other = same[1]
+		}
+		mistake := l.reporterFor(p.Ref)
+		mistake.report(finding{
+			code: "duplicate", summary: "Two problems of one name", rng: at.rng,
+			detail: fmt.Sprintf("%s and %s are both named %q.", p.Ref, other.Ref, p.Name),
+			hint:   "give one of them another name",
+		})
+		p.invalidate(mistake.findings)
+		p.Name = insts[i].name(d)
+	}
 }
 
 // keepsMistakes reports whether an instance with a mistake is an error of that

@@ -21,16 +21,18 @@ func problemDrivers() map[string]func(*block, *Problem) {
 
 func (l *loader) evaluateProblem(d *decl) cty.Value {
 	var made []*Problem
-	var values []cty.Value
 	keeps := l.keepsMistakes(d)
 	insts := l.expandEach(d)
 	for _, inst := range insts {
-		p := l.attemptProblem(d, inst, keeps)
-		made = append(made, p)
-		l.instances.problems[p.Ref] = p
-		value := problemValue(p)
-		l.instances.values[p.Ref] = value
-		values = append(values, value)
+		made = append(made, l.attemptProblem(d, inst, keeps))
+	}
+	if keeps {
+		l.keepSharedNames(d, insts, made)
+	}
+	values := make([]cty.Value, len(made))
+	for i, p := range made {
+		values[i] = problemValue(p)
+		l.instances.problems[p.Ref], l.instances.values[p.Ref] = p, values[i]
 	}
 	d.made = made
 	return collect(insts, values, problemValue(&Problem{}).Type())
@@ -46,21 +48,6 @@ type inherited struct {
 	markers        []Marker
 	assets         []Asset
 	pass           Pass
-}
-
-// attemptProblem evaluates an instance. With keeps, its mistakes are its own.
-func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
-	at := d.apart(nil)
-	if keeps {
-		at = d.apart(l.reporterFor(inst.ref(d)))
-	}
-	p := l.problem(at, inst)
-	if p.Invalid = at.attempt.mistakes(); len(p.Invalid) > 0 {
-		p.Pytest, p.Checkpoints = nil, nil
-	} else {
-		d.failed = d.failed || at.failed
-	}
-	return p
 }
 
 func (l *loader) problem(d *decl, inst instance) *Problem {
