@@ -42,7 +42,7 @@ func (r *Run) uvx(python string, offline bool) []string {
 // testCommand is the whole pytest command. The explicit -c and --confcutdir
 // keep a submission's own configuration and its root conftest.py out.
 func (r *Run) testCommand(python string) []string {
-	argv := append(r.uvx(python, true), r.Directory+"/",
+	argv := append(r.uvx(python, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,
 		"--ctrf="+ctrfPath,

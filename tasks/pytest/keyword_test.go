@@ -36,7 +36,7 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 // What is built in as error and regression stays so, whatever a marker of that
 // name says; functionality alone can be taken over.
 func TestBuiltInMarkersInGroups(t *testing.T) {
-	p := Parse{Grouping{Checkpoint: "c", Custom: map[string]report.Group{"error": report.Core, "regression": report.Core, "functionality": report.ErrorGroup}}}
+	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]report.Group{"error": report.Core, "regression": report.Core, "functionality": report.ErrorGroup}}}
 	for keyword, want := range map[string]report.Group{"error": report.ErrorGroup, "regression": report.Regression, "functionality": report.ErrorGroup} {
 		v, _ := p.judge(left{report: jsonOf(0, one{id: "tests/test_c.py::t", outcome: "passed", keywords: []string{"t", keyword}})})
 		if got := v.Tests[0].Group; got != want {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -12,12 +13,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Parse is the task that reads what a Run left, its dependency "pytest". Its
-// outputs are two, so that a re-run with equal verdicts stops there:
-// OutputVerdicts holds the deterministic facts, OutputMeasurements durations
-// and messages.
+// Parse is the task that reads what a Run left, its dependency "pytest", or
+// what several left that had a part of the tests each. Its outputs are two, so
+// that a re-run with equal verdicts stops there: OutputVerdicts holds the
+// deterministic facts, OutputMeasurements durations and messages.
 type Parse struct {
 	Grouping
+	// Parts are the names of the test files in Directory that have a Run of
+	// their own each, in order; none means that there is one Run of all. The
+	// dependency on the Run of a file is called "pytest <file>".
+	Parts     []string
+	Directory string
 }
 
 // The outputs of Parse.
@@ -69,16 +75,19 @@ func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
 	for _, marker := range slices.Sorted(maps.Keys(p.Custom)) {
 		m.String("group of marker "+marker, string(p.Custom[marker]))
 	}
+	if len(p.Parts) > 0 { // the names of the dependencies tell the parts
+		m.Int("recipe of merging", 1)
+		m.String("tests directory", p.Directory)
+	}
 	return nil
 }
 
 // Run implements graph.Task.
 func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	left, err := readLeft(ctx, w)
+	v, m, err := p.read(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	v, m := p.judge(left)
 	var o graph.Outcome
 	for _, out := range []struct {
 		name  string
@@ -97,59 +106,61 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return o, nil
 }
 
-// left is everything that a run left behind.
-type left struct {
-	exit         exitFacts
-	timing       timing
-	report, ctrf []byte // nil when absent
-	log          []byte
-}
-
-func readLeft(ctx context.Context, w *graph.Work) (left, error) {
-	var l left
-	read := func(output string) ([]byte, error) {
-		d, ok := w.Input("pytest", output)
-		if !ok {
-			return nil, nil
-		}
-		content, err := cache.ReadBlob(ctx, w.Store, d, maxReport)
+// read judges what the runs left.
+func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, Measurements, error) {
+	from := func(as string) (left, error) {
+		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
+	}
+	if len(p.Parts) == 0 {
+		l, err := from("pytest")
 		if err != nil {
-			return nil, fmt.Errorf("reading the %s: %w", output, err)
+			return Verdicts{}, Measurements{}, err
 		}
-		return content, nil
+		v, m := p.judge(l)
+		return v, m, nil
 	}
-	exit, err := read(OutputExit)
-	if err != nil {
-		return l, err
+	parts := make([]part, len(p.Parts))
+	for i, file := range p.Parts {
+		l, err := from("pytest " + file)
+		if err != nil {
+			return Verdicts{}, Measurements{}, fmt.Errorf("%s: %w", file, err)
+		}
+		parts[i] = newPart(path.Join(p.Directory, file), l)
 	}
-	if err := json.Unmarshal(exit, &l.exit); err != nil {
-		return l, fmt.Errorf("decoding the exit: %w", err)
-	}
-	took, err := read(OutputTiming)
-	if err != nil {
-		return l, err
-	}
-	if err := json.Unmarshal(took, &l.timing); err != nil {
-		return l, fmt.Errorf("decoding the timing: %w", err)
-	}
-	if l.report, err = read(OutputReport); err != nil {
-		return l, err
-	}
-	if l.ctrf, err = read(OutputCTRF); err != nil {
-		return l, err
-	}
-	l.log, err = read(OutputLog)
-	return l, err
+	v, m := p.judgeParts(parts)
+	return v, m, nil
 }
 
 // judge turns what was left into verdicts and measurements.
 func (p *Parse) judge(l left) (Verdicts, Measurements) {
 	r := readReports(l)
-	v := Verdicts{Checkpoint: p.Checkpoint, ExitCode: &l.exit.Code, Collected: r.collected, Tests: []TestVerdict{}}
-	m := Measurements{DurationMS: l.timing.Seconds * 1000, Tests: []TestMeasurement{}}
-	v.InfrastructureFailure = l.exit.Code >= exitInterrupted && l.exit.Code <= exitNoTests || r.collected == 0
-	v.Class, m.Message = classify(l, r)
-	for _, o := range r.tests {
+	class, message := classify(l, r)
+	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
+	m.DurationMS, m.Message = l.timing.Seconds*1000, message
+	return v, m
+}
+
+// judgeParts does the same for runs that had a part of the tests each.
+func (p *Parse) judgeParts(parts []part) (Verdicts, Measurements) {
+	w := merge(parts)
+	tests := make([]observed, len(w.tests))
+	for i, t := range w.tests {
+		tests[i] = parts[t.part].tests[t.test]
+	}
+	v, m := p.verdicts(w.code, w.class, w.collected, tests)
+	m.Message = w.message
+	for _, one := range parts {
+		m.DurationMS += one.timing.Seconds * 1000
+	}
+	return v, m
+}
+
+// verdicts groups the tests of a run that ended in the given way.
+func (p *Parse) verdicts(code int, class report.Class, collected int, tests []observed) (Verdicts, Measurements) {
+	v := Verdicts{Checkpoint: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []TestVerdict{}}
+	m := Measurements{Tests: []TestMeasurement{}}
+	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0
+	for _, o := range tests {
 		checkpoint := p.checkpointOf(o.file)
 		v.Tests = append(v.Tests, TestVerdict{ID: o.id, File: o.file, Checkpoint: checkpoint,
 			Group: p.group(checkpoint, o.keywords), Status: o.status})

@@ -69,7 +69,7 @@ func collected(n int) []byte {
 	return fmt.Appendf(nil, "=== test session starts ===\ncollecting ... collected %d items\n\n...\n", n)
 }
 
-var parse = Parse{Grouping{
+var parse = Parse{Grouping: Grouping{
 	Checkpoint: "checkpoint_2",
 	Files:      map[string]string{"test_checkpoint_1.py": "checkpoint_1", "test_checkpoint_2.py": "checkpoint_2", "test_checkpoint_3.py": "checkpoint_3", "special.py": "checkpoint_1"},
 	Custom:     map[string]report.Group{"slow": report.Functionality, "crit": report.Core, "hostile": report.ErrorGroup},
@@ -230,7 +230,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	// A custom marker may have the name of the built-in one, and then counts.
-	p := Parse{Grouping{Checkpoint: "c", Custom: map[string]report.Group{"functionality": report.ErrorGroup}}}
+	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]report.Group{"functionality": report.ErrorGroup}}}
 	v, _ := p.judge(left{report: jsonOf(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
 	if got := v.Tests[0].Group; got != report.ErrorGroup {
 		t.Errorf("a marker called functionality: %s", got)

@@ -28,6 +28,7 @@ type Run struct {
 	// nil when they are not locked yet.
 	Pins           func(context.Context) ([]string, error)
 	Directory      string // of the tests in the workspace
+	File           string // the one test file in it to run; "" is every one
 	Markers        []Marker
 	Entry          string // command that starts the submission
 	Args           []string
@@ -93,6 +94,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
 	m.String("tests directory", r.Directory)
+	if r.File != "" {
+		m.String("test file", r.File)
+	}
 	m.Strings("args", r.Args)
 	m.Strings("plugins", r.Plugins)
 	m.String("timeout", r.Timeout.String())

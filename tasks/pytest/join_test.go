@@ -1,0 +1,128 @@
+package pytest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// endedWith stores what a run left, as Run does.
+func endedWith(t *testing.T, store cache.Store, file string, l left) Ended {
+	t.Helper()
+	e := Ended{File: file}
+	keep := func(name string, content []byte) error {
+		d, err := cache.PutBytes(t.Context(), store, content)
+		e.Outputs = append(e.Outputs, cache.Output{Name: name, Digest: d})
+		return err
+	}
+	if err := keepJSON(keep, OutputExit, l.exit); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepJSON(keep, OutputTiming, l.timing); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{OutputReport: l.report, OutputCTRF: l.ctrf, OutputLog: l.log} {
+		if content == nil {
+			continue
+		}
+		if err := keep(name, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+func TestJoin(t *testing.T) {
+	first := left{log: []byte("collected 2 items\nfirst"), report: []byte(`{"created":10.5,"duration":1.25,"exitcode":0,"root":"/w1","environment":{"a":"b"},
+		"summary":{"passed":1,"deselected":3,"total":1,"collected":4},
+		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
+			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/test_a.py","type":"Module"}]},
+			{"nodeid":"tests/test_a.py","outcome":"passed","result":[{"nodeid":"tests/test_a.py::x","type":"Function","lineno":1}]}],
+		"tests":[{"nodeid":"tests/test_a.py::x","outcome":"passed","extra":[1.50]}]}`)}
+	second := left{exit: exitFacts{Code: 1}, log: []byte("collected 2 items\nsecond\n"), report: []byte(`{"created":20,"duration":0.5,"exitcode":1,"root":"/w2","environment":{},
+		"summary":{"failed":1,"passed":1,"total":2,"collected":2},
+		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
+			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/a_test.py","type":"Module"},{"nodeid":"tests/test_b.py","type":"Module"}]}],
+		"tests":[{"nodeid":"tests/a_test.py::c","outcome":"passed"},{"nodeid":"tests/test_b.py::y","outcome":"failed","longrepr":"é <b>"}]}`)}
+	store := cache.NewMemory()
+	a, b := endedWith(t, store, "test_a.py", first), endedWith(t, store, "test_b.py", second)
+
+	reported, log, err := Join(t.Context(), store, "tests", []Ended{a})
+	if err != nil || string(reported) != string(first.report) || string(log) != string(first.log) {
+		t.Errorf("one run is not left as it is: %s\n%s\n%v", reported, log, err)
+	}
+
+	reported, log, err = Join(t.Context(), store, "tests", []Ended{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "==> tests/test_a.py <==\ncollected 2 items\nfirst\n==> tests/test_b.py <==\ncollected 2 items\nsecond\n"; string(log) != want {
+		t.Errorf("log %q, want %q", log, want)
+	}
+	const want = `{"created":10.5,"duration":1.75,"exitcode":1,"root":"/w1","environment":{"a":"b"},
+		"summary":{"collected":4,"deselected":3,"failed":1,"passed":2,"total":3},
+		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
+			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/test_a.py","type":"Module"},{"nodeid":"tests/a_test.py","type":"Module"},{"nodeid":"tests/test_b.py","type":"Module"}]},
+			{"nodeid":"tests/test_a.py","outcome":"passed","result":[{"nodeid":"tests/test_a.py::x","type":"Function","lineno":1}]}],
+		"tests":[{"nodeid":"tests/a_test.py::c","outcome":"passed"},{"nodeid":"tests/test_a.py::x","outcome":"passed","extra":[1.50]},{"nodeid":"tests/test_b.py::y","outcome":"failed","longrepr":"é <b>"}]}`
+	if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, reported)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+
+	// The joined report reads like the parts together.
+	joined, _ := parse.judge(left{exit: exitFacts{Code: 1}, report: reported, log: []byte("collected 4 items\n")})
+	v, _ := parse.judgeParts([]part{newPart("tests/test_a.py", first), newPart("tests/test_b.py", second)})
+	if diff := cmp.Diff(v, joined); diff != "" {
+		t.Errorf("(-parts +joined)\n%s", diff)
+	}
+}
+
+func decoded(t *testing.T, text []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// TestJoinBroken: a run that broke left nothing, and what is there of others
+// is no report of all.
+func TestJoinBroken(t *testing.T) {
+	store := cache.NewMemory()
+	fine := endedWith(t, store, "test_a.py", left{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
+	reported, log, err := Join(t.Context(), store, "tests", []Ended{fine, {File: "test_b.py"}})
+	if err != nil || reported != nil || !strings.HasPrefix(string(log), "==> tests/test_a.py <==\n") {
+		t.Errorf("%s\n%s\n%v", reported, log, err)
+	}
+	if reported, log, err := Join(t.Context(), store, "tests", []Ended{{}}); err != nil || reported != nil || log != nil {
+		t.Errorf("%s\n%s\n%v", reported, log, err)
+	}
+}
+
+// TestJoinLeavesOut: what does not count is in no report.
+func TestJoinLeavesOut(t *testing.T) {
+	fine := left{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)}
+	for _, try := range []struct {
+		name string
+		left left
+		want string // a part of the report; "" is no report at all
+	}{
+		{"killed", left{exit: exitFacts{Code: 137}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
+		{"no report", left{log: collected(1)}, ""},
+		{"cannot be imported", left{exit: exitFacts{Code: 2}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
+		{"the other report", left{report: []byte("{"), ctrf: ctrfOf(testOf("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
+		{"no tests", left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
+	} {
+		got, err := joinReports([]part{partOf("1", fine), partOf("2", try.left)})
+		if err != nil {
+			t.Error(err)
+		}
+		if (try.want == "") != (got == nil) || !strings.Contains(string(got), try.want) {
+			t.Errorf("%s: %s, want %s", try.name, got, try.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package pytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// left is everything that a run left behind.
+type left struct {
+	exit         exitFacts
+	timing       timing
+	report, ctrf []byte // nil when absent
+	log          []byte
+}
+
+// readLeft reads a run's outputs, which find names.
+func readLeft(ctx context.Context, store cache.Store, find func(output string) (cache.Digest, bool)) (left, error) {
+	var l left
+	read := func(output string) ([]byte, error) {
+		d, ok := find(output)
+		if !ok {
+			return nil, nil
+		}
+		content, err := cache.ReadBlob(ctx, store, d, maxReport)
+		if err != nil {
+			return nil, fmt.Errorf("reading the %s: %w", output, err)
+		}
+		return content, nil
+	}
+	exit, err := read(OutputExit)
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(exit, &l.exit); err != nil {
+		return l, fmt.Errorf("decoding the exit: %w", err)
+	}
+	took, err := read(OutputTiming)
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(took, &l.timing); err != nil {
+		return l, fmt.Errorf("decoding the timing: %w", err)
+	}
+	if l.report, err = read(OutputReport); err != nil {
+		return l, err
+	}
+	if l.ctrf, err = read(OutputCTRF); err != nil {
+		return l, err
+	}
+	l.log, err = read(OutputLog)
+	return l, err
+}

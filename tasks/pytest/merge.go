@@ -1,0 +1,179 @@
+package pytest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// part is what one of several runs left that had a part of a checkpoint's
+// tests each.
+type part struct {
+	file string // the test file that it ran, as in node ids
+	left
+	read
+	class   report.Class
+	message string // why it was not judged
+}
+
+func newPart(file string, l left) part {
+	p := part{file: file, left: l, read: readReports(l)}
+	p.class, p.message = classify(p.left, p.read)
+	return p
+}
+
+// whole is what one run of all tests would have said, as far as parts of it
+// can tell.
+type whole struct {
+	code      int // pytest's exit code
+	class     report.Class
+	message   string
+	collected int
+	tests     []pick // in the order in which pytest collects
+	usable    bool   // there would be a report to trust
+}
+
+// pick names a test: the index of its part, and its own in there.
+type pick struct{ part, test int }
+
+// merge says what one run of all parts' tests would have come to. pytest
+// collects every file before it runs a test, so of several troubles the one
+// that it would have met first decides, and what it would not have come to
+// any more does not count:
+//
+//   - a run that ended before its tests were collected: nothing was run
+//   - a file that could not be collected: nothing was run
+//   - a run that ended before its time: tests up to there count, provided
+//     that there is a report; one that was killed leaves none
+//
+// Otherwise every test counts, and a run without tests for nothing, unless
+// that is all of them. parts are in the order of their files, at least one.
+func merge(parts []part) whole {
+	var w whole
+	for i := range parts {
+		w.collected += parts[i].collected
+	}
+	if i := slices.IndexFunc(parts, part.endedCollecting); i >= 0 {
+		w.follow(&parts[i])
+		w.collected = 0
+		return w
+	}
+	if i := slices.IndexFunc(parts, part.couldNotCollect); i >= 0 {
+		w.follow(&parts[i])
+		return w
+	}
+	w.tests = inOrder(parts)
+	if i, reached := firstEnd(parts, w.tests); i >= 0 {
+		w.follow(&parts[i])
+		w.tests = w.tests[:reached]
+		if !w.usable {
+			w.tests = nil
+		}
+		return w
+	}
+	worst := slices.MaxFunc(parts, func(a, b part) int { return a.severity() - b.severity() })
+	w.follow(&worst)
+	w.code = exitCode(parts)
+	return w
+}
+
+// follow makes the end of one part that of all.
+func (w *whole) follow(p *part) {
+	w.code, w.class, w.usable, w.message = p.exit.Code, p.class, p.usable, p.message
+	if w.message != "" && p.class != report.NoTests {
+		w.message = p.file + ": " + w.message
+	}
+}
+
+// severity orders the ways in which a run can come to its end; it is -1 for
+// one that ended before.
+func (p part) severity() int {
+	return slices.Index([]report.Class{report.NoTests, report.Judged, report.CollectionError}, p.class)
+}
+
+// exitCode is that of runs that came to their end.
+func exitCode(parts []part) int {
+	code := exitNoTests
+	for i := range parts {
+		switch parts[i].exit.Code {
+		case exitTestsFailed:
+			return exitTestsFailed
+		case exitOK:
+			code = exitOK
+		}
+	}
+	return code
+}
+
+// endedCollecting reports whether the run ended before pytest had collected
+// its tests, and not because there were none.
+func (p part) endedCollecting() bool {
+	switch p.class {
+	case report.Judged, report.NoTests:
+		return false
+	case report.CollectionError:
+		return p.exit.Code > exitInterrupted // conftest.py, before any test file
+	}
+	return p.collected == 0
+}
+
+// couldNotCollect reports whether a test file kept pytest from running any. It
+// does not when pytest was told to go on.
+func (p part) couldNotCollect() bool {
+	return p.class == report.CollectionError && p.exit.Code == exitInterrupted
+}
+
+// firstEnd returns the part that ended first of those that ended before all of
+// their tests had run, and how many of all tests had come before; -1 when
+// there is none.
+func firstEnd(parts []part, tests []pick) (first, reached int) {
+	first = -1
+	for i := range parts {
+		if parts[i].severity() >= 0 {
+			continue
+		}
+		if n := before(parts, i, tests); first < 0 || n < reached {
+			first, reached = i, n
+		}
+	}
+	return first, reached
+}
+
+// before counts the tests up to the last one of a part, or, when it has none,
+// up to where it would have some.
+func before(parts []part, of int, tests []pick) int {
+	n := 0
+	for i, t := range tests {
+		if t.part == of || len(parts[of].tests) == 0 && comparePaths(parts[t.part].fileOf(t.test), parts[of].file) < 0 {
+			n = i + 1
+		}
+	}
+	return n
+}
+
+// inOrder lists all tests in the order in which pytest 8 and later collect
+// them: within a directory, files and directories by name.
+func inOrder(parts []part) []pick {
+	var all []pick
+	for i := range parts {
+		for j := range parts[i].tests {
+			all = append(all, pick{part: i, test: j})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pick) int {
+		return comparePaths(parts[a.part].fileOf(a.test), parts[b.part].fileOf(b.test))
+	})
+	return all
+}
+
+func (p *part) fileOf(test int) string {
+	if file := p.tests[test].file; file != "" {
+		return file
+	}
+	return p.file
+}
+
+func comparePaths(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
+}

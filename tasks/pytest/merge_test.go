@@ -1,0 +1,405 @@
+package pytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// partOf is the part that a run of a checkpoint's test file left.
+func partOf(checkpoint string, l left) part {
+	return newPart("tests/test_checkpoint_"+checkpoint+".py", l)
+}
+
+func testOf(checkpoint, name, outcome string) one {
+	o := one{id: "tests/test_checkpoint_" + checkpoint + ".py::" + name, outcome: outcome}
+	if outcome == "failed" {
+		o.failure = "assert 0"
+	}
+	return o
+}
+
+// TestMergedEnds goes through the ways in which one of two parts can end; the
+// other one passes.
+func TestMergedEnds(t *testing.T) {
+	fine := partOf("1", left{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: timing{Seconds: 1}})
+	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)
+	for _, try := range []struct {
+		name      string
+		left      left
+		class     report.Class
+		code      int
+		collected int
+		infra     bool
+		tests     string
+		message   string // in full, without the file that it begins with
+	}{
+		{name: "passes", left: left{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: report.Judged, collected: 3, tests: "a b c"},
+		{name: "fails", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: report.Judged, code: 1, collected: 3, tests: "a b c!"},
+		{name: "has no tests", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: report.Judged, collected: 2, tests: "a b"},
+		{name: "has none left", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: report.Judged, collected: 6, tests: "a b"},
+		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")}, class: report.Judged, code: 1, collected: 2, tests: "a b"},
+		{name: "cannot be imported", left: left{exit: exitFacts{Code: 2}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
+			class: report.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
+		{name: "cannot be imported in part, and goes on",
+			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			class: report.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
+		{name: "conftest cannot be loaded", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
+			class: report.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
+		{name: "is misused", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
+			class: report.PytestFailed, code: 4, infra: true, message: "pytest was started in a wrong way: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
+		{name: "has an internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
+			class: report.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
+		{name: "is interrupted while it collects", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
+			class: report.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
+		{name: "ends pytest", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
+			class: report.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
+		{name: "is killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+			class: report.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
+		{name: "is killed while it collects", left: left{exit: exitFacts{Code: 137}, log: []byte("=== test session starts ===\n")},
+			class: report.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
+		{name: "takes too long", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}, log: collected(1)},
+			class: report.SessionTimeout, code: -1, collected: 3, message: "the session limit of 3 s ended pytest"},
+		{name: "leaves no report", left: left{log: collected(1)},
+			class: report.NoReport, collected: 3, message: "pytest ended with exit code 0, but there is no report to trust: pytest wrote no report"},
+		{name: "leaves the report of another", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+			class: report.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, but there is no report to trust: pytest-report.json says exit code 0, but pytest ended with 1"},
+		{name: "leaves the other report", left: left{exit: exitFacts{Code: 1}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
+			class: report.Judged, code: 1, collected: 3, tests: "a b c!"},
+	} {
+		t.Run(try.name, func(t *testing.T) {
+			try.left.timing.Seconds = 2
+			v, m := parse.judgeParts([]part{fine, partOf("2", try.left)})
+			if v.Class != try.class || *v.ExitCode != try.code || v.Collected != try.collected || v.InfrastructureFailure != try.infra {
+				t.Errorf("class %s, exit code %d, collected %d, infrastructure failure %v", v.Class, *v.ExitCode, v.Collected, v.InfrastructureFailure)
+			}
+			if got := named(v); got != try.tests || len(m.Tests) != len(v.Tests) {
+				t.Errorf("tests %q, want %q; %d measurements", got, try.tests, len(m.Tests))
+			}
+			want := try.message
+			if want != "" {
+				want = "tests/test_checkpoint_2.py: " + want
+			}
+			if m.Message != want || m.DurationMS != 3000 {
+				t.Errorf("after %v ms: %q, want %q", m.DurationMS, m.Message, want)
+			}
+		})
+	}
+}
+
+// named lists the tests of a verdict by their names, with "!" for what did not
+// pass.
+func named(v Verdicts) string {
+	var names []string
+	for _, test := range v.Tests {
+		name := test.ID
+		if test.Status != report.TestPassed {
+			name += "!"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestMergedTroubles: of several, the one that a single run would have met
+// first decides.
+func TestMergedTroubles(t *testing.T) {
+	killed := left{exit: exitFacts{Code: -1, Signal: "killed"}, log: collected(1)}
+	killedCollecting := left{exit: exitFacts{Code: -1, Signal: "killed"}}
+	interrupted := func(n string) left {
+		return left{exit: exitFacts{Code: 2}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
+	}
+	noImport := left{exit: exitFacts{Code: 2}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
+	passing := func(n string) left {
+		return left{report: jsonOf(0, testOf(n, "p"+n, "passed")), log: collected(1)}
+	}
+	empty := left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}
+	listing := left{report: jsonOf(0), log: collected(3)}
+	for _, try := range []struct {
+		name  string
+		lefts []left // of checkpoints 1, 2 ...
+		want  string // class, exit code, collected, tests
+	}{
+		{"killed before another cannot be imported", []left{killed, noImport}, "collection_error 2 1: "},
+		{"killed while collecting", []left{noImport, killedCollecting}, "killed -1 0: "},
+		{"interrupted twice", []left{interrupted("1"), interrupted("2")}, "pytest_failed 2 18: x1 y1!"},
+		{"interrupted, others pass", []left{passing("1"), interrupted("2"), passing("3")}, "pytest_failed 2 11: p1 x2 y2!"},
+		{"interrupted, then killed", []left{interrupted("1"), killed}, "pytest_failed 2 10: x1 y1!"},
+		{"killed, then interrupted", []left{killed, interrupted("2")}, "killed -1 10: "},
+		{"interrupted before its first test", []left{passing("1"), {exit: exitFacts{Code: 2}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: p1"},
+		{"no tests anywhere", []left{empty, empty}, "no_tests 5 0: "},
+		{"no tests run anywhere", []left{empty, listing}, "no_tests 0 3: "},
+		{"no tests, then one that cannot be imported", []left{empty, noImport}, "collection_error 2 0: "},
+	} {
+		var parts []part
+		for i, l := range try.lefts {
+			parts = append(parts, partOf(fmt.Sprint(i+1), l))
+		}
+		v, m := parse.judgeParts(parts)
+		if got := fmt.Sprintf("%s %d %d: %s", v.Class, *v.ExitCode, v.Collected, named(v)); got != try.want {
+			t.Errorf("%s: %s, want %s", try.name, got, try.want)
+		}
+		if m.Message == "" {
+			t.Errorf("%s: no message", try.name)
+		}
+	}
+}
+
+// TestMergedOrder: the part that runs what is common to all checkpoints has
+// tests of several files, between which those of other parts belong.
+func TestMergedOrder(t *testing.T) {
+	leading := partOf("1", left{report: jsonOf(0,
+		one{id: "tests/a_test.py::t", outcome: "passed"}, one{id: "tests/sub/test_x.py::t", outcome: "passed"},
+		one{id: "tests/test_checkpoint_1.py::t", outcome: "passed"}, one{id: "tests/test_checkpoint_1.py::s", outcome: "passed"},
+		one{id: "tests/test_checkpoint_2/test_y.py::t", outcome: "passed"}, one{id: "tests/zz_test.py::t", outcome: "passed"}), log: collected(6)})
+	other := partOf("2", left{report: jsonOf(0, testOf("2", "t", "passed")), log: collected(1)})
+	before := partOf("10", left{report: jsonOf(0, testOf("10", "t", "passed")), log: collected(1)})
+	v, _ := parse.judgeParts([]part{before, leading, other})
+	var files []string
+	for _, test := range v.Tests {
+		files = append(files, strings.TrimPrefix(test.File, "tests/")+"::"+test.ID)
+	}
+	want := []string{"a_test.py::t", "sub/test_x.py::t", "test_checkpoint_1.py::t", "test_checkpoint_1.py::s", "test_checkpoint_10.py::t",
+		"test_checkpoint_2/test_y.py::t", "test_checkpoint_2.py::t", "zz_test.py::t"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// script is what a test file does when a simulated pytest loads and runs it.
+type script struct {
+	file  string
+	load  string   // "", or how loading ends
+	tests []string // outcomes, or how a test ends the run
+}
+
+// simulate is pytest as far as its exit code, output and reports go.
+func simulate(scripts []script, conftest string, goOn bool) left {
+	begun := []byte("=== test session starts ===\n")
+	switch conftest {
+	case "error":
+		return left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")}
+	case "usage":
+		return left{exit: exitFacts{Code: 4}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")}
+	}
+	scripts = slices.Clone(scripts)
+	slices.SortFunc(scripts, func(a, b script) int { return comparePaths(a.file, b.file) })
+	n := 0
+	var broken []map[string]any
+	for _, s := range scripts {
+		switch s.load {
+		case "":
+			n += len(s.tests)
+		case "error":
+			broken = append(broken, map[string]any{"nodeid": s.file, "outcome": "failed", "longrepr": "E   ImportError: " + s.file})
+		default:
+			return ended(s.load, begun, nil)
+		}
+	}
+	log := fmt.Appendf(begun, "collected %d items\n", n)
+	if len(broken) > 0 && !goOn {
+		return left{exit: exitFacts{Code: 2}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
+	}
+	var ran []one
+	code := 0
+	for _, s := range scripts {
+		if s.load != "" {
+			continue
+		}
+		for i, outcome := range s.tests {
+			o := one{id: fmt.Sprintf("%s::t%d", s.file, i), outcome: outcome}
+			switch outcome {
+			case "passed", "skipped":
+			case "failed":
+				o.failure, code = "assert 0", 1
+			default:
+				if outcome == "interrupt" || outcome == "exit" {
+					o.outcome, o.cut = "passed", true
+					ran = append(ran, o)
+				}
+				return ended(outcome, log, ran)
+			}
+			ran = append(ran, o)
+		}
+	}
+	switch {
+	case len(broken) > 0:
+		code = 1
+	case n == 0:
+		code = 5
+	}
+	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), broken, n), log: log}
+}
+
+// ended is what a run leaves that ends before its time.
+func ended(how string, log []byte, ran []one) left {
+	switch how {
+	case "kill":
+		return left{exit: exitFacts{Code: -1, Signal: "killed"}, log: log}
+	case "hang":
+		return left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 60}, log: log}
+	case "vanish": // os._exit(0)
+		return left{log: log}
+	}
+	code := map[string]int{"interrupt": 2, "internal": 3, "exit": 7}[how]
+	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
+}
+
+func withCollectors(reported []byte, broken []map[string]any, collected int) []byte {
+	var all map[string]any
+	if err := json.Unmarshal(reported, &all); err != nil {
+		panic(err)
+	}
+	all["collectors"], all["summary"] = broken, map[string]any{"collected": collected}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+var ends = []string{"kill", "hang", "vanish", "interrupt", "internal", "exit"}
+
+// randomScripts are test files of checkpoints, each of which gets a part, and
+// common ones, which the part at lead gets.
+func randomScripts(r *rand.Rand) (own, common []script, lead int) {
+	trouble := r.IntN(3) // none, a little, much
+	random := func(file string) script {
+		s := script{file: file}
+		for range r.IntN(4) {
+			s.tests = append(s.tests, []string{"passed", "passed", "passed", "failed", "skipped"}[r.IntN(5)])
+		}
+		if r.IntN(8) < trouble {
+			s.load = "error"
+		}
+		if r.IntN(12) < trouble {
+			s.load = ends[r.IntN(len(ends))]
+		}
+		if r.IntN(6) < trouble {
+			s.tests = append(s.tests, ends[r.IntN(len(ends))], "passed")
+		}
+		return s
+	}
+	for i := range 1 + r.IntN(4) {
+		own = append(own, random(fmt.Sprintf("tests/test_checkpoint_%d.py", i+1)))
+	}
+	for _, file := range []string{"tests/a_test.py", "tests/sub/test_x.py", "tests/test_checkpoint_2/test_y.py", "tests/zz_test.py"} {
+		if r.IntN(4) == 0 {
+			common = append(common, random(file))
+		}
+	}
+	return own, common, r.IntN(len(own))
+}
+
+// calm makes a test file one that does not end the run of others.
+func (s *script) calm() {
+	if s.load != "error" {
+		s.load = ""
+	}
+	s.tests = slices.DeleteFunc(s.tests, func(outcome string) bool { return slices.Contains(ends, outcome) })
+}
+
+// judgeBoth judges one run of all files, and a part for each.
+func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM Measurements) {
+	wholeV, wholeM = parse.judge(simulate(slices.Concat(own, common), conftest, goOn))
+	var parts []part
+	for i, s := range own {
+		ran := []script{s}
+		if i == lead {
+			ran = append(ran, common...)
+		}
+		parts = append(parts, newPart(s.file, simulate(ran, conftest, goOn)))
+	}
+	partsV, partsM = parse.judgeParts(parts)
+	return wholeV, partsV, wholeM, partsM
+}
+
+// TestMergedIsWhole: parts say what one run says, whatever the files of
+// checkpoints do. Where a part has several files and ends before its time, it
+// cannot tell how far a run of all had come.
+func TestMergedIsWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	classes := map[report.Class]int{}
+	for range 4000 {
+		own, common, lead := randomScripts(r)
+		if len(common) > 0 {
+			own[lead].calm()
+		}
+		for i := range common {
+			common[i].calm()
+		}
+		conftest := ""
+		if r.IntN(50) == 0 {
+			conftest = []string{"error", "usage"}[r.IntN(2)]
+		}
+		goOn := r.IntN(5) == 0
+		wholeV, partsV, wholeM, partsM := judgeBoth(own, common, lead, conftest, goOn)
+		classes[wholeV.Class]++
+		if diff := cmp.Diff(wholeV, partsV); diff != "" {
+			t.Fatalf("%+v, common %+v, conftest %q, go on %v (-whole +parts)\n%s", own, common, conftest, goOn, diff)
+		}
+		if wholeV.Class != report.CollectionError && !strings.HasSuffix(partsM.Message, wholeM.Message) {
+			t.Fatalf("%+v: message %q, of one run %q", own, partsM.Message, wholeM.Message)
+		}
+	}
+	for _, class := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.PytestFailed} {
+		if classes[class] < 20 {
+			t.Errorf("only %d of class %s: %v", classes[class], class, classes)
+		}
+	}
+}
+
+// TestMergedIsNeverBetter: also where parts cannot tell which of two troubles
+// comes first, none of them is lost.
+func TestMergedIsNeverBetter(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 4000 {
+		own, common, lead := randomScripts(r)
+		wholeV, partsV, _, _ := judgeBoth(own, common, lead, "", r.IntN(5) == 0)
+		if (partsV.Class == report.Judged) != (wholeV.Class == report.Judged) {
+			t.Fatalf("%+v, common %+v: %s, of one run %s", own, common, partsV.Class, wholeV.Class)
+		}
+		if wholeV.Class == report.Judged && *wholeV.ExitCode != *partsV.ExitCode {
+			t.Fatalf("%+v, common %+v: exit code %d, of one run %d", own, common, *partsV.ExitCode, *wholeV.ExitCode)
+		}
+	}
+}
+
+// FuzzMerge: whatever two runs left, the merged verdict is not better than
+// either demands.
+func FuzzMerge(f *testing.F) {
+	f.Add(jsonOf(1, testOf("1", "a", "failed")), collected(1), 1, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)
+	f.Add([]byte(nil), collected(1), 137, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)
+	f.Add(jsonOf(5), []byte("collected 0 items"), 5, jsonOf(2), []byte("during collection"), 2)
+	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::"}],"collectors":[{"result":null}],"summary":{"x":1}}`), []byte(""), 0, jsonOf(3), []byte(""), 3)
+	f.Fuzz(func(t *testing.T, report1, log1 []byte, code1 int, report2, log2 []byte, code2 int) {
+		parts := []part{partOf("1", left{exit: exitFacts{Code: code1}, report: report1, log: log1}), partOf("2", left{exit: exitFacts{Code: code2}, report: report2, log: log2})}
+		v, m := parse.judgeParts(parts)
+		tests := 0
+		for _, p := range parts {
+			if v.Class == report.Judged && p.severity() != 0 && p.class != report.Judged {
+				t.Errorf("judged, although a part is %s", p.class)
+			}
+			if v.Class == report.Judged && p.exit.Code == exitTestsFailed && *v.ExitCode != exitTestsFailed {
+				t.Errorf("exit code %d, although a part ended with 1", *v.ExitCode)
+			}
+			tests += len(p.tests)
+		}
+		if len(v.Tests) > tests || v.Class == report.Judged && len(v.Tests) != tests || len(m.Tests) != len(v.Tests) {
+			t.Errorf("class %s with %d of %d tests, %d measured", v.Class, len(v.Tests), tests, len(m.Tests))
+		}
+		if v.Class == report.Judged == (m.Message != "") {
+			t.Errorf("class %s with message %q", v.Class, m.Message)
+		}
+		if _, err := joinReports(parts); err != nil {
+			t.Error(err)
+		}
+	})
+}
