@@ -137,9 +137,14 @@ type Pytest struct {
 	Requires     []string // requirements beside the built-in ones, as written
 	Args         []string // extra pytest arguments
 	Plugins      []string // pytest plugins to load with -p
+	Split        string   // "none", or SplitFile: a pytest node for each test file
+	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range
 	RootRange    diag.Range
 }
+
+// SplitFile is the Split of a problem whose test files are run one by one.
+const SplitFile = "file"
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.
 type Checkpoint struct {

@@ -181,11 +181,6 @@ func (b *block) allowed(a *AttributeSchema, s string) bool {
 	if a.Values == nil || slices.Contains(a.Values, s) {
 		return true
 	}
-	if slices.Contains(a.later, s) {
-		b.reject(a.Name, "not-available", "Not available in this version",
-			fmt.Sprintf("%s = %q is not available in this version.", a.Name, s), "available: "+strings.Join(a.Values, ", "))
-		return false
-	}
 	b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("There is no %s %q.", a.Name, s), didYouMean(s, a.Values, ""))
 	return false
 }

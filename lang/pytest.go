@@ -26,7 +26,9 @@ func (b *block) pytest() *Pytest {
 	p.Requires, _ = b.texts("requires")
 	p.Args, _ = b.texts("args")
 	p.Plugins, _ = b.texts("plugins")
-	b.text("split")
+	if p.Split, _ = b.text("split"); p.Split == SplitFile {
+		b.divisible(p)
+	}
 	return p
 }
 

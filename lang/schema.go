@@ -29,10 +29,9 @@ type AttributeSchema struct {
 	Values   []string      `json:"values,omitempty"`  // the only ones allowed
 	Doc      string        `json:"doc"`
 
-	scope   string   // name in scope beside the global ones: checkpoint, cell, self
-	secrets bool     // may hold secret values
-	later   []string // values that a later version has
-	planned bool     // the whole attribute comes with a later version
+	scope   string // name in scope beside the global ones: checkpoint, cell, self
+	secrets bool   // may hold secret values
+	planned bool   // the whole attribute comes with a later version
 }
 
 // AttributeType is the kind of value an attribute takes, as shown to people.

@@ -77,7 +77,7 @@ func pytestSchema() BlockSchema {
 			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
-			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none"}, later: []string{"file"}, Doc: "How a checkpoint's tests are divided between nodes."},
+			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none", SplitFile}, Doc: "How a checkpoint's tests are divided between pytest nodes: not at all, or one for each test file."},
 		},
 	}
 }

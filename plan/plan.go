@@ -24,7 +24,7 @@ const (
 )
 
 // The axes that selectors know.
-var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "repeat", "verdict"}
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "repeat", "verdict"}
 
 // Store is what the compiled graph keeps its blobs in.
 type Store interface {
@@ -77,8 +77,11 @@ type Cell struct {
 
 // CellCheckpoint is one graded checkpoint of a cell.
 type CellCheckpoint struct {
-	Checkpoint               *lang.Checkpoint
-	Pytest, Parse, Aggregate graph.ID
+	Checkpoint *lang.Checkpoint
+	// Pytest are the runs of its tests: one, or one for each test file, in
+	// the order of their names.
+	Pytest           []graph.ID
+	Parse, Aggregate graph.ID
 }
 
 // Name is how a cell is called in addresses: agent["small"]@local.host, with
@@ -183,7 +186,9 @@ func (c *compiler) join(cell *Cell, suite string) {
 	}
 	add(cell.Node)
 	for _, cc := range cell.Checkpoints {
-		add(cc.Pytest)
+		for _, id := range cc.Pytest {
+			add(id)
+		}
 		add(cc.Parse)
 		add(cc.Aggregate)
 	}

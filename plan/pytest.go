@@ -39,25 +39,34 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 
 func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
 	cp := answer.Checkpoint
-	deps := []graph.Dep{
-		{On: c.tests(cell.Problem, cp), As: "tests", Outputs: []string{tasks.TreeOutput}},
-		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
-	}
-	for _, a := range cp.Assets {
-		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
-	}
 	body := cell.Problem.Name + "/" + cp.Name + "/" + cell.Name()
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
 		return graph.Node{Addr: kind + ":" + body, Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
-	run := node(KindPytest, c.pytestRun(cell, answer, d), deps)
-	run.Pool = cell.Backend.Pool
-	run.Retry = retryOf(s, cell.Backend)
 	cc := CellCheckpoint{Checkpoint: cp}
-	cc.Pytest = c.plan.Graph.Add(run)
-
-	parse := node(KindParse, &pytest.Parse{Grouping: grouping(cell.Problem, cp)}, []graph.Dep{{On: cc.Pytest, As: "pytest",
-		Outputs: []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}}})
+	verdicts := &pytest.Parse{Grouping: grouping(cell.Problem, cp)}
+	var left []graph.Dep // by the runs
+	parts := c.parts(cell.Problem, cp)
+	for _, part := range parts {
+		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part))
+		run.Pool = cell.Backend.Pool
+		run.Retry = retryOf(s, cell.Backend)
+		as := "pytest"
+		if part.file != "" {
+			run.Addr += "/" + part.file
+			run.Labels = append(run.Labels, graph.Label{Name: "file", Value: part.file})
+		}
+		if len(parts) > 1 {
+			as += " " + part.file
+			verdicts.Parts = append(verdicts.Parts, part.file)
+			verdicts.Directory = cell.Problem.Pytest.Directory
+		}
+		id := c.plan.Graph.Add(run)
+		cc.Pytest = append(cc.Pytest, id)
+		left = append(left, graph.Dep{On: id, As: as,
+			Outputs: []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}})
+	}
+	parse := node(KindParse, verdicts, left)
 	parse.Kept = true
 	cc.Parse = c.plan.Graph.Add(parse)
 
@@ -68,7 +77,19 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	return cc
 }
 
-func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytest.Run {
+// pytestInputs are what a run of tests takes from other nodes.
+func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part) []graph.Dep {
+	deps := []graph.Dep{
+		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
+		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
+	}
+	for _, a := range answer.Checkpoint.Assets {
+		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
+	}
+	return deps
+}
+
+func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver, part part) *pytest.Run {
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
 	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
 	run := &pytest.Run{
@@ -85,25 +106,11 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	for _, a := range cp.Assets {
 		run.Assets = append(run.Assets, pytest.Asset{Name: a.Name, Target: a.Target})
 	}
+	if part.alone {
+		run.File = part.file
+	}
 	run.RelativeAssets = driver.AssetPaths == "relative"
 	return run
-}
-
-// tests adds the node with the tests of a checkpoint, shared by its cells.
-func (c *compiler) tests(p *lang.Problem, cp *lang.Checkpoint) graph.ID {
-	files := slices.Clone(cp.Tests)
-	if cp.IncludePriorTests {
-		for _, prior := range p.Checkpoints {
-			if prior == cp {
-				break
-			}
-			files = append(files, prior.Tests...)
-		}
-	}
-	return c.once(graph.Node{
-		Addr: KindTests + ":" + p.Name + "/" + cp.Name, Kind: KindTests, Labels: problemLabels(KindTests, p, cp.Name),
-		Task: tasks.NewTests(tasks.Tests{Root: p.Pytest.Root, Files: files, MayLack: p.Pytest.MissingTests == "skip"}, c.sources), Pool: inProcessPool,
-	})
 }
 
 // submission adds the node with a solution's code for a checkpoint, shared by

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,16 +87,13 @@ func (p *Plan) scbenchCheckpoint(ctx context.Context, store cache.Store, r *grap
 		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
 		First: cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
 	}
-	for _, o := range r.Status(cc.Pytest).Outputs {
-		into := map[string]*[]byte{pytest.OutputLog: &c.Log, pytest.OutputReport: &c.Report}[o.Name]
-		if into == nil {
-			continue
-		}
-		content, err := cache.ReadBlob(ctx, store, o.Digest, -1)
-		if err != nil {
-			return nil, err
-		}
-		*into = content
+	runs := make([]pytest.Ended, len(cc.Pytest))
+	for i, id := range cc.Pytest {
+		runs[i] = pytest.Ended{File: p.Graph.Node(id).Label("file"), Outputs: r.Status(id).Outputs}
+	}
+	var err error
+	if c.Report, c.Log, err = pytest.Join(ctx, store, cell.Problem.Pytest.Directory, runs); err != nil {
+		return nil, fmt.Errorf("reading what the tests of %s left: %w", result.Name, err)
 	}
 	return c, nil
 }

@@ -11,12 +11,12 @@ import (
 
 func samplePlan() []PlanLine {
 	return []PlanLine{
-		{"~", "pytest", "kvstore", "expiry", "reference", "docker.py312", "kvstore/expiry/pytest@docker.py312:reference", `asset "fixtures": seed/b.txt changed`},
-		{"~", "parse", "kvstore", "expiry", "reference", "docker.py312", "kvstore/expiry/parse@docker.py312:reference", "follows pytest; stops here if the report is equal"},
-		{"=", "tests", "kvstore", "expiry", "", "", "kvstore/expiry/tests", ""},
-		{"+", "pytest", "kvstore", "snapshot", `agent["small"]`, "local.host", "kvstore/snapshot/pytest@local.host", "never ran"},
-		{"!", "pytest", "kvstore", "basics", `agent["large"]`, "gojudge.box", "kvstore/basics/pytest@gojudge.box", "last attempt broken (connection refused), will retry"},
-		{"x", "materialize", "kvstore", "", "", "", "kvstore/asset/fixtures", "fixtures/a\nb: permission denied"},
+		{"~", "pytest", "kvstore", "expiry", "reference", "docker.py312", "", "kvstore/expiry/pytest@docker.py312:reference", `asset "fixtures": seed/b.txt changed`},
+		{"~", "parse", "kvstore", "expiry", "reference", "docker.py312", "", "kvstore/expiry/parse@docker.py312:reference", "follows pytest; stops here if the report is equal"},
+		{"=", "tests", "kvstore", "expiry", "", "", "", "kvstore/expiry/tests", ""},
+		{"+", "pytest", "kvstore", "snapshot", `agent["small"]`, "local.host", "", "kvstore/snapshot/pytest@local.host", "never ran"},
+		{"!", "pytest", "kvstore", "basics", `agent["large"]`, "gojudge.box", "", "kvstore/basics/pytest@gojudge.box", "last attempt broken (connection refused), will retry"},
+		{"x", "materialize", "kvstore", "", "", "", "", "kvstore/asset/fixtures", "fixtures/a\nb: permission denied"},
 	}
 }
 
@@ -32,6 +32,20 @@ func TestPlanGolden(t *testing.T) {
 	Plan(&b, nil, 27, 27, nil, 0, 2, false, false)
 	if want := "= 27 fresh\n0 stale of 27. Nothing was changed.\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestPlanNamesTestFiles(t *testing.T) {
+	for _, try := range []struct {
+		line PlanLine
+		want string
+	}{
+		{PlanLine{Problem: "kv", Checkpoint: "b", File: "test_a.py", Backend: "local.host"}, "kv/b/test_a.py @ local.host"},
+		{PlanLine{Problem: "kv", File: "test_a.py"}, "kv/test_a.py"},
+	} {
+		if got := try.line.place(); got != try.want {
+			t.Errorf("got %q, want %q", got, try.want)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ type PlanLine struct {
 	Mark                                   string // "~" stale, "+" new, "!" broken, "=" fresh, "x" error
 	Kind                                   string
 	Problem, Checkpoint, Solution, Backend string
+	File                                   string // the test file that it is about, if it is one
 	Addr                                   string
 	Cause                                  string
 }
@@ -77,11 +78,14 @@ func Plan(w io.Writer, lines []PlanLine, fresh, total int, byCause []CauseCount,
 	fmt.Fprintln(out, " Nothing was changed.")
 }
 
-// place is "problem/checkpoint @ backend", or what of it there is.
+// place is "problem/checkpoint/file @ backend", or what of it there is.
 func (l PlanLine) place() string {
 	place := l.Problem
 	if l.Checkpoint != "" {
 		place += "/" + l.Checkpoint
+	}
+	if l.File != "" {
+		place += "/" + l.File
 	}
 	if l.Backend != "" {
 		place += " @ " + l.Backend

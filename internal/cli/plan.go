@@ -116,7 +116,7 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 				_, problem, _ = strings.Cut(n.Addr, ":")
 			}
 			lines = append(lines, view.PlanLine{Mark: mark, Kind: n.Kind, Problem: problem, Checkpoint: n.Label("checkpoint"),
-				Solution: n.Label("solution"), Backend: n.Label("backend"), Addr: n.Addr, Cause: planCause(st)})
+				File: n.Label("file"), Solution: n.Label("solution"), Backend: n.Label("backend"), Addr: n.Addr, Cause: planCause(st)})
 		}
 	}
 	if p.app.flags.json {

@@ -70,7 +70,7 @@ func problemFacts(p *lang.Problem) [][]string {
 		facts = append(facts, []string{"invalid", diag.List{f}.Error()})
 	}
 	if p.Pytest != nil {
-		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")})
+		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")}, []string{"split", p.Pytest.Split})
 	}
 	for _, c := range p.Checkpoints {
 		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",

@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -57,7 +57,7 @@ func (a *app) runStatus(ctx context.Context, args []string) error {
 			row := p.statusRow(cell, cc.Checkpoint.Name, past)
 			row.State, row.Cause = "fresh", ""
 			// The first stale node on the way tells why.
-			for _, id := range []graph.ID{cc.Pytest, cc.Parse, cc.Aggregate} {
+			for _, id := range append(slices.Clone(cc.Pytest), cc.Parse, cc.Aggregate) {
 				st := rep.Status(id)
 				if state, _ := planState(st); state != "fresh" {
 					row.State, row.Cause = state, planCause(st)

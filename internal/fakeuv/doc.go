@@ -7,6 +7,7 @@
 //	uv pip compile ... --output-file OUT IN   pins what IN requires
 //	uvx ... pytest --version
 //	uvx ... pytest DIR/ OPTION...             "runs" the test files in DIR
+//	uvx ... pytest DIR/FILE OPTION...         "runs" that file
 //
 // It is no Python: a test file is valid Python for the real tools, and says in
 // comments what the stand-in shall take its tests for:
@@ -16,10 +17,10 @@
 //	# fake: test_put kv.py~def.put           passes if kv.py has "def put"; each dot is a space
 //	# fake-session: kill                     what happens to the whole run, see Directive
 //
-// Files are read as pytest would: test_*.py in order of their names, and
-// directives in conftest.py, too.
+// Files are read as pytest would: test_*.py and *_test.py in order of their
+// names, and directives in conftest.py, too.
 //
-// Every "pytest DIR/" run appends a line to uvx.log in UV_CACHE_DIR, which is
+// Every run of tests appends a line to uvx.log in UV_CACHE_DIR, which is
 // one of the few places that a session shares with its caller.
 package fakeuv
 

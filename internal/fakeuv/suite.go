@@ -23,15 +23,20 @@ type suite struct {
 	collectError bool
 }
 
-func readSuite(dir string) (*suite, error) {
+// readSuite reads what pytest would run: a directory, or one file of it.
+func readSuite(target string) (*suite, error) {
 	s := &suite{}
+	dir, only := target, ""
+	if strings.HasSuffix(target, ".py") {
+		dir, only = filepath.Split(target)
+		dir = filepath.Clean(dir)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		isTest, _ := filepath.Match("test_*.py", e.Name())
-		if !isTest && e.Name() != "conftest.py" {
+		if e.Name() != "conftest.py" && !isCollected(e.Name(), only) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -45,6 +50,15 @@ func readSuite(dir string) (*suite, error) {
 		}
 	}
 	return s, nil
+}
+
+// isCollected reports whether pytest runs the tests of a file: those of only,
+// when it was told to.
+func isCollected(name, only string) bool {
+	if only != "" {
+		return name == only
+	}
+	return strings.HasSuffix(name, ".py") && (strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py"))
 }
 
 func (s *suite) readLine(dir, file, line string) error {
