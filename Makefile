@@ -1,6 +1,7 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+# make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,11 +12,12 @@ TOOLS     := $(CURDIR)/.tools
 UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
+DOCKER    := $(TOOLS)/docker
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-.PHONY: build demo test check fmt vet staticcheck unit race real soak clean tools
+.PHONY: build demo test check fmt vet staticcheck unit race real soak clean tools docker-up docker-down
 
 build:
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -57,5 +59,15 @@ race:
 real: build $(UV)
 	PATH="$(TOOL_PATH)" FEVALGRAPH_TEST_REAL=1 $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
 
+# Starts it and leaves it running, so that one package's tests can be run by hand.
+docker-up: $(UV)
+	@host=$$(scripts/docker-daemon start $(DOCKER)) && \
+	DOCKER_HOST=$$host UV=$(UV) scripts/make-images && \
+	echo "export DOCKER_HOST=$$host"
+
+docker-down:
+	scripts/docker-daemon stop $(DOCKER)
+
 clean:
+	if [ -e $(DOCKER) ]; then scripts/docker-daemon remove $(DOCKER); fi
 	rm -rf bin .tools
