@@ -1,6 +1,7 @@
 package scbench
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,9 +82,23 @@ func remove(path string) error {
 	return nil
 }
 
+// write leaves a file alone that has this content already: a run that found
+// nothing to do should not sync hundreds of files either.
 func write(path string, content []byte) error {
+	if same(path, content) {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return renameio.WriteFile(path, content, 0o644)
+}
+
+func same(path string, content []byte) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+		return false
+	}
+	old, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(old, content)
 }

@@ -1,12 +1,14 @@
 package scbench
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // files lists what is below dir.
@@ -57,6 +59,48 @@ func TestWriteLeavesNothingOld(t *testing.T) {
 		if err != nil || !strings.Contains(string(result), `"num_checkpoints": 1,`) || !strings.Contains(string(result), try.solved) {
 			t.Errorf("%s: %s, %v", try.name, result, err)
 		}
+	}
+}
+
+// What has the right content is left alone, whatever else is there is not.
+func TestWriteAgain(t *testing.T) {
+	dir := t.TempDir()
+	problems := []Problem{{Name: "kv", Path: "kv", Checkpoints: []*Checkpoint{graded("checkpoint_1", "core=P")}}}
+	evaluation := filepath.Join(dir, "kv", "checkpoint_1", "evaluation.json")
+	rewritten := func() bool {
+		t.Helper()
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(evaluation, old, old); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(dir, problems); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(evaluation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(info.ModTime()) < 30*time.Minute
+	}
+	if err := Write(dir, problems); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(evaluation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rewritten() {
+		t.Error("an equal file was written again")
+	}
+	other := bytes.Replace(want, []byte("kv"), []byte("vk"), 1)
+	if err := os.WriteFile(evaluation, other, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !rewritten() {
+		t.Error("a file of the same size with other content was left")
+	}
+	if got, err := os.ReadFile(evaluation); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("got %s, %v", got, err)
 	}
 }
 
