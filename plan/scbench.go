@@ -52,7 +52,7 @@ func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Re
 			runs = append(runs, &scbenchRun{name: cell.Name()})
 			j = len(runs) - 1
 		}
-		problem := scbench.Problem{Name: rc.Problem, Path: rc.Problem}
+		problem := scbench.Problem{Name: rc.Problem, Path: rc.Problem, Invalid: len(cell.Problem.Invalid) > 0}
 		for k := range rc.Checkpoints {
 			c, err := p.scbenchCheckpoint(ctx, store, r, cell, rc.Checkpoints[k])
 			if err != nil {

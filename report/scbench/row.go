@@ -42,6 +42,7 @@ type Problem struct {
 	Name        string
 	Path        string // directory of the problem in the run
 	Checkpoints []*Checkpoint
+	Invalid     bool // nothing of it could be evaluated, so that it has no checkpoints
 }
 
 // Rows is the text of checkpoint_results.jsonl for problems.

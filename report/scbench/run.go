@@ -20,9 +20,15 @@ import (
 //
 // Every file appears whole. A report.json of an earlier run is removed where
 // there is no report now, and all files of a checkpoint that was not judged
-// now: they would pass for this run's.
+// now, and of every checkpoint of an invalid problem: they would pass for this
+// run's.
 func Write(dir string, problems []Problem) error {
 	for _, p := range problems {
+		if p.Invalid {
+			if err := removeCheckpoints(filepath.Join(dir, p.Path)); err != nil {
+				return fmt.Errorf("removing earlier results of %s: %w", p.Name, err)
+			}
+		}
 		for _, c := range p.Checkpoints {
 			if err := writeCheckpoint(filepath.Join(dir, p.Path, c.Result.Name), c); err != nil {
 				return fmt.Errorf("writing %s of %s: %w", c.Result.Name, p.Name, err)
@@ -45,12 +51,7 @@ func Write(dir string, problems []Problem) error {
 
 func writeCheckpoint(dir string, c *Checkpoint) error {
 	if !c.judged() {
-		for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
-			if err := remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-				return err
-			}
-		}
-		return nil
+		return removeCheckpoint(dir)
 	}
 	evaluation, err := Evaluation(c)
 	if err != nil {
@@ -72,6 +73,33 @@ func writeCheckpoint(dir string, c *Checkpoint) error {
 	}
 	// Last: who finds it may rely on the others.
 	return write(filepath.Join(dir, "evaluation.json"), evaluation)
+}
+
+// removeCheckpoints removes the files of every checkpoint below a problem's
+// directory: of an invalid problem nobody knows their names.
+func removeCheckpoints(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			if err := removeCheckpoint(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeCheckpoint removes the files of a checkpoint and nothing else.
+func removeCheckpoint(dir string) error {
+	for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
+		if err := remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // remove removes a file that need not be there.

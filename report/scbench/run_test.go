@@ -161,3 +161,38 @@ func TestEscapes(t *testing.T) {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 }
+
+// Of an invalid problem nothing stays, it counts, and its neighbour and files
+// of others in its directory are left alone.
+func TestWriteInvalid(t *testing.T) {
+	dir := t.TempDir()
+	p, q := graded("a", "core=P"), graded("b", "core=P")
+	problems := []Problem{{Name: "p", Path: "p", Checkpoints: []*Checkpoint{p}}, {Name: "q", Path: "q", Checkpoints: []*Checkpoint{q}}}
+	if err := Write(dir, problems); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"p/a/snapshot.py", "p/notes.txt", "p/a/evaluation/notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	problems[0] = Problem{Name: "p", Path: "p", Invalid: true}
+	problems = append(problems, Problem{Name: "new", Path: "new", Invalid: true})
+	if err := Write(dir, problems); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"checkpoint_results.jsonl", "p/a/evaluation/notes.txt", "p/a/snapshot.py", "p/notes.txt",
+		"q/b/evaluation.json", "q/b/evaluation/stderr.txt", "q/b/evaluation/stdout.txt", "result.json"}
+	if got := files(t, dir); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	result, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"num_problems": 3,`, `"num_checkpoints": 1,`, `"problem_solved": 1.0,`, `"pct_problems_solved": 33.3`} {
+		if !strings.Contains(string(result), want) {
+			t.Errorf("no %s in %s", want, result)
+		}
+	}
+}

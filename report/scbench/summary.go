@@ -42,13 +42,13 @@ type ratesByKind struct {
 // Summary is the text of result.json for problems. A problem is solved when
 // every checkpoint of it is, and partly solved when some is, so that solved
 // ones count as both. What was not judged counts as a checkpoint, and not as
-// solved.
+// solved; an invalid problem counts as a problem, and not as solved.
 func Summary(problems []Problem) ([]byte, error) {
-	problems = slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return len(p.Checkpoints) == 0 })
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return len(p.Checkpoints) == 0 && !p.Invalid })
 	s := summary{NumProblems: len(problems)}
 	solvedProblems, partialProblems := 0, 0
 	for _, p := range problems {
-		solved, partial := true, false
+		solved, partial := !p.Invalid, false
 		for _, c := range p.Checkpoints {
 			s.NumCheckpoints++
 			if !c.judged() {
