@@ -19,5 +19,7 @@
 //	decode     evaluate each declaration once, in that order
 //
 // A declaration that fails has an unknown value; what depends on it evaluates
-// to unknown and stays silent, so that one mistake is one diagnostic.
+// to unknown and stays silent, so that one mistake is one diagnostic. Those of
+// an instance of a problem can stay with it, see Problem.Invalid; whatever is
+// found before the last phase, or by for_each, is always the configuration's.
 package lang

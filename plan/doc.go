@@ -8,4 +8,7 @@
 //	materialize(asset) --.                            shared by every cell of the problem
 //	tests(checkpoint) ----+--> pytest --> parse --> aggregate(checkpoint > cell > suite)
 //	submission(solution) -'
+//
+// An invalid problem is one node that fails, and each cell of it one that needs
+// it.
 package plan

@@ -35,8 +35,8 @@ run). Commas mean and, several arguments mean or.
 `+policyHelp()+`
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
-configuration error, 3 something could not be judged, 4 a selector matched
-nothing, 130 interrupted.`,
+configuration error, also of one problem among those asked for, 3 something could
+not be judged, 4 a selector matched nothing, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
