@@ -63,7 +63,7 @@ real: build $(UV)
 docker-up: $(UV)
 	@host=$$(scripts/docker-daemon start $(DOCKER)) && \
 	DOCKER_HOST=$$host UV=$(UV) scripts/make-images && \
-	echo "export DOCKER_HOST=$$host"
+	echo "export DOCKER_HOST=$$host FEVALGRAPH_TEST_DOCKER=1"
 
 docker-down:
 	scripts/docker-daemon stop $(DOCKER)
