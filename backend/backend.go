@@ -90,12 +90,13 @@ type Command struct {
 	// loopback addresses. While it runs they are its alone: no other command
 	// with such a port, of any process on the machine, is met there. The
 	// Network says how; waiting for a port is not part of the Timeout.
-	Ports []int
-	// Output takes stdout and stderr, interleaved, and before them what the
-	// session itself has to say, such as what it waits for; nil discards.
-	Output io.Writer
-	// Attach connects the caller's terminal; Output then gets only what the
-	// session has to say. Stdin is otherwise closed.
+	Ports  []int
+	Output io.Writer // stdout and stderr, interleaved; nil discards
+	// Notes takes what the session itself has to say, line by line, such as
+	// what it waits for; nil discards.
+	Notes io.Writer
+	// Attach connects the caller's terminal instead of Output. Stdin is
+	// otherwise closed.
 	Attach bool
 }
 

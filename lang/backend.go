@@ -14,6 +14,7 @@ func backendKinds() map[string]func(*block, *Backend) {
 			made.Local = &LocalBackend{}
 			made.Local.Python, _ = b.text("python")
 			made.Local.Versions, _ = b.texts("versions")
+			made.Local.PrivateNetwork, _ = b.truth("private_network")
 		},
 	}
 }

@@ -103,8 +103,9 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
 // LocalBackend is the schema of backend "local".
 type LocalBackend struct {
-	Python   string   // interpreter request for uv, such as "3.12"; empty is uv's choice
-	Versions []string // shell commands whose output is part of the identity
+	Python         string   // interpreter request for uv, such as "3.12"; empty is uv's choice
+	Versions       []string // shell commands whose output is part of the identity
+	PrivateNetwork bool     // tests with ports get a network of their own, where the machine allows it
 }
 
 // Problem is one instance of a problem block.
@@ -137,6 +138,7 @@ type Pytest struct {
 	Requires     []string // requirements beside the built-in ones, as written
 	Args         []string // extra pytest arguments
 	Plugins      []string // pytest plugins to load with -p
+	Ports        []int    // that the tests or the solution listen on, ascending, each once
 	Split        string   // "none", or SplitFile: a pytest node for each test file
 	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range

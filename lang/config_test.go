@@ -65,8 +65,14 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 			dump(lines, strings.TrimPrefix(at+"."+v.Type().Field(i).Name, "."), v.Field(i), depth+1)
 		}
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.String {
+		switch v.Type().Elem().Kind() {
+		case reflect.String:
 			*lines = append(*lines, fmt.Sprintf("%s = %q", at, v.Interface()))
+			return
+		case reflect.Int:
+			if v.Len() > 0 {
+				*lines = append(*lines, fmt.Sprintf("%s = %v", at, v.Interface()))
+			}
 			return
 		}
 		for i := range v.Len() {

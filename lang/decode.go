@@ -228,21 +228,59 @@ func (b *block) integer(name string, least int64) (int, given) {
 		}
 		v = b.l.defaultOf(a)
 	}
-	number, err := convert.Convert(v, cty.Number)
-	if err != nil {
-		b.wrongType(name, "a whole number", v.Type())
+	n, ok := b.whole(name, name, v)
+	switch {
+	case !ok:
 		return 0, isFailed
-	}
-	n, accuracy := number.AsBigFloat().Int64()
-	if accuracy != big.Exact || int64(int(n)) != n {
-		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s must be a whole number, not %s.", name, valueText(number)), "")
-		return 0, isFailed
-	}
-	if n < least {
+	case int64(n) < least:
 		b.reject(name, "out-of-range", "Number out of range", fmt.Sprintf("%s must be at least %d, not %d.", name, least, n), "")
 		return 0, isFailed
 	}
-	return int(n), g
+	return n, g
+}
+
+// integers reads a list of whole numbers between least and most.
+func (b *block) integers(name string, least, most int) ([]int, given) {
+	a := b.schemaOf(name, TypeIntegers)
+	v, g := b.value(a)
+	if g != isSet {
+		if a.Default == "" {
+			return nil, g
+		}
+		v = b.l.defaultOf(a)
+	}
+	if t := v.Type(); !t.IsTupleType() && !t.IsListType() && !t.IsSetType() {
+		b.wrongType(name, "a list of whole numbers", t)
+		return nil, isFailed
+	}
+	var numbers []int
+	for _, e := range v.AsValueSlice() {
+		n, ok := b.whole(name, "an element of "+name, e)
+		if !ok {
+			return nil, isFailed
+		}
+		if n < least || n > most {
+			b.reject(name, "out-of-range", "Number out of range", fmt.Sprintf("an element of %s must be between %d and %d, not %d.", name, least, most, n), "")
+			return nil, isFailed
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, g
+}
+
+// whole converts a value, or an element of one, to a whole number.
+func (b *block) whole(name, what string, v cty.Value) (int, bool) {
+	number, err := convert.Convert(v, cty.Number)
+	if err != nil || number.IsNull() {
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s must be a whole number, not %s.", what, article(v.Type())), "")
+		return 0, false
+	}
+	n, accuracy := number.AsBigFloat().Int64()
+	if accuracy != big.Exact || int64(int(n)) != n {
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s must be a whole number, not %s.", what, valueText(number)), "")
+		return 0, false
+	}
+	return int(n), true
 }
 
 // truth reads a bool.

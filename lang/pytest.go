@@ -26,6 +26,9 @@ func (b *block) pytest() *Pytest {
 	p.Requires, _ = b.texts("requires")
 	p.Args, _ = b.texts("args")
 	p.Plugins, _ = b.texts("plugins")
+	p.Ports, _ = b.integers("ports", 1, 65535)
+	slices.Sort(p.Ports)
+	p.Ports = slices.Compact(p.Ports)
 	if p.Split, _ = b.text("split"); p.Split == SplitFile {
 		b.divisible(p)
 	}

@@ -41,6 +41,7 @@ type AttributeType string
 const (
 	TypeText       AttributeType = "string"
 	TypeInteger    AttributeType = "whole number"
+	TypeIntegers   AttributeType = "list(whole number)" // a set or tuple is taken too
 	TypeBool       AttributeType = "bool"
 	TypeDuration   AttributeType = "duration"       // "20s", "1h30m"
 	TypeTexts      AttributeType = "list(string)"   // a set or tuple is taken too

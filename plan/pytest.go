@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -51,6 +52,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part))
 		run.Pool = cell.Backend.Pool
 		run.Retry = retryOf(s, cell.Backend)
+		run.Exclusive = exclusive(cell.Problem.Pytest.Ports, d)
 		as := "pytest"
 		if part.file != "" {
 			run.Addr += "/" + part.file
@@ -95,7 +97,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	run := &pytest.Run{
 		Checkpoint: cp.Name, Directory: driver.Directory,
 		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Driver, requires) },
-		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins,
+		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Identity: d.identify, Environment: c.prepared,
@@ -111,6 +113,19 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	}
 	run.RelativeAssets = driver.AssetPaths == "relative"
 	return run
+}
+
+// exclusive names what tests with these ports need for themselves. A backend
+// sees to it anyway, but a node that it lets wait holds a slot.
+func exclusive(ports []int, b backend.Backend) []string {
+	if len(ports) == 0 || b.Network() == backend.PrivateNetwork {
+		return nil
+	}
+	names := make([]string, len(ports))
+	for i, port := range ports {
+		names[i] = "port " + strconv.Itoa(port)
+	}
+	return names
 }
 
 // submission adds the node with a solution's code for a checkpoint, shared by

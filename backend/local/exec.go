@@ -35,7 +35,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, err
 	}
 	if len(c.Ports) > 0 && s.b.Network() != backend.PrivateNetwork {
-		release, err := reserve(ctx, c.Ports, c.Output)
+		release, err := reserve(ctx, c.Ports, c.Notes)
 		if err != nil {
 			return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 		}

@@ -29,7 +29,7 @@ func TestLingeringPort(t *testing.T) {
 		said.await(t, "connections that were just closed")
 		unix.Close(fd)
 	})
-	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{port}, Argv: []string{"true"}, Output: &said})
+	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{port}, Argv: []string{"true"}, Notes: &said})
 	if err != nil || exit.Code != 0 {
 		t.Errorf("got %+v, %v", exit, err)
 	}

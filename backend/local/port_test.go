@@ -75,7 +75,7 @@ func TestWaitForPort(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	group.Go(func() {
-		exit, err := cancelled.Exec(ctx, backend.Command{Ports: []int{port}, Argv: []string{"true"}, Output: &said})
+		exit, err := cancelled.Exec(ctx, backend.Command{Ports: []int{port}, Argv: []string{"true"}, Notes: &said})
 		if !errors.Is(err, stop) {
 			t.Errorf("cancelled: %+v, %v", exit, err)
 		}
@@ -86,7 +86,7 @@ func TestWaitForPort(t *testing.T) {
 	var patient notes
 	group.Go(func() {
 		limit := 300 * time.Millisecond
-		exit, err := limited.Exec(t.Context(), backend.Command{Ports: []int{port, port}, Argv: []string{"true"}, Timeout: limit, Output: &patient})
+		exit, err := limited.Exec(t.Context(), backend.Command{Ports: []int{port, port}, Argv: []string{"true"}, Timeout: limit, Notes: &patient})
 		if err != nil || exit != (backend.Exit{Seconds: exit.Seconds}) || exit.Seconds > limit.Seconds() {
 			t.Errorf("got %+v, %v", exit, err)
 		}

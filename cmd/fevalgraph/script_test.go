@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
 )
 
@@ -51,8 +53,17 @@ func runScripts(t *testing.T, dir string, real bool) {
 		Dir:                filepath.Join("testdata", "script", dir),
 		Setup:              func(env *testscript.Env) error { return setUp(env, real) },
 		Cmds:               scriptCommands(),
+		Condition:          condition,
 		RequireUniqueNames: true,
 	})
+}
+
+// condition knows [private-network]: whether this machine allows any.
+func condition(name string) (bool, error) {
+	if name != "private-network" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return local.PrivateNetwork() == nil, nil
 }
 
 // setUp gives a script the project of testdata/project, without the files that

@@ -35,7 +35,7 @@ type finding struct {
 func (a *app) runDoctor(ctx context.Context) error {
 	cfg, diags := lang.Load(a.langOptions())
 	findings := []finding{a.checkConfig(cfg, diags.HasErrors(), diags.Error())}
-	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), a.checkCache(cfg), a.checkLeftovers())
+	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), checkNetwork(), a.checkCache(cfg), a.checkLeftovers())
 	missing := false
 	var rows [][]string
 	for _, f := range findings {
@@ -86,6 +86,14 @@ func (a *app) checkPython(ctx context.Context) finding {
 		return finding{"python", "missing", err.Error()}
 	}
 	return finding{"python", "ok", version + " at " + interpreter}
+}
+
+// checkNetwork tells what tests with fixed ports get. Either way they work.
+func checkNetwork() finding {
+	if err := local.PrivateNetwork(); err != nil {
+		return finding{"ports", "ok", fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)}
+	}
+	return finding{"ports", "ok", "tests with fixed ports get a private network"}
 }
 
 func (a *app) checkCache(cfg *lang.Config) finding {

@@ -208,9 +208,13 @@ func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
 				path = v.Value
 			}
 		}
-		return local.New(p.store, local.Options{
+		o := local.Options{
 			Python: b.Local.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
-		}), nil
+		}
+		if !b.Local.PrivateNetwork {
+			o.Network = backend.SharedNetwork
+		}
+		return local.New(p.store, o), nil
 	}
 	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
 }

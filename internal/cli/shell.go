@@ -65,10 +65,9 @@ func (p *project) shell(ctx context.Context, arg, run string) error {
 	}
 	err = task.Enter(ctx, p.plan.Graph.Inputs(rep, id, p.store), p.app.io.Err, func(s backend.Session, env, command []string) error {
 		fmt.Fprintf(p.app.io.Err, "workspace %s\ntests run with:\n  %s\n", s.Dir(), shellquote.Join(command...))
-		argv := []string{"/bin/sh", "-i"}
-		c := backend.Command{Argv: argv, Env: env, Attach: true}
+		c := backend.Command{Argv: []string{"/bin/sh", "-i"}, Env: env, Ports: task.Ports, Notes: p.app.io.Err, Attach: true}
 		if run != "" {
-			c = backend.Command{Argv: []string{"/bin/sh", "-c", run}, Env: env, Output: p.app.io.Out}
+			c.Argv, c.Attach, c.Output = []string{"/bin/sh", "-c", run}, false, p.app.io.Out
 		}
 		e, err := s.Exec(ctx, c)
 		if err == nil && e.Code != 0 && run != "" {

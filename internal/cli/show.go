@@ -71,6 +71,9 @@ func problemFacts(p *lang.Problem) [][]string {
 	}
 	if p.Pytest != nil {
 		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")}, []string{"split", p.Pytest.Split})
+		if ports := p.Pytest.Ports; len(ports) > 0 {
+			facts = append(facts, []string{"ports", strings.Trim(fmt.Sprint(ports), "[]")})
+		}
 	}
 	for _, c := range p.Checkpoints {
 		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",

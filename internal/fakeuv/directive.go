@@ -3,6 +3,7 @@ package fakeuv
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +16,8 @@ import (
 //	exit N            end without reports, as os._exit does
 //	kill              end by SIGKILL
 //	sleep SECONDS     take that long
+//	listen PORT       have that port of 127.0.0.1 for a second, or else end
+//	                  without reports
 //	print MEGABYTES   print that much
 //	write FILE TEXT   write a file of the workspace
 //	collect-error     the test files cannot be imported
@@ -44,6 +47,13 @@ func (d Directive) obey(reports *reportFiles) {
 		select {}
 	case "sleep":
 		time.Sleep(time.Duration(number) * time.Second)
+	case "listen":
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", words[1]))
+		if err != nil {
+			fail(1, "E   OSError: %v", err)
+		}
+		time.Sleep(time.Second)
+		l.Close()
 	case "print":
 		megabyte := bytes.Repeat([]byte(strings.Repeat("x", 63)+"\n"), 1<<14)
 		for range number {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ type Run struct {
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 is none
 	Assets         []Asset
-	RelativeAssets bool // variables name assets relative to the workspace
+	RelativeAssets bool  // variables name assets relative to the workspace
+	Ports          []int // that the tests, or what they start, listen on
 	Repeat         int
 
 	Backend     backend.Backend
@@ -115,6 +117,14 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	if r.RelativeAssets && len(r.Assets) > 0 { // what is not the default, so that keys stay what they were
 		m.String("paths of assets", "relative")
 	}
+	if len(r.Ports) > 0 {
+		ports := make([]string, len(r.Ports))
+		for i, port := range r.Ports {
+			ports[i] = strconv.Itoa(port)
+		}
+		m.Strings("ports", ports)
+		m.String("network", string(r.Backend.Network()))
+	}
 	r.describeEnv(m)
 	return r.describeStack(ctx, m)
 }
@@ -179,7 +189,7 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Output: redacted,
+		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: redacted, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {
