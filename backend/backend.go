@@ -95,6 +95,9 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
+	// Online says that the command fetches what later ones need, and may use
+	// the network also where the backend keeps it from others.
+	Online bool
 	// Attach connects the caller's terminal instead of Output. Stdin is
 	// otherwise closed.
 	Attach bool
@@ -109,4 +112,7 @@ type Exit struct {
 	// HostOOM says that the kernel ran out of memory and killed something
 	// while the program ran, so that a SIGKILL cannot be blamed on it.
 	HostOOM bool
+	// OOM says that the session reached the memory limit of its backend and
+	// something in it was killed for that.
+	OOM bool
 }

@@ -5,8 +5,9 @@ package backend
 type Network string
 
 const (
-	// PrivateNetwork is a loopback of the command's own, with every port free
-	// and nothing outside to reach.
+	// PrivateNetwork is a loopback of the command's own, with every port free.
+	// What else can be reached is the same for all commands of a backend that
+	// has private networks only, and nothing on one that has both kinds.
 	PrivateNetwork Network = "private"
 	// SharedNetwork is the machine's, where commands with a port in common
 	// wait for one another. A port that a stranger has makes them break.

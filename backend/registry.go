@@ -22,6 +22,7 @@ type Entry struct {
 	Name      string    `json:"name,omitempty"`      // the node's address
 	Workspace string    `json:"workspace,omitempty"` // absolute path to remove
 	Cookie    string    `json:"cookie,omitempty"`    // marks the session's processes
+	Host      string    `json:"host,omitempty"`      // the daemon that runs it
 	Keep      bool      `json:"keep,omitempty"`      // end the processes, leave the workspace
 	Opened    time.Time `json:"opened"`
 	Run       string    `json:"-"` // id of the run; the registry file's name

@@ -32,8 +32,8 @@ type Opener func(t *testing.T) (backend.Backend, cache.Store)
 // TestBackend runs the whole suite. The package's TestMain must call Main.
 func TestBackend(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	t.Run("Files", func(t *testing.T) { TestFiles(t, open) })
-	t.Run("Programs", func(t *testing.T) { testPrograms(t, open) })
-	t.Run("Endings", func(t *testing.T) { testEndings(t, open) })
+	t.Run("Programs", func(t *testing.T) { TestPrograms(t, open) })
+	t.Run("Endings", func(t *testing.T) { TestEndings(t, open) })
 	t.Run("Ports", func(t *testing.T) { TestPorts(t, open) })
 }
 

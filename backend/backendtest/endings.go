@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-func testEndings(t *testing.T, open Opener) {
+// TestEndings runs the part of the suite that is about what commands leave
+// behind.
+func TestEndings(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	testProcesses(t, open)
 	t.Run("LockedFiles", func(t *testing.T) { testLockedFiles(t, open) })
 	t.Run("DamagedWorkspace", func(t *testing.T) { testDamagedWorkspace(t, open) })
@@ -51,8 +54,12 @@ var ways = []struct {
 	{"stopped", `sh -c 'echo $$ >> pids; kill -STOP $$' &`, 1},
 }
 
-// aliveScript prints which of pids live, zombies aside.
-const aliveScript = `for p in $(cat pids); do
+// aliveScript prints which of pids live, zombies aside. Where each command has
+// process numbers of its own, one may be that of a process of this script,
+// which the environment tells.
+const aliveScript = `export ASKS_WHO_LIVES=1; for p in $(cat pids); do
+	[ $p = $$ ] && continue
+	cat /proc/$p/environ 2>/dev/null | tr '\0' '\n' | grep -q '^ASKS_WHO_LIVES=' && continue
 	[ -r /proc/$p/stat ] && ! grep -q '^State:[[:space:]]*[ZX]' /proc/$p/status && echo "$p $(tr '\0' ' ' < /proc/$p/cmdline)"
 done; true`
 

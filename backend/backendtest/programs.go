@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-func testPrograms(t *testing.T, open Opener) {
+// TestPrograms runs the part of the suite that is about what a program sees and
+// how it ends.
+func TestPrograms(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	t.Run("Modes", func(t *testing.T) { testModes(t, open) })
 	t.Run("FilesOut", func(t *testing.T) { testFilesOut(t, open) })
 	t.Run("Environment", func(t *testing.T) { testEnvironment(t, open) })

@@ -1,0 +1,136 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Backend implements backend.Backend.
+type Backend struct {
+	store cache.Store
+	d     *Daemon
+	opt   Options
+
+	mu    sync.Mutex // guards image and facts: each is asked for once
+	image *resolved
+	facts *facts
+
+	apart atomic.Bool // the daemon does not see this machine's files
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// New returns a backend whose containers are on d and whose inputs come from
+// store. Nothing is asked of d yet.
+func New(store cache.Store, d *Daemon, o Options) *Backend {
+	return &Backend{store: store, d: d, opt: o.withDefaults()}
+}
+
+// resolve returns the image and what a container of it says about itself. The
+// first success of each is kept for the life of b.
+func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.opt.check(); err != nil {
+		return nil, nil, err
+	}
+	if b.image == nil {
+		image, err := b.d.resolve(ctx, b.opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		b.image = image
+	}
+	if b.facts == nil {
+		found, err := b.probe(ctx, b.image)
+		if err != nil {
+			return nil, nil, fmt.Errorf("looking into image %s: %w", b.opt.Image, err)
+		}
+		b.facts = found
+	}
+	return b.image, b.facts, nil
+}
+
+// Network implements backend.Backend: every container has a loopback of its
+// own.
+func (b *Backend) Network() backend.Network { return backend.PrivateNetwork }
+
+// check refuses what cannot be meant.
+func (o Options) check() error {
+	if !path.IsAbs(o.Workdir) || path.Clean(o.Workdir) == "/" {
+		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
+	}
+	for _, network := range []string{o.Network, o.OnlineNetwork} {
+		if network == "host" || strings.HasPrefix(network, "container:") {
+			return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", network)
+		}
+	}
+	if o.OnlineNetwork == noNetwork {
+		return fmt.Errorf("network %q for commands that fetch: want one that reaches something", o.OnlineNetwork)
+	}
+	for _, m := range o.Mounts {
+		if m.Source == "" || !path.IsAbs(m.Target) {
+			return fmt.Errorf("mount of %q at %q: want a source and an absolute path in the container", m.Source, m.Target)
+		}
+	}
+	return nil
+}
+
+// user is who commands run as in containers of the image.
+func (b *Backend) user(image *resolved) string {
+	if b.opt.User != "" {
+		return b.opt.User
+	}
+	switch name, _, _ := strings.Cut(image.user, ":"); name {
+	case "", "root", "0":
+		return DefaultUser
+	}
+	return image.user
+}
+
+// Identity names the image by its ID, which is a digest of its content, its
+// platform and interpreter, and those options that commands can tell apart,
+// when they are not the defaults.
+func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
+	image, found, err := b.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	identity := backend.Identity{
+		{Label: "platform", Value: image.platform},
+		{Label: "image", Value: image.id},
+		{Label: "python", Value: found.version},
+		{Label: "user", Value: b.user(image)},
+	}
+	add := func(label, value string, set bool) {
+		if set {
+			identity = append(identity, backend.Field{Label: label, Value: value})
+		}
+	}
+	o := b.opt
+	add("workdir", o.Workdir, o.Workdir != DefaultWorkdir)
+	add("network", o.Network, o.Network != DefaultNetwork)
+	add("cpus", strconv.FormatFloat(o.CPUs, 'g', -1, 64), o.CPUs != 0)
+	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
+	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
+	add("gpus", o.GPUs, o.GPUs != "")
+	add("capabilities", strings.Join(o.Capabilities, " "), len(o.Capabilities) > 0)
+	add("init", "none", o.NoInit)
+	for _, m := range o.Mounts {
+		// What is mounted from where is the machine's affair; see Mount.
+		mode := "read-write"
+		if m.ReadOnly {
+			mode = "read-only"
+		}
+		add("mount "+m.Target, mode, true)
+	}
+	return identity, nil
+}

@@ -1,0 +1,190 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// box is one container, which runs one command after the other.
+type box struct {
+	d       *Daemon
+	name    string
+	id      string // "" before it exists and after remove
+	tried   bool   // it may exist
+	network string // that it is on
+	lost    bool   // what goes on in it is unknown
+}
+
+// namePrefix and the session's id make a container's name.
+const namePrefix = "fevalgraph-"
+
+// blueprint is what a container is made of.
+type blueprint struct {
+	image  *resolved
+	user   string
+	labels map[string]string
+	mounts []mount.Mount
+	opt    Options
+}
+
+// create makes the container on a network. Nothing runs yet.
+func (b *box) create(ctx context.Context, p blueprint, on string) error {
+	ctx, cancel := call(ctx)
+	defer cancel()
+	config := &container.Config{
+		Image: p.image.id, User: p.user, Labels: p.labels, Env: initEnv,
+		Entrypoint: []string{"/bin/sh"}, WorkingDir: "/", Hostname: "fevalgraph",
+		OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+	}
+	host, err := p.host()
+	if err != nil {
+		return err
+	}
+	host.NetworkMode = container.NetworkMode(on)
+	b.tried = true
+	made, err := b.d.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, platformOf(p.opt.Platform), b.name)
+	if err != nil {
+		return b.d.creationError(p, err)
+	}
+	b.id, b.network = made.ID, on
+	return nil
+}
+
+// host are the limits of a container and what keeps it from its host.
+func (p blueprint) host() (*container.HostConfig, error) {
+	withInit := !p.opt.NoInit
+	host := &container.HostConfig{
+		CapDrop: []string{"ALL"}, CapAdd: p.opt.Capabilities, SecurityOpt: []string{"no-new-privileges"},
+		Init: &withInit, Mounts: p.mounts,
+		// The output goes to whoever is attached, and to no log on the daemon's
+		// disk, which a program could fill.
+		LogConfig: container.LogConfig{Type: "none"},
+		Resources: container.Resources{
+			// With swap at the same value there is none.
+			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
+		},
+	}
+	if p.opt.Pids > 0 {
+		host.PidsLimit = &p.opt.Pids
+	}
+	if p.opt.GPUs != "" {
+		gpus, err := parseGPUs(p.opt.GPUs)
+		if err != nil {
+			return nil, err
+		}
+		host.DeviceRequests = []container.DeviceRequest{gpus}
+	}
+	for _, m := range p.opt.Mounts {
+		kind := mount.TypeVolume
+		if strings.HasPrefix(m.Source, "/") {
+			kind = mount.TypeBind
+		}
+		host.Mounts = append(host.Mounts, mount.Mount{Type: kind, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+	}
+	return host, nil
+}
+
+// parseGPUs reads Options.GPUs.
+func parseGPUs(text string) (container.DeviceRequest, error) {
+	request := container.DeviceRequest{Capabilities: [][]string{{"gpu"}}}
+	if ids, found := strings.CutPrefix(text, "device="); found && ids != "" {
+		request.DeviceIDs = strings.Split(ids, ",")
+		return request, nil
+	}
+	if text == "all" {
+		request.Count = -1
+		return request, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return request, fmt.Errorf("gpus %q: want all, a number, or device= and a list", text)
+	}
+	request.Count = n
+	return request, nil
+}
+
+// platformOf reads "os/arch" or "os/arch/variant"; nil is the daemon's own.
+func platformOf(text string) *ocispec.Platform {
+	if text == "" {
+		return nil
+	}
+	parts := append(strings.SplitN(text, "/", 3), "", "")
+	return &ocispec.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}
+}
+
+// creationError says what is wrong with a blueprint, as far as that shows
+// before a start.
+func (d *Daemon) creationError(p blueprint, err error) error {
+	switch err := d.explain(err); {
+	case errdefs.IsNotFound(err) && says(err, "no such image"):
+		return fmt.Errorf("image %s (%s) is gone from the daemon: %w", p.opt.Image, p.image.id, err)
+	case says(err, "bind source path does not exist"):
+		return fmt.Errorf("%w: %w", errNoSource, err)
+	default:
+		return fmt.Errorf("creating a container: %w", err)
+	}
+}
+
+// errNoSource is why a container cannot be made when a mount's source is not
+// there for the daemon.
+var errNoSource = errors.New("there is nothing to mount where the daemon runs")
+
+// connect puts the container, which must not run, on another network.
+func (b *box) connect(ctx context.Context, on string) error {
+	if on == b.network {
+		return nil
+	}
+	ctx, cancel := call(ctx)
+	defer cancel()
+	if b.network != "" {
+		if err := b.d.api.NetworkDisconnect(ctx, b.network, b.id, true); err != nil {
+			return fmt.Errorf("taking the container off network %s: %w", b.network, b.d.explain(err))
+		}
+		b.network = ""
+	}
+	if err := b.d.api.NetworkConnect(ctx, on, b.id, nil); err != nil {
+		return fmt.Errorf("putting the container on network %s: %w", on, b.d.explain(err))
+	}
+	b.network = on
+	return nil
+}
+
+// remove ends and removes the container and its anonymous volumes, whatever
+// its state. It may be called again after a failure. A container that is not
+// there is a success.
+func (d *Daemon) remove(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	err := d.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	if err == nil || errdefs.IsNotFound(err) {
+		return nil
+	}
+	if errdefs.IsConflict(err) && says(err, "already in progress") {
+		return d.awaitRemoval(ctx, name)
+	}
+	return fmt.Errorf("removing container %s: %w", name, d.explain(err))
+}
+
+// awaitRemoval waits for a removal that somebody else began.
+func (d *Daemon) awaitRemoval(ctx context.Context, name string) error {
+	removed, failed := d.api.ContainerWait(ctx, name, container.WaitConditionRemoved)
+	select {
+	case <-removed:
+		return nil
+	case err := <-failed:
+		if errdefs.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("removing container %s: %w", name, d.explain(err))
+	}
+}

@@ -1,0 +1,60 @@
+package docker
+
+import "testing"
+
+func TestControl(t *testing.T) {
+	const (
+		spawned  = "[INFO  tini (1)] Spawned child process '/bin/sh' with pid '7'\n"
+		exited   = "[INFO  tini (1)] Main child exited normally (with status '137')\n"
+		signaled = "[INFO  tini (1)] Main child exited with signal (with signal 'Segmentation fault')\n"
+		ready    = wordPrefix + wordReady + "\n"
+	)
+	for _, test := range []struct {
+		name, text string
+		word       string
+		speaks     bool
+		end        *ending
+	}{
+		{"nothing", "", "", false, nil},
+		{"init first", spawned + ready + exited, wordReady, true, &ending{code: 137}},
+		{"script first", ready + spawned + signaled, wordReady, true, &ending{signal: "segmentation fault"}},
+		{"no end", spawned + ready, wordReady, true, nil},
+		{"an init that says nothing", ready, wordReady, false, nil},
+		{"refused", spawned + wordPrefix + wordAbsent + "\n" + "[INFO  tini (1)] Main child exited normally (with status '0')\n", wordAbsent, true, &ending{}},
+		{"the first word counts", ready + wordPrefix + wordAbsent + "\n", wordReady, false, nil},
+		{"half a word", wordPrefix + "rea", "", false, nil},
+		{"the program writes there", spawned + ready + "no line end" + exited + "more", wordReady, true, &ending{code: 137}},
+		{"the last end counts", ready + exited + signaled, wordReady, true, &ending{signal: "segmentation fault"}},
+	} {
+		for cut := range len(test.text) + 1 {
+			c := newControl()
+			for _, part := range []string{test.text[:cut], test.text[cut:]} {
+				if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
+					t.Fatalf("%s: wrote %d, %v", test.name, n, err)
+				}
+			}
+			word, _ := c.launched()
+			end, speaks := c.ended()
+			if end != nil {
+				end.at = test.end.at
+			}
+			same := (end == nil) == (test.end == nil) && (end == nil || *end == *test.end)
+			if word != test.word || speaks != test.speaks || !same {
+				t.Errorf("%s, cut at %d: got %q, %v, %+v", test.name, cut, word, speaks, end)
+			}
+		}
+	}
+}
+
+// A program that writes without end into the init's output costs no memory.
+func TestControlIsBounded(t *testing.T) {
+	c := newControl()
+	flood := make([]byte, 64<<10)
+	_, _ = c.Write([]byte(wordPrefix + wordReady + "\n"))
+	for range 100 {
+		_, _ = c.Write(flood)
+	}
+	if len(c.text) > controlTail {
+		t.Errorf("keeps %d bytes", len(c.text))
+	}
+}

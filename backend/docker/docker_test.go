@@ -1,0 +1,76 @@
+package docker_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+func TestMain(m *testing.M) { os.Exit(backendtest.Main(m)) }
+
+// Images of the tests: one is busybox, the other has glibc, Python and uv.
+const (
+	baseImage   = "fevalgraph-test/base:latest"
+	pythonImage = "fevalgraph-test/python:latest"
+)
+
+// daemon returns the daemon that the tests may use. Without one they are
+// skipped, unless the caller says that there is one.
+func daemon(t *testing.T) *docker.Daemon {
+	t.Helper()
+	if os.Getenv("FEVALGRAPH_TEST_DOCKER") == "" {
+		t.Skip("needs a Docker daemon; make test has one")
+	}
+	d, err := docker.Connect(docker.Endpoint{Host: os.Getenv("DOCKER_HOST")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func TestConformance(t *testing.T) {
+	d := daemon(t)
+	// The suite's own program needs the C library that it was linked with.
+	t.Run("mounted", func(t *testing.T) {
+		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}))
+	})
+	// What is about ports is the same however files get in.
+	t.Run("copied", func(t *testing.T) {
+		open := opener(d, docker.Options{Image: baseImage, Copy: true})
+		backendtest.TestFiles(t, open)
+		backendtest.TestPrograms(t, open)
+		backendtest.TestEndings(t, open)
+	})
+}
+
+// opener opens backends that must leave nothing behind.
+func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
+	return func(t *testing.T) (backend.Backend, cache.Store) {
+		dir, store := t.TempDir(), cache.NewMemory()
+		registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := registry.Close(); err != nil {
+				t.Error(err)
+			}
+			for _, d := range []string{"sessions", "scratch"} {
+				if left, err := os.ReadDir(filepath.Join(dir, d)); len(left) > 0 {
+					t.Errorf("left in %s: %v, %v", d, left, err)
+				}
+			}
+		})
+		o := o
+		o.Scratch, o.Registry = filepath.Join(dir, "scratch"), registry
+		o.Project, o.Run, o.Grace = "test", t.Name(), 300*time.Millisecond
+		return docker.New(store, d, o), store
+	}
+}

@@ -1,0 +1,131 @@
+package docker
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// What a launching script says on the container's standard output, each on a
+// line of its own. The first word decides; after wordReady nothing counts,
+// because then the program runs and could say it, too.
+const (
+	wordPrefix = "fevalgraph: "
+
+	wordReady   = "ready"   // the next thing is the program
+	wordAbsent  = "absent"  // the program is not there
+	wordRefused = "refused" // it is there and may not be executed
+	wordGone    = "gone"    // the workspace is not to be entered
+	wordNoDir   = "nodir"   // the command's directory is not there
+	wordOutside = "outside" // it leads out of the workspace
+	wordNetwork = "network" // there is a network where none may be
+	wordNoEnv   = "noenv"   // the image has no env
+)
+
+// launch is a command as a script for the container's shell, which must run
+// in dash, busybox and bash alike.
+type launch struct {
+	top     string // the workspace; "" for a script that needs none
+	command backend.Command
+	env     []string // complete
+	offline bool     // refuse to run with a network
+}
+
+// script returns the text. Apart from what it says on standard output it
+// leaves no trace: the program gets its own environment, an empty standard
+// input, and both outputs as one.
+func (l *launch) script() (string, error) {
+	if len(l.command.Argv) == 0 || l.command.Argv[0] == "" {
+		return "", errors.New("no program is named")
+	}
+	for _, text := range slices.Concat(l.command.Argv, l.env) {
+		if strings.Contains(text, "\x00") {
+			return "", errors.New("a NUL byte in the command or its environment")
+		}
+	}
+	dir, err := workspace.Relative(l.command.Dir)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	say := func(word string) string { return "echo '" + wordPrefix + word + "'" }
+	refuse := func(word string) string { return "{ " + say(word) + "; exit 0; }" }
+	b.WriteString("command -v env >/dev/null || " + refuse(wordNoEnv) + "\n")
+	if l.offline {
+		b.WriteString(offlineGuard(refuse(wordNetwork)))
+	}
+	top := quote(l.top)
+	// A program may have locked its own workspace; that must not keep the next
+	// one out.
+	b.WriteString("cd -P -- " + top + " 2>/dev/null || { chmod u+rwx " + top + " && cd -P -- " + top + "; } 2>/dev/null || " + refuse(wordGone) + "\n")
+	b.WriteString("top=$PWD\n")
+	b.WriteString("cd -P -- " + quote("./"+dir) + " 2>/dev/null || " + refuse(wordNoDir) + "\n")
+	b.WriteString(`case $PWD/ in "$top"/*) ;; *) ` + say(wordOutside) + "; exit 0;; esac\n")
+	b.WriteString("found=" + wordAbsent + "\nfor p in")
+	for _, candidate := range candidates(l.command.Argv[0], l.env) {
+		b.WriteString(" " + quote(candidate))
+	}
+	b.WriteString("; do\n[ -f \"$p\" ] || continue\n[ -x \"$p\" ] && found= && break\nfound=" + wordRefused + "\ndone\n")
+	b.WriteString(`[ -z "$found" ] || { echo "` + wordPrefix + `$found"; exit 0; }` + "\n")
+	b.WriteString(say(wordReady) + "\nexec env -i --")
+	for _, variable := range l.env {
+		if !strings.Contains(variable, "=") || strings.HasPrefix(variable, "=") {
+			return "", errors.New("a variable of the environment has no name: " + variable)
+		}
+		b.WriteString(" " + quote(variable))
+	}
+	if strings.Contains(l.command.Argv[0], "=") { // env would take it for a variable
+		b.WriteString(` /bin/sh -c 'exec "$0" "$@"'`)
+	}
+	b.WriteString(` "$p"`)
+	for _, argument := range l.command.Argv[1:] {
+		b.WriteString(" " + quote(argument))
+	}
+	b.WriteString(" </dev/null >&2\n")
+	return b.String(), nil
+}
+
+// offlineGuard refuses where there is a route, or an address of an interface
+// other than the loopback's. Only builtins: nothing of it can be missing.
+func offlineGuard(refuse string) string {
+	return `{ read -r x; if read -r x; then ` + refuse + `; fi; } 2>/dev/null </proc/net/route
+[ ! -r /proc/net/if_inet6 ] || while read -r a b c d e x; do [ "$x" = lo ] || ` + refuse + `; done </proc/net/if_inet6
+`
+}
+
+// candidates are the places where a program may be: in the absolute
+// directories of PATH, so that a workspace cannot slip one in, or the one that
+// its name gives.
+func candidates(name string, env []string) []string {
+	if path.IsAbs(name) {
+		return []string{name}
+	}
+	if strings.Contains(name, "/") {
+		return []string{"./" + name}
+	}
+	search, _ := getenv(env, "PATH")
+	var places []string
+	for dir := range strings.SplitSeq(search, ":") {
+		if path.IsAbs(dir) {
+			places = append(places, path.Join(dir, name))
+		}
+	}
+	return places
+}
+
+// quote makes one word of the shell's out of any text.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// getenv returns the last value of name in env, which is the one that counts.
+func getenv(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, found := strings.CutPrefix(env[i], name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
+}

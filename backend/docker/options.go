@@ -1,0 +1,136 @@
+package docker
+
+import (
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Kind is what registry entries of this backend are listed under.
+const Kind = "docker"
+
+// The labels of everything that is made.
+const (
+	LabelProject = "fevalgraph"         // Options.Project
+	LabelRun     = "fevalgraph.run"     // Options.Run
+	LabelSession = "fevalgraph.session" // id of the session
+	LabelNode    = "fevalgraph.node"    // Spec.Name
+	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
+)
+
+// Pull says when an image is fetched from its registry.
+type Pull string
+
+const (
+	PullMissing Pull = "missing" // when the daemon has none of that name; the default
+	PullAlways  Pull = "always"  // once per Backend, whatever the daemon has
+	PullNever   Pull = "never"
+)
+
+// Options configure a Backend. Only Image is required.
+type Options struct {
+	// Image is a reference, "python:3.12-slim", or an image ID.
+	Image string
+	// Platform is "linux/arm64" or the like; empty is the daemon's own.
+	Platform string
+	Pull     Pull
+
+	// User is "name", "uid" or either with ":group". Empty is the image's,
+	// unless that is root: then it is DefaultUser.
+	User string
+	// Workdir is the absolute path of the workspace in the container; empty is
+	// DefaultWorkdir.
+	Workdir string
+	// Network is "none", "bridge" or the name of a network; empty is "bridge".
+	// With "none", commands that are Online get OnlineNetwork.
+	Network string
+	// OnlineNetwork is the network of Online commands where Network is "none";
+	// empty is "bridge".
+	OnlineNetwork string
+
+	CPUs   float64 // 0 is no limit
+	Memory int64   // bytes, swap included; 0 is no limit
+	// Pids is the most processes and threads at a time; 0 is DefaultPids,
+	// negative is no limit.
+	Pids int64
+	// GPUs is "all", a number, or "device=" and a list of ids or indices;
+	// empty is none.
+	GPUs   string
+	Mounts []Mount
+	// Capabilities are given back, such as "SYS_PTRACE"; all others are
+	// dropped.
+	Capabilities []string
+	// NoInit makes the program the container's first process. Then the end by a
+	// signal is told by exit codes above 128 only.
+	NoInit bool
+
+	// Python is the interpreter that uv is asked for in the container: "3.12".
+	// Empty is uv's choice, or python3 where there is no uv.
+	Python string
+	// Env is the environment of the probe that looks for it.
+	Env []string
+
+	// Scratch is the directory of this machine below which workspaces are
+	// made; it is made when absent. Empty is the system's for temporary files.
+	Scratch string
+	// Copy has files copied in and out also where a mount would do.
+	Copy bool
+
+	// Project and Run become labels.
+	Project, Run string
+	// Registry lists sessions before they exist; nil lists none.
+	Registry *backend.Registry
+	// Grace is the time between SIGTERM and SIGKILL for a command that ran
+	// into its timeout or was cancelled; 0 is DefaultGrace.
+	Grace time.Duration
+}
+
+// Defaults of Options.
+const (
+	DefaultUser    = "1000:1000"
+	DefaultWorkdir = "/workspace"
+	DefaultNetwork = "bridge"
+	DefaultPids    = 4096
+	DefaultGrace   = 1500 * time.Millisecond
+)
+
+const noNetwork = "none"
+
+// Mount is a directory or file from outside the container, or a volume.
+type Mount struct {
+	// Source is an absolute path on the daemon's machine, which must exist, or
+	// the name of a volume, which is made when absent.
+	Source   string
+	Target   string // absolute path in the container
+	ReadOnly bool
+}
+
+// withDefaults fills in what was left open.
+func (o Options) withDefaults() Options {
+	set := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	set(&o.Workdir, DefaultWorkdir)
+	set(&o.Network, DefaultNetwork)
+	set(&o.OnlineNetwork, DefaultNetwork)
+	if o.Pull == "" {
+		o.Pull = PullMissing
+	}
+	if o.Pids == 0 {
+		o.Pids = DefaultPids
+	}
+	if o.Grace == 0 {
+		o.Grace = DefaultGrace
+	}
+	return o
+}
+
+// network is the one for a command.
+func (o Options) network(online bool) string {
+	if o.Network == noNetwork && online {
+		return o.OnlineNetwork
+	}
+	return o.Network
+}

@@ -1,0 +1,66 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/containerd/errdefs"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// stop ends the container and leaves it.
+func (b *box) stop(ctx context.Context) error {
+	if b.id == "" {
+		return nil
+	}
+	return b.d.halt(ctx, b.id)
+}
+
+// halt kills a container. One that does not run, or is not there, is a
+// success.
+func (d *Daemon) halt(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	err := d.api.ContainerKill(ctx, name, "KILL")
+	if err == nil || errdefs.IsNotFound(err) || notRunning(err) {
+		return nil
+	}
+	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
+}
+
+// Reaper returns a reaper for backend.Reap: it removes what a dead run left of
+// a session, container and files. connect returns the daemon at an entry's
+// Host. A session of which nothing exists is a success.
+func Reaper(connect func(host string) (*Daemon, error)) func(context.Context, backend.Entry) error {
+	return func(ctx context.Context, e backend.Entry) error {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := reap(ctx, connect, e); err != nil {
+			return fmt.Errorf("session %s: %w", e.ID, err)
+		}
+		return nil
+	}
+}
+
+func reap(ctx context.Context, connect func(host string) (*Daemon, error), e backend.Entry) error {
+	if e.Host == "" || e.Workspace != "" && !workspace.IsBase(e.Workspace, e.ID) {
+		return fmt.Errorf("its registry entry is damaged; remove container %s%s and %q by hand", namePrefix, e.ID, e.Workspace)
+	}
+	d, err := connect(e.Host)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if e.Keep {
+		return d.halt(ctx, namePrefix+e.ID)
+	}
+	if err := d.remove(ctx, namePrefix+e.ID); err != nil {
+		return err
+	}
+	if e.Workspace == "" {
+		return nil
+	}
+	return workspace.Remove(e.Workspace)
+}

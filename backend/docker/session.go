@@ -1,0 +1,281 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/mount"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// Places in the container, beside the workspace.
+const (
+	homePath = "/fevalgraph/home"
+	tempPath = "/fevalgraph/tmp"
+)
+
+// session implements backend.Session.
+type session struct {
+	b      *Backend
+	id     string
+	name   string // for people
+	keep   bool
+	image  *resolved
+	facts  *facts
+	box    box
+	files  delivery
+	closed bool // nothing is left
+}
+
+var _ backend.Session = (*session)(nil)
+
+// Open implements backend.Backend. The container is made by the first command.
+func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	image, found, err := b.resolve(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening session: %w", err)
+	}
+	id := workspace.NewID()
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, facts: found, box: box{d: b.d, name: namePrefix + id}}
+	if err := s.make(ctx, spec); err != nil {
+		s.keep = false
+		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
+	}
+	return s, nil
+}
+
+func (s *session) make(ctx context.Context, spec backend.Spec) error {
+	base, err := s.b.place(s.id)
+	if err != nil {
+		return err
+	}
+	if err := s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: s.keep}); err != nil {
+		return err
+	}
+	if s.files, err = s.b.delivery(ctx, s, base); err != nil {
+		return err
+	}
+	return s.Place(ctx, spec.Inputs...)
+}
+
+// register lists what is about to be made.
+func (b *Backend) register(e backend.Entry) error {
+	if b.opt.Registry == nil {
+		return nil
+	}
+	e.Kind, e.Host, e.Opened = Kind, b.d.host, time.Now().UTC()
+	return b.opt.Registry.Add(e)
+}
+
+func (b *Backend) unregister(id string) error {
+	if b.opt.Registry == nil {
+		return nil
+	}
+	return b.opt.Registry.Remove(id)
+}
+
+// blueprint is what the session's container is made of.
+func (s *session) blueprint(mounts []mount.Mount) blueprint {
+	return s.b.blueprint(s.image, s.id, s.name, s.keep, mounts)
+}
+
+func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name}
+	if keep {
+		labels[LabelKeep] = "true"
+	}
+	return blueprint{image: image, user: b.user(image), labels: labels, mounts: mounts, opt: b.opt}
+}
+
+// runOnce runs one job in a container of its own, without a workspace.
+func (b *Backend) runOnce(ctx context.Context, name string, image *resolved, j job) (res result, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return result{}, err
+	}
+	id := workspace.NewID()
+	if err := b.register(backend.Entry{ID: id, Name: name}); err != nil {
+		return result{}, err
+	}
+	once := box{d: b.d, name: namePrefix + id}
+	defer func() {
+		removed := b.d.remove(ctx, once.name)
+		if removed == nil {
+			removed = b.unregister(id)
+		}
+		err = errors.Join(err, removed)
+	}()
+	if err := once.create(ctx, b.blueprint(image, id, name, false, nil), b.opt.network(false)); err != nil {
+		return result{}, err
+	}
+	return once.run(ctx, j)
+}
+
+// Dir implements backend.Session.
+func (s *session) Dir() string { return s.b.opt.Workdir }
+
+// Place implements backend.Session.
+func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
+	if s.files == nil {
+		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
+	}
+	return s.files.place(ctx, inputs...)
+}
+
+// Collect implements backend.Session. No process of the session runs between
+// two Execs.
+func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if s.files == nil {
+		return nil, fmt.Errorf("collecting %q: session: %w", path, fs.ErrClosed)
+	}
+	return s.files.collect(ctx, path)
+}
+
+// Exec implements backend.Session.
+func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
+	if err := context.Cause(ctx); err != nil {
+		return backend.Exit{}, err
+	}
+	if s.files == nil {
+		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
+	}
+	on := s.b.opt.network(c.Online)
+	l := launch{top: s.b.opt.Workdir, command: c, env: s.environment(c.Env), offline: on == noNetwork}
+	script, err := l.script()
+	if err != nil {
+		return backend.Exit{}, fmt.Errorf("running a command: %w", err)
+	}
+	if err := s.files.deliver(ctx, on); err != nil {
+		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output})
+	if err == nil {
+		err = refusal(res.word, c)
+	}
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+		return backend.Exit{}, err
+	}
+	if err != nil {
+		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
+	// Without a limit of its own, a container runs out of its host's memory.
+	exit.HostOOM = res.oom && s.b.opt.Memory == 0
+	exit.OOM = res.oom && s.b.opt.Memory != 0
+	return exit, nil
+}
+
+// prepare makes the container, with mounts, or puts it on another network.
+func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) error {
+	if s.box.id == "" {
+		return s.box.create(ctx, s.blueprint(mounts), on)
+	}
+	return s.box.connect(ctx, on)
+}
+
+// refusal is the error of a script that did not come to run the program.
+func refusal(word string, c backend.Command) error {
+	switch word {
+	case wordReady:
+		return nil
+	case wordAbsent:
+		hint := "use an image that has it, or add its directory to PATH"
+		if strings.Contains(c.Argv[0], "/") {
+			hint = ""
+		}
+		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("program not found in the container"), Hint: hint}
+	case wordRefused:
+		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("not executable in the container")}
+	case wordNoEnv:
+		return &backend.ToolError{Tool: "env", Err: errors.New("the image has no such program"), Hint: "use an image with a shell and env, such as busybox"}
+	case wordGone:
+		return errors.New("the workspace is gone or locked")
+	case wordNoDir:
+		return fmt.Errorf("in %q: there is no such directory", c.Dir)
+	case wordOutside:
+		return fmt.Errorf("in %q: the directory is outside of the workspace", c.Dir)
+	case wordNetwork:
+		return errors.New("the container has a network although it was to have none")
+	}
+	return fmt.Errorf("the container said %q", word)
+}
+
+// environment completes that of a command: the image's, the command's, and
+// what every session adds.
+func (s *session) environment(env []string) []string {
+	all := slices.Clone(s.image.env)
+	all = append(all, env...)
+	for _, place := range []struct{ name, path string }{{"HOME", homePath}, {"TMPDIR", tempPath}} {
+		if _, set := getenv(env, place.name); !set {
+			all = append(all, place.name+"="+place.path)
+		}
+	}
+	if _, set := getenv(all, "PATH"); !set {
+		all = append(all, "PATH="+defaultPath)
+	}
+	return lastOnes(all)
+}
+
+// defaultPath is what containers get when neither image nor command say.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// lastOnes keeps of several values of a variable the one that counts.
+func lastOnes(env []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, variable := range env {
+		name, _, _ := strings.Cut(variable, "=")
+		if i, seen := at[name]; seen {
+			out[i] = variable
+			continue
+		}
+		at[name] = len(out)
+		out = append(out, variable)
+	}
+	return out
+}
+
+// Close implements backend.Session. After a failure it may be called again;
+// what could not be removed stays in the registry for the next start.
+func (s *session) Close(ctx context.Context) error {
+	if s.closed {
+		return nil
+	}
+	if s.files != nil {
+		s.files.let()
+	}
+	if err := s.discard(ctx); err != nil {
+		return fmt.Errorf("closing session: %w", err)
+	}
+	if err := s.b.unregister(s.id); err != nil {
+		return fmt.Errorf("closing session: %w", err)
+	}
+	s.files, s.closed = nil, true
+	return nil
+}
+
+// discard removes container and files, unless they are to be kept.
+func (s *session) discard(ctx context.Context) error {
+	if s.keep {
+		return s.box.stop(ctx)
+	}
+	if s.box.tried {
+		if err := s.b.d.remove(ctx, s.box.name); err != nil {
+			return err
+		}
+	}
+	base, err := s.b.place(s.id)
+	if err != nil {
+		return err
+	}
+	return workspace.Remove(base)
+}
