@@ -51,6 +51,11 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 		return err
 	}
 	host.NetworkMode = container.NetworkMode(on)
+	if !b.d.noIPv6.Load() {
+		// Daemons give containers no ::1 by default, but a localhost that
+		// means it.
+		host.Sysctls = map[string]string{loopbackIPv6: "0"}
+	}
 	b.tried = true
 	made, err := b.d.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, platformOf(p.opt.Platform), b.name)
 	if err != nil {
@@ -59,6 +64,9 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	b.id, b.network = made.ID, on
 	return nil
 }
+
+// loopbackIPv6 is 0 where the loopback has an IPv6 address.
+const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 
 // host are the limits of a container and what keeps it from its host.
 func (p blueprint) host() (*container.HostConfig, error) {

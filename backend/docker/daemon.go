@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/docker/docker/client"
@@ -18,6 +19,8 @@ const callTimeout = 2 * time.Minute
 type Daemon struct {
 	api  *client.Client
 	host string
+
+	noIPv6 atomic.Bool // its kernel has none
 
 	mu       sync.Mutex
 	security []string // what it says of itself; nil before it is asked

@@ -42,7 +42,12 @@ const probeMark = "fevalgraph-fact "
 // probe runs a container without a workspace.
 func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	var out bytes.Buffer
-	res, err := b.runOnce(ctx, "probe", image, job{script: b.probeScript(image), grace: b.opt.Grace, limit: launchTimeout, out: &out})
+	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: launchTimeout, out: &out}
+	res, err := b.runOnce(ctx, "probe", image, ask)
+	if errors.Is(err, errNoIPv6) {
+		b.d.noIPv6.Store(true)
+		res, err = b.runOnce(ctx, "probe", image, ask)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -127,11 +127,17 @@ func (d *Daemon) startError(err error) error {
 	if says(err, "could not select device driver", "nvidia-container-cli", "unresolvable cdi devices") {
 		return &GPUError{Err: err}
 	}
+	if says(err, "/proc/sys/net/ipv6/") {
+		return fmt.Errorf("%w: %w", errNoIPv6, err)
+	}
 	if says(err, "unable to find user", "unable to find group", "no matching entries in passwd file", "no matching entries in group file") {
 		return fmt.Errorf("the image does not know the user: %w", err)
 	}
 	return fmt.Errorf("starting the container: %w", err)
 }
+
+// errNoIPv6 is why a container does not start on a kernel without IPv6.
+var errNoIPv6 = errors.New("the kernel has no IPv6")
 
 // await returns when the container has ended, by itself or because of the
 // limit or ctx, and whether the limit ended it.
