@@ -44,7 +44,7 @@ locals {
     dirname(path) => "${var.root}/problems/${dirname(path)}"
   }
 
-  # Problems whose tests start a server on a port of their own choice.
+  # Problems whose servers listen on a port that cannot be chosen.
   ports = {
     eve_market_tools = [8000]
     trajectory_api   = [8080]
@@ -144,6 +144,7 @@ problem "scbench" {
     asset_paths   = "relative"
     missing_tests = "skip"
     requires      = try(local.config.test_dependencies, [])
+    ports         = try(local.ports[each.key], [])
   }
 
   dynamic "marker" {
