@@ -50,6 +50,10 @@ locals {
     trajectory_api   = [8080]
   }
 
+  # Their tests have no network but their own, so that what `uv run` would fetch
+  # at its first call must be there before.
+  synced = { for name, ports in local.ports : name => ["uv sync"] }
+
   # The first of these that there is; SlopCodeBench's local environment else.
   environment_files = [for path in compact([
     var.environment,
@@ -207,6 +211,7 @@ solution "reference" {
   files         = "plain"
   ignore        = local.ignore[each.key]
   ignore_syntax = "fnmatch"
+  setup         = try(local.synced[each.key], [])
 }
 
 solution "agent" {
@@ -219,6 +224,7 @@ solution "agent" {
   files         = "plain"
   ignore        = local.ignore[each.key]
   ignore_syntax = "fnmatch"
+  setup         = try(local.synced[each.key], [])
 }
 
 export "scbench" "tree" {
