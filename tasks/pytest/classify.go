@@ -26,6 +26,7 @@ const (
 type read struct {
 	tests     []observed
 	collected int
+	counted   bool       // pytest said in its output how many it collected
 	collector *collector // the first that failed
 	usable    bool
 	mismatch  bool   // pytest did not end the way a report says
@@ -41,7 +42,7 @@ func readReports(l left) read {
 	var r read
 	if m := collectedLine.FindSubmatch(l.log); m != nil {
 		if n, err := strconv.Atoi(string(m[1])); err == nil {
-			r.collected = n
+			r.collected, r.counted = n, true
 		}
 	}
 	if l.exit.Signal != "" || l.exit.TimedOut || l.exit.Code >= signalBase {

@@ -42,7 +42,8 @@ type pick struct{ part, test int }
 // that it would have met first decides, and what it would not have come to
 // any more does not count:
 //
-//   - a run that ended before its tests were collected: nothing was run
+//   - a run that ended before its tests were collected, or before any of them
+//     had run: nothing was run
 //   - a file that could not be collected: nothing was run
 //   - a run that ended before its time: tests up to there count, provided
 //     that there is a report; one that was killed leaves none
@@ -56,7 +57,11 @@ func merge(parts []part) whole {
 	}
 	if i := slices.IndexFunc(parts, part.endedCollecting); i >= 0 {
 		w.follow(&parts[i])
-		w.collected = 0
+		w.collected = collectedBefore(parts, i)
+		return w
+	}
+	if i := slices.IndexFunc(parts, part.ranNothing); i >= 0 {
+		w.follow(&parts[i])
 		return w
 	}
 	if i := slices.IndexFunc(parts, part.couldNotCollect); i >= 0 {
@@ -81,7 +86,7 @@ func merge(parts []part) whole {
 // follow makes the end of one part that of all.
 func (w *whole) follow(p *part) {
 	w.code, w.class, w.usable, w.message = p.exit.Code, p.class, p.usable, p.message
-	if w.message != "" && p.class != report.NoTests {
+	if named := p.class == report.CollectionError && p.collector != nil; w.message != "" && p.class != report.NoTests && !named {
 		w.message = p.file + ": " + w.message
 	}
 }
@@ -118,6 +123,24 @@ func (p part) endedCollecting() bool {
 	return p.collected == 0
 }
 
+// collectedBefore counts the tests that pytest had collected when it ended in
+// part p. It says so unless it was killed.
+func collectedBefore(parts []part, p int) int {
+	n := 0
+	for i := range parts[:p] {
+		if parts[p].counted {
+			n += parts[i].collected
+		}
+	}
+	return n
+}
+
+// ranNothing reports whether the run ended when its tests were collected and
+// none had run: a hook may have failed that looks at all of them.
+func (p part) ranNothing() bool {
+	return p.severity() < 0 && p.usable && len(p.tests) == 0
+}
+
 // couldNotCollect reports whether a test file kept pytest from running any. It
 // does not when pytest was told to go on.
 func (p part) couldNotCollect() bool {
@@ -125,8 +148,8 @@ func (p part) couldNotCollect() bool {
 }
 
 // firstEnd returns the part that ended first of those that ended before all of
-// their tests had run, and how many of all tests had come before; -1 when
-// there is none.
+// their tests had run, and how many tests pytest had come to; -1 when there is
+// none.
 func firstEnd(parts []part, tests []pick) (first, reached int) {
 	first = -1
 	for i := range parts {
