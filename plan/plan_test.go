@@ -233,7 +233,8 @@ func TestEnvironmentOfTests(t *testing.T) {
 	p.compile()
 	p.execute(t.Context(), graph.Options{})
 	env := map[string]string{}
-	for _, v := range p.boxes["local.one"].Calls()[0].Command.Env {
+	// The first command prepares.
+	for _, v := range p.boxes["local.one"].Calls()[1].Command.Env {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value // the last one wins
 	}

@@ -29,7 +29,7 @@ const namePrefix = "fevalgraph-"
 
 // blueprint is what a container is made of.
 type blueprint struct {
-	image  *resolved
+	image  string // ID
 	user   string
 	labels map[string]string
 	mounts []mount.Mount
@@ -41,7 +41,7 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	ctx, cancel := call(ctx)
 	defer cancel()
 	config := &container.Config{
-		Image: p.image.id, User: p.user, Labels: p.labels, Env: initEnv,
+		Image: p.image, User: p.user, Labels: p.labels, Env: initEnv,
 		Entrypoint: []string{"/bin/sh"}, WorkingDir: "/", Hostname: "fevalgraph",
 		OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
@@ -135,7 +135,7 @@ func platformOf(text string) *ocispec.Platform {
 func (d *Daemon) creationError(p blueprint, err error) error {
 	switch err := d.explain(err); {
 	case errdefs.IsNotFound(err) && says(err, "no such image"):
-		return fmt.Errorf("image %s (%s) is gone from the daemon: %w", p.opt.Image, p.image.id, err)
+		return fmt.Errorf("image %s (%s) is gone from the daemon: %w", p.opt.Image, p.image, err)
 	case says(err, "bind source path does not exist"):
 		return fmt.Errorf("%w: %w", errNoSource, err)
 	default:

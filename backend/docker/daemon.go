@@ -3,12 +3,16 @@ package docker
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/docker/docker/client"
+	"github.com/docker/go-connections/tlsconfig"
 )
 
 // callTimeout bounds a call to the daemon that does not wait for a program. A
@@ -29,11 +33,20 @@ type Daemon struct {
 // Connect returns the daemon at e. Nothing is sent before it is used; an error
 // is about e itself.
 func Connect(e Endpoint) (*Daemon, error) {
-	options := []client.Opt{client.WithHost(e.Host), client.WithAPIVersionNegotiation()}
+	options := []client.Opt{client.WithAPIVersionNegotiation()}
 	if e.CertPath != "" {
-		options = append(options, client.WithTLSClientConfig(
-			filepath.Join(e.CertPath, "ca.pem"), filepath.Join(e.CertPath, "cert.pem"), filepath.Join(e.CertPath, "key.pem")))
+		config, err := tlsconfig.Client(tlsconfig.Options{
+			CAFile: filepath.Join(e.CertPath, "ca.pem"), CertFile: filepath.Join(e.CertPath, "cert.pem"),
+			KeyFile: filepath.Join(e.CertPath, "key.pem"), InsecureSkipVerify: e.SkipVerify,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("docker host %q: %w", e.Host, err)
+		}
+		options = append(options, client.WithHTTPClient(&http.Client{
+			Transport: &http.Transport{TLSClientConfig: config}, CheckRedirect: client.CheckRedirect,
+		}))
 	}
+	options = append(options, client.WithHost(e.Host))
 	if e.Version != "" {
 		options = append(options, client.WithVersion(e.Version))
 	}
@@ -42,6 +55,34 @@ func Connect(e Endpoint) (*Daemon, error) {
 		return nil, fmt.Errorf("docker host %q: %w", e.Host, err)
 	}
 	return &Daemon{api: api, host: e.Host}, nil
+}
+
+// Host is where the daemon listens.
+func (d *Daemon) Host() string { return d.host }
+
+// Version is what a daemon says of itself.
+type Version struct {
+	Engine   string // "20.10.24"
+	API      string // that was negotiated: "1.41"
+	Platform string // "linux/amd64"
+	Rootless bool
+}
+
+// Version asks the daemon, for people who want to know whether it is there. An
+// error says what to do about it.
+func (d *Daemon) Version(ctx context.Context) (Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	said, err := d.api.ServerVersion(ctx)
+	if err != nil {
+		return Version{}, fmt.Errorf("asking the daemon for its version: %w", d.explain(err))
+	}
+	info, err := d.api.Info(ctx)
+	if err != nil {
+		return Version{}, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
+	}
+	rootless := slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") })
+	return Version{Engine: said.Version, API: d.api.ClientVersion(), Platform: said.Os + "/" + said.Arch, Rootless: rootless}, nil
 }
 
 // Close lets go of idle connections.

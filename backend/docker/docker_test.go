@@ -70,7 +70,10 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 		})
 		o := o
 		o.Scratch, o.Registry = filepath.Join(dir, "scratch"), registry
-		o.Project, o.Run, o.Grace = "test", t.Name(), 300*time.Millisecond
+		if o.Project == "" {
+			o.Project = "test"
+		}
+		o.Run, o.Grace = t.Name(), 300*time.Millisecond
 		return docker.New(store, d, o), store
 	}
 }

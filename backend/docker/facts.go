@@ -43,10 +43,13 @@ const probeMark = "fevalgraph-fact "
 func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	var out bytes.Buffer
 	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: launchTimeout, out: &out}
-	res, err := b.runOnce(ctx, "probe", image, ask)
+	var res result
+	asked := once{b: b, image: image, name: "probe", on: b.opt.network(false),
+		after: func(_ context.Context, _ string, r result) error { res = r; return nil }}
+	err := asked.run(ctx, ask)
 	if errors.Is(err, errNoIPv6) {
 		b.d.noIPv6.Store(true)
-		res, err = b.runOnce(ctx, "probe", image, ask)
+		err = asked.run(ctx, ask)
 	}
 	if err != nil {
 		return nil, err

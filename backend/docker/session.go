@@ -28,6 +28,7 @@ type session struct {
 	name   string // for people
 	keep   bool
 	image  *resolved
+	ground *resolved // that it is on; nil for none
 	facts  *facts
 	box    box
 	files  delivery
@@ -42,8 +43,14 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
+	var ground *resolved
+	if spec.Ground != "" {
+		if ground, err = b.d.inspect(ctx, Options{Image: spec.Ground}); err != nil {
+			return nil, fmt.Errorf("opening session: %w", err)
+		}
+	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, facts: found, box: box{d: b.d, name: namePrefix + id}}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, ground: ground, facts: found, box: box{d: b.d, name: namePrefix + id}}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
@@ -83,7 +90,11 @@ func (b *Backend) unregister(id string) error {
 
 // blueprint is what the session's container is made of.
 func (s *session) blueprint(mounts []mount.Mount) blueprint {
-	return s.b.blueprint(s.image, s.id, s.name, s.keep, mounts)
+	image := s.image
+	if s.ground != nil {
+		image = s.ground
+	}
+	return s.b.blueprint(image, s.id, s.name, s.keep, mounts)
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
@@ -91,30 +102,7 @@ func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts 
 	if keep {
 		labels[LabelKeep] = "true"
 	}
-	return blueprint{image: image, user: b.user(image), labels: labels, mounts: mounts, opt: b.opt}
-}
-
-// runOnce runs one job in a container of its own, without a workspace.
-func (b *Backend) runOnce(ctx context.Context, name string, image *resolved, j job) (res result, err error) {
-	if err := context.Cause(ctx); err != nil {
-		return result{}, err
-	}
-	id := workspace.NewID()
-	if err := b.register(backend.Entry{ID: id, Name: name}); err != nil {
-		return result{}, err
-	}
-	once := box{d: b.d, name: namePrefix + id}
-	defer func() {
-		removed := b.d.remove(ctx, once.name)
-		if removed == nil {
-			removed = b.unregister(id)
-		}
-		err = errors.Join(err, removed)
-	}()
-	if err := once.create(ctx, b.blueprint(image, id, name, false, nil), b.opt.network(false)); err != nil {
-		return result{}, err
-	}
-	return once.run(ctx, j)
+	return blueprint{image: image.id, user: b.user(b.image), labels: labels, mounts: mounts, opt: b.opt}
 }
 
 // Dir implements backend.Session.
@@ -149,7 +137,11 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
 	}
 	on := s.b.opt.network(c.Online)
-	l := launch{top: s.b.opt.Workdir, command: c, env: s.environment(c.Env), offline: on == noNetwork}
+	env := c.Env
+	if s.ground != nil {
+		env = append([]string{"XDG_CACHE_HOME=" + cachePath}, env...)
+	}
+	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork}
 	script, err := l.script()
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running a command: %w", err)
@@ -167,11 +159,16 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
-	// Without a limit of its own, a container runs out of its host's memory.
-	exit.HostOOM = res.oom && s.b.opt.Memory == 0
-	exit.OOM = res.oom && s.b.opt.Memory != 0
-	return exit, nil
+	return s.b.exit(res), nil
+}
+
+// exit is what a result means to the caller.
+func (b *Backend) exit(res result) backend.Exit {
+	return backend.Exit{
+		Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds,
+		// Without a limit of its own, a container runs out of its host's memory.
+		HostOOM: res.oom && b.opt.Memory == 0, OOM: res.oom && b.opt.Memory != 0,
+	}
 }
 
 // prepare makes the container, with mounts, or puts it on another network.
@@ -211,8 +208,8 @@ func refusal(word string, c backend.Command) error {
 
 // environment completes that of a command: the image's, the command's, and
 // what every session adds.
-func (s *session) environment(env []string) []string {
-	all := slices.Clone(s.image.env)
+func environment(image *resolved, env []string) []string {
+	all := slices.Clone(image.env)
 	all = append(all, env...)
 	for _, place := range []struct{ name, path string }{{"HOME", homePath}, {"TMPDIR", tempPath}} {
 		if _, set := getenv(env, place.name); !set {

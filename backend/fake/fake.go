@@ -99,6 +99,12 @@ func (b *Backend) Calls() []Call {
 	return slices.Clone(b.calls)
 }
 
+// Prepare implements backend.Backend. It opens and closes a session.
+func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
+	exit, err = backend.PrepareShared(ctx, b, cmd)
+	return "", exit, err
+}
+
 // Open implements backend.Backend.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	s := &session{b: b, spec: spec, files: &Files{}}

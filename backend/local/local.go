@@ -96,6 +96,13 @@ func New(store cache.Store, o Options) *Backend {
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
 
+// Prepare implements backend.Backend: sessions share the machine's files, and
+// so there is no ground.
+func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
+	exit, err = backend.PrepareShared(ctx, b, cmd)
+	return "", exit, err
+}
+
 // Identity names the platform, the interpreter and the versions asked for, for
 // example platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a
 // path.

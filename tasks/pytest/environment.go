@@ -20,9 +20,10 @@ type interpreter interface {
 }
 
 // Environments makes sure, once per backend, set of requirements, interpreter
-// and place of uv's files, that uv can provide pytest. That is where the network is needed, and a failure of
-// it must be told from what tests do. The zero value is ready; it is safe for
-// concurrent use.
+// and place of uv's files, that uv can provide pytest. That is where the
+// network is needed, and a failure of it must be told from what tests do. It
+// comes before there is a submission that could have a hand in it. The zero
+// value is ready; it is safe for concurrent use.
 type Environments struct {
 	mu    sync.Mutex
 	ready map[place]*preparation
@@ -36,31 +37,31 @@ type place struct {
 }
 
 type preparation struct {
-	mu   sync.Mutex
-	done bool
+	mu     sync.Mutex
+	done   bool
+	ground string // for sessions
 }
 
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
-// prepare returns the interpreter for uvx, "" for uv's own choice.
-func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Session, env []string) (string, error) {
-	python := ""
+// prepare returns the interpreter for uvx, "" for uv's own choice, and the
+// ground of the sessions in which uvx is to run.
+func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, ground string, err error) {
 	if b, ok := r.Backend.(interpreter); ok {
-		path, _, err := b.Interpreter(ctx)
-		if err != nil {
-			return "", err
+		if python, _, err = b.Interpreter(ctx); err != nil {
+			return "", "", err
 		}
-		python = path
 	}
-	p := e.at(place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(env)})
+	where := place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(env)}
+	p := e.at(where)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
-		return python, nil
+		return python, p.ground, nil
 	}
 	var out capped.Buffer
-	exit, err := session.Exec(ctx, backend.Command{
+	ground, exit, err := r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
 		Argv: append(r.uvx(python, false), "--version"), Env: env, Timeout: prepareTimeout, Output: &out,
 	})
 	var tool *backend.ToolError
@@ -68,13 +69,13 @@ func (e *Environments) prepare(ctx context.Context, r *Run, session backend.Sess
 		tool.Hint = "uvx comes with uv: pip install uv"
 	}
 	if err != nil {
-		return "", fmt.Errorf("preparing pytest with uv: %w", err)
+		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code != 0 {
-		return "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
+		return "", "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
 	}
-	p.done = true
-	return python, nil
+	p.done, p.ground = true, ground
+	return python, ground, nil
 }
 
 func (e *Environments) at(where place) *preparation {

@@ -26,7 +26,7 @@ func TestLogIsOfTheTestsAlone(t *testing.T) {
 	if outputs[OutputLog] != said || outputs[OutputSetup] != "$ setup\ncollected 9 items\n[exit 0]\n" {
 		t.Errorf("the log is %q, that of the set-up %q", outputs[OutputLog], outputs[OutputSetup])
 	}
-	if got := s.box.Calls()[0].Command.Argv; got[0] != "/bin/sh" || got[1] != "-c" || got[2] != "setup" {
+	if got := s.box.Calls()[1].Command.Argv; got[0] != "/bin/sh" || got[1] != "-c" || got[2] != "setup" {
 		t.Errorf("set-up is run as %q", got)
 	}
 }

@@ -203,16 +203,17 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // submission gets to run before the tests can touch them. A session is
 // returned also with an error that came later; the caller closes it.
 func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session backend.Session, python string, err error) {
+	python, ground, err := r.Environment.prepare(ctx, r, r.variables())
+	if err != nil {
+		return nil, "", err
+	}
 	submission, _ := w.Input("submission", "tree")
-	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}})
+	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}, Ground: ground})
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}
 	env := r.environ(session.Dir())
 	if err := r.setUp(ctx, session, env, setup); err != nil {
-		return session, "", err
-	}
-	if python, err = r.Environment.prepare(ctx, r, session, env); err != nil {
 		return session, "", err
 	}
 	inputs, err := r.problemInputs(ctx, w)
@@ -244,12 +245,18 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input
 	), nil
 }
 
-// environ is the environment of the tests in a workspace at dir.
-func (r *Run) environ(dir string) []string {
+// variables are those that were configured.
+func (r *Run) variables() []string {
 	env := make([]string, 0, len(r.Env)+len(r.Assets)+2)
 	for _, v := range r.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
+	return env
+}
+
+// environ is the environment of the tests in a workspace at dir.
+func (r *Run) environ(dir string) []string {
+	env := r.variables()
 	if r.RelativeAssets {
 		dir = ""
 	}
@@ -297,7 +304,7 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.secrets()))
 		redacted := backend.Redact(io.MultiWriter(&said, out), r.secrets())
 		exit, err := session.Exec(ctx, backend.Command{
-			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Output: redacted,
+			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Online: true, Output: redacted,
 		})
 		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)

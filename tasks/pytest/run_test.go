@@ -344,10 +344,20 @@ func TestHugeOutput(t *testing.T) {
 }
 
 func TestOpenFails(t *testing.T) {
-	s := newBench(t)
-	s.box.OnOpen = func(backend.Spec) error { return errors.New("no space left on device") }
-	if st, _ := s.execute(); st.State != event.Broken || st.Message != "opening a session: opening session: no space left on device" {
-		t.Errorf("%s: %s", st.State, st.Message)
+	for fails, message := range map[string]string{
+		"prepare":        "preparing pytest with uv: opening session: no space left on device",
+		"pytest:kv/cp/a": "opening a session: opening session: no space left on device",
+	} {
+		s := newBench(t)
+		s.box.OnOpen = func(spec backend.Spec) error {
+			if spec.Name == fails {
+				return errors.New("no space left on device")
+			}
+			return nil
+		}
+		if st, _ := s.execute(); st.State != event.Broken || st.Message != message {
+			t.Errorf("%s: %s: %s", fails, st.State, st.Message)
+		}
 	}
 }
 

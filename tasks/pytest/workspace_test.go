@@ -24,7 +24,11 @@ func TestEnvironment(t *testing.T) {
 	s.execute()
 	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/workspace/tests/assets/data",
 		"SCBENCH_ASSET_CFG=/workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
-	for _, c := range s.box.Calls() {
+	for i, c := range s.box.Calls() {
+		want := want
+		if i == 0 { // preparing knows no checkpoint
+			want = want[:3]
+		}
 		if diff := cmp.Diff(want, c.Command.Env); diff != "" {
 			t.Errorf("%q: %s", c.Command.Argv, diff)
 		}

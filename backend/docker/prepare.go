@@ -1,0 +1,178 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// A ground is an image: that of the backend and what a command fetched into
+// cachePath. Sessions on it have a copy each that costs nothing until it is
+// written to, so that no submission can have a hand in what another is judged
+// with, and that needs neither the network nor this machine's files.
+
+const (
+	groundRepository = "fevalgraph/ground"
+	// LabelGround marks images that are grounds. They have LabelProject, too.
+	LabelGround = "fevalgraph.ground"
+
+	// cachePath is XDG_CACHE_HOME of commands on a ground and of those that
+	// make one.
+	cachePath = "/fevalgraph/cache"
+
+	// groundRecipe is raised when grounds are made in another way.
+	groundRecipe = 1
+)
+
+// Prepare implements backend.Backend. A ground that was made for the same
+// image, user and name, by whatever run, is used again. Only what cmd leaves
+// below XDG_CACHE_HOME and elsewhere in the image lasts, not what it leaves in
+// HOME, TMPDIR and its directory.
+func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
+	ground, exit, err = b.prepare(ctx, name, cmd)
+	if err != nil {
+		return "", exit, fmt.Errorf("preparing a ground: %w", err)
+	}
+	return ground, exit, nil
+}
+
+func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (string, backend.Exit, error) {
+	image, found, err := b.resolve(ctx)
+	if err != nil {
+		return "", backend.Exit{}, err
+	}
+	ground := groundRepository + ":" + groundTag(image.id, b.user(image), name)
+	_, err = b.d.inspect(ctx, Options{Image: ground})
+	if err == nil || !errdefs.IsNotFound(err) {
+		return ground, backend.Exit{}, err
+	}
+	// uv would leave the compiling to every session.
+	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + cachePath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
+	cmd.Dir, cmd.Online = "", true
+	l := launch{top: tempPath, command: cmd, env: environment(image, cmd.Env)}
+	script, err := l.script()
+	if err != nil {
+		return "", backend.Exit{}, err
+	}
+	maker := once{
+		b: b, image: image, name: "prepare", on: b.opt.network(true),
+		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
+		before: func(ctx context.Context, id string) error { return b.d.makeOwn(ctx, id, cachePath, found) },
+	}
+	var res result
+	maker.after = func(ctx context.Context, id string, r result) error {
+		if res = r; r.word != wordReady || r.code != 0 || r.timedOut {
+			return nil
+		}
+		return b.commit(ctx, id, ground)
+	}
+	err = maker.run(ctx, job{script: script, limit: cmd.Timeout, grace: b.opt.Grace, out: cmd.Output})
+	if err == nil {
+		err = refusal(res.word, cmd)
+	}
+	if err != nil {
+		return "", backend.Exit{}, err
+	}
+	exit := b.exit(res)
+	if exit != (backend.Exit{Seconds: exit.Seconds}) {
+		return "", exit, nil
+	}
+	return ground, exit, nil
+}
+
+// groundTag is a digest of what a ground depends on.
+func groundTag(parts ...string) string {
+	h := sha256.New()
+	for _, part := range append([]string{fmt.Sprint(groundRecipe)}, parts...) {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		h.Write(length[:])
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// commit makes a stopped container an image.
+func (b *Backend) commit(ctx context.Context, id, reference string) error {
+	ctx, cancel := call(ctx)
+	defer cancel()
+	_, err := b.d.api.ContainerCommit(ctx, id, container.CommitOptions{
+		Reference: reference, Comment: "made by fevalgraph",
+		Changes: []string{fmt.Sprintf("LABEL %s=%q %s=true", LabelProject, b.opt.Project, LabelGround)},
+	})
+	if err != nil {
+		return fmt.Errorf("keeping what was fetched: %w", b.d.explain(err))
+	}
+	return nil
+}
+
+// makeOwn makes a directory in a container that does not run, for the user of
+// its commands.
+func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) error {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(dir, "/") + "/", Mode: 0o755, Uid: owner.uid, Gid: owner.gid})
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	ctx, cancel := call(ctx)
+	defer cancel()
+	if err := d.api.CopyToContainer(ctx, id, "/", &archive, container.CopyToContainerOptions{}); err != nil {
+		return fmt.Errorf("making %s in the container: %w", dir, d.explain(err))
+	}
+	return nil
+}
+
+// once is a container for one job, without a session.
+type once struct {
+	b      *Backend
+	image  *resolved
+	name   string // for people
+	on     string // network
+	mounts []mount.Mount
+	before func(ctx context.Context, id string) error           // the start; nil does nothing
+	after  func(ctx context.Context, id string, r result) error // the end, before the removal
+}
+
+func (o *once) run(ctx context.Context, j job) (err error) {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	b, id := o.b, workspace.NewID()
+	if err := b.register(backend.Entry{ID: id, Name: o.name}); err != nil {
+		return err
+	}
+	c := box{d: b.d, name: namePrefix + id}
+	defer func() {
+		removed := b.d.remove(ctx, c.name)
+		if removed == nil {
+			removed = b.unregister(id)
+		}
+		err = errors.Join(err, removed)
+	}()
+	if err := c.create(ctx, b.blueprint(o.image, id, o.name, false, o.mounts), o.on); err != nil {
+		return err
+	}
+	if o.before != nil {
+		if err := o.before(ctx, c.id); err != nil {
+			return err
+		}
+	}
+	res, err := c.run(ctx, j)
+	if err != nil {
+		return err
+	}
+	return o.after(ctx, c.id, res)
+}

@@ -1,0 +1,118 @@
+package docker_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+)
+
+// removeGrounds removes what Prepare made for a project at the test's end.
+func removeGrounds(t *testing.T, d *docker.Daemon, project string) {
+	t.Cleanup(func() {
+		left, err := d.Leftovers(context.Background(), project)
+		for _, l := range left {
+			if err := d.Remove(context.Background(), l); err != nil {
+				t.Error(err)
+			}
+		}
+		if after, err := d.Leftovers(context.Background(), project); err != nil || len(after) > 0 {
+			t.Errorf("left: %+v, %v", after, err)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func sh(script string) backend.Command {
+	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+}
+
+// output runs a command that must exit with 0.
+func output(t *testing.T, s backend.Session, cmd backend.Command) string {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Output = &out
+	exit, err := s.Exec(t.Context(), cmd)
+	if err != nil || exit.Code != 0 || exit.Signal != "" {
+		t.Fatalf("%q: %+v, %v\n%s", cmd.Argv, exit, err, out.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
+	t.Helper()
+	s, err := b.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// What a ground holds is there for every session on it, offline, and what a
+// session makes of it is its own.
+func TestGround(t *testing.T) {
+	d := daemon(t)
+	removeGrounds(t, d, t.Name())
+	for _, byCopy := range []bool{false, true} {
+		o := docker.Options{Image: baseImage, Network: "none", Copy: byCopy, Project: t.Name()}
+		b, _ := opener(d, o)(t)
+		fetch := sh(`grep -q eth0 /proc/net/dev && echo fetched | tee "$XDG_CACHE_HOME/wheel" > "$HOME/f"; date > "$XDG_CACHE_HOME/when"; chmod 444 "$XDG_CACHE_HOME/when"`)
+		ground, exit, err := b.Prepare(t.Context(), "fetch", fetch)
+		if err != nil || exit.Code != 0 || ground == "" {
+			t.Fatalf("got %q, %+v, %v", ground, exit, err)
+		}
+		first := open(t, b, backend.Spec{Ground: ground})
+		second := open(t, b, backend.Spec{Ground: ground})
+		const show = `cat "$XDG_CACHE_HOME/wheel" && ls -A "$HOME" && ! grep -q eth0 /proc/net/dev`
+		if got := output(t, first, sh(show+` && echo poisoned > "$XDG_CACHE_HOME/wheel"`)); got != "fetched" {
+			t.Errorf("got %q", got)
+		}
+		if got := output(t, second, sh(show)); got != "fetched" {
+			t.Errorf("the other session sees %q", got)
+		}
+		if got := output(t, first, sh(`cat "$XDG_CACHE_HOME/wheel"`)); got != "poisoned" {
+			t.Errorf("its own change is lost: %q", got)
+		}
+		// It is made once, whoever asks.
+		other, _ := opener(d, o)(t)
+		if again, _, err := other.Prepare(t.Context(), "fetch", sh("exit 1")); err != nil || again != ground {
+			t.Errorf("a second time: %q, %v", again, err)
+		}
+		if another, _, err := b.Prepare(t.Context(), "another", fetch); err != nil || another == ground {
+			t.Errorf("under another name: %q, %v", another, err)
+		}
+		if bare := open(t, b, backend.Spec{}); output(t, bare, sh(`echo "$XDG_CACHE_HOME"; ls -d /fevalgraph/cache || true`)) != "ls: /fevalgraph/cache: No such file or directory" {
+			t.Error("a session without a ground has its files")
+		}
+	}
+}
+
+func TestGroundFails(t *testing.T) {
+	d := daemon(t)
+	removeGrounds(t, d, t.Name())
+	b, _ := opener(d, docker.Options{Image: baseImage, Project: t.Name()})(t)
+	var out bytes.Buffer
+	cmd := sh("echo no network; exit 3")
+	cmd.Output = &out
+	ground, exit, err := b.Prepare(t.Context(), "fails", cmd)
+	if err != nil || ground != "" || exit.Code != 3 || out.String() != "no network\n" {
+		t.Errorf("got %q, %+v, %v, %q", ground, exit, err, out.String())
+	}
+	// That is not remembered.
+	if ground, exit, err := b.Prepare(t.Context(), "fails", sh("exit 0")); err != nil || exit.Code != 0 || ground == "" {
+		t.Errorf("got %q, %+v, %v", ground, exit, err)
+	}
+	if _, err := b.Open(t.Context(), backend.Spec{Ground: "fevalgraph/ground:gone"}); err == nil || !strings.Contains(err.Error(), "fevalgraph/ground:gone") {
+		t.Errorf("on a ground that has gone: %v", err)
+	}
+}
