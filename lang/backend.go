@@ -11,10 +11,14 @@ import (
 func backendKinds() map[string]func(*block, *Backend) {
 	return map[string]func(*block, *Backend){
 		"local": func(b *block, made *Backend) {
+			made.Python, _ = b.text("python")
 			made.Local = &LocalBackend{}
-			made.Local.Python, _ = b.text("python")
 			made.Local.Versions, _ = b.texts("versions")
 			made.Local.PrivateNetwork, _ = b.truth("private_network")
+		},
+		"docker": func(b *block, made *Backend) {
+			made.Python, _ = b.text("python")
+			made.Docker = b.docker()
 		},
 	}
 }

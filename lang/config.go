@@ -84,7 +84,7 @@ type Retry struct {
 
 // Backend is a place where commands run.
 type Backend struct {
-	Kind string // "local"
+	Kind string // "local", "docker"
 	Name string
 	Pool string // name of a Pool, "cpu" by default
 	// Retry is nil when the block says nothing.
@@ -92,9 +92,11 @@ type Backend struct {
 	Env          []EnvVar // sorted by name
 	Inherit      []string // variables taken from the caller's environment, hashed by value
 	Passthrough  []string // variables taken from it but not hashed: proxies, certificates
+	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string // commands run in the workspace before the tests
 	SetupTimeout time.Duration
-	Local        *LocalBackend // set when Kind is "local"
+	Local        *LocalBackend  // set when Kind is "local"
+	Docker       *DockerBackend // set when Kind is "docker"
 	Range        diag.Range
 }
 
@@ -103,9 +105,33 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
 // LocalBackend is the schema of backend "local".
 type LocalBackend struct {
-	Python         string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Versions       []string // shell commands whose output is part of the identity
 	PrivateNetwork bool     // tests with ports get a network of their own, where the machine allows it
+}
+
+// DockerBackend is the schema of backend "docker". Empty texts and zero are
+// the daemon's or the image's choice, or no limit.
+type DockerBackend struct {
+	Image    string // reference or ID
+	Pull     string // "missing", "always", "never"
+	Platform string // "linux/arm64"
+	Network  string // "none", "bridge", or the name of a network
+	User     string // name or number, either with ":group"
+	Workdir  string // absolute, clean
+	CPUs     float64
+	Memory   int64 // bytes
+	Pids     int
+	GPUs     string // "all", a number, "device=" and ids
+	NoInit   bool
+	Mounts   []Mount
+}
+
+// Mount is a file or directory of the daemon's machine in its containers.
+type Mount struct {
+	Source   string // absolute
+	Target   string // absolute, clean
+	ReadOnly bool
+	Range    diag.Range
 }
 
 // Problem is one instance of a problem block.

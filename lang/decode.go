@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -281,6 +282,49 @@ func (b *block) whole(name, what string, v cty.Value) (int, bool) {
 		return 0, false
 	}
 	return int(n), true
+}
+
+// number reads a number above zero.
+func (b *block) number(name string) (float64, given) {
+	a := b.schemaOf(name, TypeNumber)
+	v, g := b.value(a)
+	if g != isSet {
+		return 0, g
+	}
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil {
+		b.wrongType(name, "a number", v.Type())
+		return 0, isFailed
+	}
+	f, _ := n.AsBigFloat().Float64()
+	if !(f > 0) || math.IsInf(f, 0) {
+		b.reject(name, "out-of-range", "Number out of range", fmt.Sprintf("%s must be above 0, not %s.", name, valueText(n)), "")
+		return 0, isFailed
+	}
+	return f, isSet
+}
+
+// size reads a number of bytes above zero.
+func (b *block) size(name string) (int64, given) {
+	a := b.schemaOf(name, TypeSize)
+	v, g := b.value(a)
+	if g != isSet {
+		return 0, g
+	}
+	text, err := convert.Convert(v, cty.String)
+	if err != nil {
+		b.wrongType(name, `a size such as "512MiB"`, v.Type())
+		return 0, isFailed
+	}
+	n, err := ParseSize(text.AsString())
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%q is no memory at all", text.AsString())
+	}
+	if err != nil {
+		b.reject(name, "bad-size", "Bad size", fmt.Sprintf("%s: %v.", name, err), "")
+		return 0, isFailed
+	}
+	return n, isSet
 }
 
 // truth reads a bool.

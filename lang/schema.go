@@ -42,8 +42,10 @@ const (
 	TypeText       AttributeType = "string"
 	TypeInteger    AttributeType = "whole number"
 	TypeIntegers   AttributeType = "list(whole number)" // a set or tuple is taken too
+	TypeNumber     AttributeType = "number"             // with a fraction
 	TypeBool       AttributeType = "bool"
 	TypeDuration   AttributeType = "duration"       // "20s", "1h30m"
+	TypeSize       AttributeType = "size"           // "512MiB", "5GB"
 	TypeTexts      AttributeType = "list(string)"   // a set or tuple is taken too
 	TypeOneOrTexts AttributeType = "string or list" // of strings
 	TypeMap        AttributeType = "map(string)"

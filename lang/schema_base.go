@@ -98,36 +98,3 @@ func retrySchema() BlockSchema {
 		},
 	}
 }
-
-func backendSchema() BlockSchema {
-	return BlockSchema{
-		Name: "backend", Labels: []string{"kind", "name"}, Repeats: true,
-		Doc: "A place where commands run. Without any, the backend local.host exists.",
-		Attributes: []AttributeSchema{
-			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
-			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},
-			{Name: "inherit", Type: TypeTexts, Default: `["PATH"]`, Doc: "Variables taken from the caller's environment; their values enter keys."},
-			{Name: "passthrough", Type: TypeTexts, Default: passthroughDefault, Doc: "Variables taken from the caller's environment whose values do not enter keys: proxies, certificates, package indexes."},
-			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands run in the workspace before the tests."},
-			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
-		},
-		Blocks: []BlockSchema{retrySchema()},
-		Kinds: []BlockSchema{{
-			Name: "local",
-			Doc:  "This machine, without isolation.",
-			Attributes: []AttributeSchema{
-				{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
-				{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
-				{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a network of their own where the machine allows it. Otherwise they use the machine's, one after another."},
-			},
-		}},
-		later: []string{"docker", "gojudge", "skypilot", "remote"},
-	}
-}
-
-const passthroughDefault = `[
-  "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
-  "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-  "UV_CACHE_DIR", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_PYTHON_INSTALL_DIR",
-  "UV_SYSTEM_CERTS", "UV_NATIVE_TLS",
-]`

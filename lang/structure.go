@@ -50,6 +50,9 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 	case schema.block(attr.Name) != nil:
 		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
+	case schema.block(strings.TrimSuffix(attr.Name, "s")) != nil:
+		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
+		f.hint = fmt.Sprintf("write a block for each: %s { … }", strings.TrimSuffix(attr.Name, "s"))
 	default:
 		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")

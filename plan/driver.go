@@ -3,7 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -54,13 +54,18 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 }
 
 // baseEnv is the environment that a backend block gives, lowest first:
-// defaults, passed through, inherited, set.
+// defaults, the places of tools, passed through, inherited, set.
 func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
 	base := []pytest.Var{{Name: "LANG", Value: "C.UTF-8"}}
-	base = append(base, c.toolPlaces()...)
-	if b.Local != nil && b.Local.Python != "" {
+	if c.env.Tools != nil {
+		for _, variable := range c.env.Tools(b) {
+			name, value, _ := strings.Cut(variable, "=")
+			base = append(base, pytest.Var{Name: name, Value: value, Unhashed: true})
+		}
+	}
+	if b.Python != "" {
 		// For uv in set-up commands and tests; the identity has the version.
-		base = append(base, pytest.Var{Name: "UV_PYTHON", Value: b.Local.Python, Unhashed: true})
+		base = append(base, pytest.Var{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
 	}
 	for _, name := range b.Passthrough {
 		if value, ok := c.env.LookupEnv(name); ok {
@@ -73,27 +78,6 @@ func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
 		}
 	}
 	return append(base, vars(b.Env)...)
-}
-
-// toolPlaces points uv at the caller's cache and interpreters, and rustup at
-// the caller's toolchains: sessions have a home directory of their own, where
-// they would find none.
-func (c *compiler) toolPlaces() []pytest.Var {
-	home, ok := c.env.LookupEnv("HOME")
-	if !ok || home == "" {
-		return nil
-	}
-	under := func(variable string, fallback ...string) string {
-		if dir, ok := c.env.LookupEnv(variable); ok && filepath.IsAbs(dir) {
-			return dir
-		}
-		return filepath.Join(append([]string{home}, fallback...)...)
-	}
-	return []pytest.Var{
-		{Name: "UV_CACHE_DIR", Value: filepath.Join(under("XDG_CACHE_HOME", ".cache"), "uv"), Unhashed: true},
-		{Name: "UV_PYTHON_INSTALL_DIR", Value: filepath.Join(under("XDG_DATA_HOME", ".local", "share"), "uv", "python"), Unhashed: true},
-		{Name: "RUSTUP_HOME", Value: under("RUSTUP_HOME", ".rustup"), Unhashed: true},
-	}
 }
 
 func (d *driver) environ(own []lang.EnvVar) []pytest.Var {

@@ -115,6 +115,7 @@ func (p *project) compile() {
 			}
 			return p.boxes[b.Addr()], nil
 		},
+		Tools: func(b *lang.Backend) []string { return []string{"UV_CACHE_DIR=/cache of " + b.Kind + "/uv"} },
 		LookupEnv: func(name string) (string, bool) {
 			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
 		},
@@ -147,6 +148,8 @@ type box struct {
 	// unplugged is the address of the node that breaks.
 	unplugged string
 }
+
+func (b *box) Platform(context.Context) (string, error) { return "linux/amd64", nil }
 
 func (b *box) Interpreter(context.Context) (path, version string, err error) {
 	return "/usr/bin/python3", "CPython 3.12.1", nil

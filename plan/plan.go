@@ -39,6 +39,10 @@ type Environment struct {
 	// Backend makes the driver of a backend block; env is the environment of
 	// its probes.
 	Backend func(b *lang.Backend, env []string) (Driver, error)
+	// Tools are variables, KEY=value, that lead tools to their files where a
+	// backend runs commands: caches, interpreters. They enter no key. Nil gives
+	// none.
+	Tools func(b *lang.Backend) []string
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
 	// Pins returns the locked requirements of a problem on a backend. A nil
@@ -53,6 +57,8 @@ type Driver interface {
 	// Interpreter returns the Python interpreter that the identity names, and
 	// its implementation and version: "CPython 3.11.7".
 	Interpreter(ctx context.Context) (path, version string, err error)
+	// Platform is what that is for: "linux/amd64".
+	Platform(ctx context.Context) (string, error)
 }
 
 // Plan is a compiled configuration.

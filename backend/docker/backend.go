@@ -24,6 +24,8 @@ type Backend struct {
 	facts *facts
 
 	apart atomic.Bool // the daemon does not see this machine's files
+
+	err error // why there is no daemon to ask
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -34,11 +36,19 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	return &Backend{store: store, d: d, opt: o.withDefaults()}
 }
 
+// Unreachable returns a backend that answers everything with err: where it is
+// known beforehand that no daemon can be talked to, that is left to those who
+// need one.
+func Unreachable(err error) *Backend { return &Backend{err: err} }
+
 // resolve returns the image and what a container of it says about itself. The
 // first success of each is kept for the life of b.
 func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.err != nil {
+		return nil, nil, b.err
+	}
 	if err := b.opt.check(); err != nil {
 		return nil, nil, err
 	}

@@ -36,6 +36,20 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	return found.python, found.version, nil
 }
 
+// Platform is the image's, "linux/amd64". A variant is told only where programs
+// for one may not run on another.
+func (b *Backend) Platform(ctx context.Context) (string, error) {
+	image, _, err := b.resolve(ctx)
+	if err != nil {
+		return "", err
+	}
+	parts := strings.SplitN(image.platform, "/", 3)
+	if len(parts) == 3 && parts[1] != "arm" {
+		return parts[0] + "/" + parts[1], nil
+	}
+	return image.platform, nil
+}
+
 // The probe marks its answers, because programs that it asks may print more.
 const probeMark = "fevalgraph-fact "
 

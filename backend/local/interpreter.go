@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
@@ -37,6 +38,11 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	}
 	return b.python.path, b.python.version, nil
 }
+
+// Platform is this machine's.
+func (b *Backend) Platform(context.Context) (string, error) { return platform, nil }
+
+const platform = runtime.GOOS + "/" + runtime.GOARCH
 
 func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 	uv, err := lookPath("uv", b.opt.Path, "/")

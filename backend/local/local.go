@@ -21,7 +21,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -112,7 +111,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 		return nil, err
 	}
 	identity := backend.Identity{
-		{Label: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Label: "platform", Value: platform},
 		{Label: "python", Value: version},
 	}
 	for i, command := range b.opt.Versions {

@@ -29,7 +29,7 @@ shared content store is not touched; see cache gc.`,
 
 func (a *app) runClean(ctx context.Context, keepRuns int, all bool) error {
 	state := a.projectState()
-	reaped, err := backend.Reap(ctx, filepath.Join(state, "sessions"), reapers())
+	reaped, err := backend.Reap(ctx, filepath.Join(state, "sessions"), a.reapers())
 	if err != nil {
 		return exit(exitNotJudged, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +26,8 @@ type locker struct {
 	path    string
 	state   string
 	reads   bool
-	upgrade bool // resolve anew, without regard to the lock file
+	upgrade bool                                  // resolve anew, without regard to the lock file
+	inside  map[plan.Driver]requirements.Resolver // of backends that resolve where they run
 
 	mu     sync.Mutex
 	lock   *requirements.Lock
@@ -38,7 +38,7 @@ type locker struct {
 
 func newLocker(p *project) (*locker, error) {
 	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), state: p.state, reads: p.reads,
-		failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
+		inside: map[plan.Driver]requirements.Resolver{}, failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
 	l.upgrade = p.renews
 	var err error
 	if l.lock, err = requirements.Load(l.path); err != nil && p.renews {
@@ -48,19 +48,20 @@ func newLocker(p *project) (*locker, error) {
 	return l, err
 }
 
-// platform is part of a set's identity: versions may differ between platforms.
-const platform = runtime.GOOS + "/" + runtime.GOARCH
-
 // pins implements plan.Environment.Pins.
 func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]string, error) {
 	interpreter, version, err := d.Interpreter(ctx)
 	if err != nil {
 		return nil, err
 	}
+	platform, err := d.Platform(ctx)
+	if err != nil {
+		return nil, err
+	}
 	python := minorVersion(version)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := setKey(python, requires)
+	key := setKey(python, platform, requires)
 	l.used[key] = true
 	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.upgrade || l.done[key]) {
 		return pins, nil
@@ -77,7 +78,13 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	case l.app.flags.offline:
 		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
 	}
-	pins, err := l.resolve(ctx, interpreter, python, requires)
+	resolver := l.inside[d]
+	if resolver == nil {
+		if resolver, err = l.uv(); err != nil {
+			return nil, err
+		}
+	}
+	pins, err := l.resolve(ctx, resolver, interpreter, requirements.Set{Python: python, Platform: platform, Requires: requires})
 	if err != nil {
 		l.failed[key] = err
 		return nil, err
@@ -86,13 +93,10 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	return pins, nil
 }
 
-// resolve asks uv and writes the lock file, while no other process of the
-// project does: what that wrote meanwhile is kept, and is an answer, too.
-func (l *locker) resolve(ctx context.Context, interpreter, python string, requires []string) ([]string, error) {
-	uv, err := l.uv()
-	if err != nil {
-		return nil, err
-	}
+// resolve asks for the pins of a set and writes the lock file, while no other
+// process of the project does: what that wrote meanwhile is kept, and is an
+// answer, too.
+func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, interpreter string, set requirements.Set) ([]string, error) {
 	release, err := l.exclusive(ctx)
 	if err != nil {
 		return nil, err
@@ -103,15 +107,15 @@ func (l *locker) resolve(ctx context.Context, interpreter, python string, requir
 		if l.lock, err = requirements.Load(l.path); err != nil {
 			return nil, &graph.InputError{Err: err}
 		}
-		if pins, ok := l.lock.Pins(python, platform, requires); ok {
+		if pins, ok := l.lock.Pins(set.Python, set.Platform, set.Requires); ok {
 			return pins, nil
 		}
-		preferences = l.lock.Preferences(python, platform)
+		preferences = l.lock.Preferences(set.Python, set.Platform)
 	}
 	if !l.app.flags.quiet {
-		fmt.Fprintf(l.app.io.Err, "locking %d requirements for Python %s\n", len(requires), python)
+		fmt.Fprintf(l.app.io.Err, "locking %d requirements for Python %s\n", len(set.Requires), set.Python)
 	}
-	pins, err := uv.Resolve(ctx, interpreter, requires, preferences)
+	pins, err := resolver.Resolve(ctx, interpreter, set.Requires, preferences)
 	var unresolvable *requirements.UnresolvableError
 	if errors.As(err, &unresolvable) {
 		return nil, &graph.InputError{Err: err}
@@ -119,7 +123,8 @@ func (l *locker) resolve(ctx context.Context, interpreter, python string, requir
 	if err != nil {
 		return nil, err
 	}
-	l.lock.Put(requirements.Set{Python: python, Platform: platform, Requires: requires, Pins: pins})
+	set.Pins = pins
+	l.lock.Put(set)
 	if err := l.lock.Save(l.path); err != nil {
 		return nil, err
 	}
@@ -153,8 +158,8 @@ func (l *locker) uv() (*requirements.UV, error) {
 	return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
 }
 
-// prune drops the sets that nothing asked for, of this platform and of the
-// interpreters in use: others are somebody else's.
+// prune drops the sets that nothing asked for, of the platforms and interpreters
+// in use: others are somebody else's.
 func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,19 +171,22 @@ func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 	if l.lock, err = requirements.Load(l.path); err != nil {
 		return 0, err
 	}
-	pythons := map[string]bool{}
+	stacks := map[string]bool{}
 	for key := range l.used {
-		python, _, _ := strings.Cut(key, "\x00")
-		pythons[python] = true
+		stack, _, _ := strings.Cut(key, "\x00")
+		stacks[stack] = true
 	}
 	dropped = l.lock.Keep(func(s requirements.Set) bool {
-		return s.Platform != platform || !pythons[s.Python] || l.used[setKey(s.Python, s.Requires)]
+		return !stacks[stackOf(s.Python, s.Platform)] || l.used[setKey(s.Python, s.Platform, s.Requires)]
 	})
 	return dropped, l.lock.Save(l.path)
 }
 
-func setKey(python string, requires []string) string {
-	return python + "\x00" + strings.Join(requirements.Normalise(requires), "\x00")
+// stackOf names what versions are for.
+func stackOf(python, platform string) string { return python + " on " + platform }
+
+func setKey(python, platform string, requires []string) string {
+	return stackOf(python, platform) + "\x00" + strings.Join(requirements.Normalise(requires), "\x00")
 }
 
 // minorVersion is "3.11" of "CPython 3.11.7".

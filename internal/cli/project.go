@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -37,6 +37,7 @@ type project struct {
 	locker *locker
 
 	registry *backend.Registry
+	daemon   *docker.Daemon // nil until a backend needs one
 }
 
 // store is a *cache.Disk, or a *cache.Layered over one that may not be changed.
@@ -90,7 +91,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 		return nil, err
 	}
 	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
+		Store: p.store, States: p.index, Backend: p.driver, Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
 	})
 	if err != nil {
 		p.close()
@@ -181,7 +182,7 @@ func elsewhere(err error) error {
 // openSessions ends what a crashed run left and registers this one.
 func (p *project) openSessions(ctx context.Context) error {
 	sessions := filepath.Join(p.state, "sessions")
-	reaped, err := backend.Reap(ctx, sessions, reapers())
+	reaped, err := backend.Reap(ctx, sessions, p.app.reapers())
 	if err != nil {
 		fmt.Fprintf(p.app.io.Err, "warning: ending what an earlier run left: %v\n", err)
 	}
@@ -192,37 +193,6 @@ func (p *project) openSessions(ctx context.Context) error {
 		return exit(exitNotJudged, err)
 	}
 	return nil
-}
-
-func reapers() map[string]func(context.Context, backend.Entry) error {
-	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap}
-}
-
-// driver makes the backend of a block.
-func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
-	switch b.Kind {
-	case local.Kind:
-		path, _ := p.app.io.LookupEnv("PATH")
-		for _, v := range b.Env {
-			if v.Name == "PATH" {
-				path = v.Value
-			}
-		}
-		o := local.Options{
-			Python: b.Local.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
-		}
-		if !b.Local.PrivateNetwork {
-			o.Network = backend.SharedNetwork
-		}
-		return local.New(p.store, o), nil
-	}
-	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
-}
-
-// scratchDir is where workspaces are made: a short path, since sockets in it
-// have little room, and one per user.
-func scratchDir() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 }
 
 // close writes what is left to write and lets go of files; the first error is
@@ -237,7 +207,7 @@ func (p *project) close() error {
 	if p.index != nil && !p.reads {
 		note(p.index.Save())
 	}
-	for _, c := range []io.Closer{p.logCloser(), p.registryCloser()} {
+	for _, c := range []io.Closer{p.logCloser(), p.registryCloser(), p.daemonCloser()} {
 		if c != nil {
 			note(c.Close())
 		}
@@ -257,6 +227,13 @@ func (p *project) registryCloser() io.Closer {
 		return nil
 	}
 	return p.registry
+}
+
+func (p *project) daemonCloser() io.Closer {
+	if p.daemon == nil {
+		return nil
+	}
+	return p.daemon
 }
 
 // stateDir is the project's own directory for logs and records.

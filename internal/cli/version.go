@@ -26,6 +26,7 @@ func Version() string {
 func (a *app) versionCommand() *cobra.Command {
 	return command("version", "Print the version", "Version prints the version of fevalgraph and of what it was built with.", "  fevalgraph version --json",
 		func(cmd *cobra.Command, args []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if a.flags.json {
 				return a.writeJSON(map[string]any{"schema": 1, "version": Version(), "go": runtime.Version(), "platform": platform})
 			}

@@ -14,7 +14,16 @@ import (
 	"time"
 )
 
-// UV resolves requirements with uv.
+// Resolver finds versions that meet requirements.
+type Resolver interface {
+	// Resolve returns name==version for every package that requires needs,
+	// sorted. python is the interpreter's path; preferences are pins to keep
+	// where possible. An error that is not an *UnresolvableError means that the
+	// resolver could not do its work.
+	Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error)
+}
+
+// UV resolves requirements with uv, on this machine.
 type UV struct {
 	Program string   // path of uv
 	Env     []string // KEY=value, complete
@@ -39,23 +48,24 @@ func (e *UnresolvableError) Error() string {
 var unresolvable = regexp.MustCompile(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
 	`couldn't parse requirement|failed to parse|not found in the provided package locations`)
 
-// Resolve returns name==version for every package that requires needs, sorted.
-// python is the interpreter's path; preferences are pins to keep where
-// possible. An error that is not an *UnresolvableError means that uv could not
-// do its work.
+// compile are the arguments that make uv write the pins for what in holds. It
+// takes those of an existing out as preferences.
+func compile(python, in, out string) []string {
+	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--python", python, "--output-file", out, in}
+}
+
+// Resolve implements Resolver.
 func (u *UV) Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error) {
 	dir, err := u.workplace()
 	if err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	// uv takes the pins of an existing output file as preferences.
-	in, out := filepath.Join(dir, "requirements.in"), filepath.Join(dir, "requirements.txt")
-	if err := errors.Join(writeLines(in, requires), writeLines(out, preferences)); err != nil {
+	in, out := filepath.Join(dir, inFile), filepath.Join(dir, outFile)
+	if err := errors.Join(os.WriteFile(in, lines(requires), 0o600), os.WriteFile(out, lines(preferences), 0o600)); err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, u.Program, "pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate",
-		"--python", python, "--output-file", out, in)
+	cmd := exec.CommandContext(ctx, u.Program, compile(python, in, out)...)
 	cmd.Env = u.Env
 	cmd.Dir = dir
 	// A child of uv's that keeps the pipe open must not keep us.
@@ -68,7 +78,11 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 		}
 		return nil, failure(err, requires, strings.ReplaceAll(said.String(), dir+string(filepath.Separator), ""))
 	}
-	return readPins(out)
+	content, err := os.ReadFile(out)
+	if err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
+	return readPins(content)
 }
 
 // workplace makes a directory in Scratch, and removes what killed processes
@@ -103,16 +117,10 @@ func failure(err error, requires []string, said string) error {
 	return fmt.Errorf("resolving requirements with uv: %s", said)
 }
 
-func writeLines(path string, lines []string) error {
-	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
-}
+func lines(texts []string) []byte { return []byte(strings.Join(texts, "\n") + "\n") }
 
 // readPins reads the requirements.txt that uv wrote.
-func readPins(path string) ([]string, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("resolving requirements: %w", err)
-	}
+func readPins(content []byte) ([]string, error) {
 	var pins []string
 	for line := range strings.Lines(string(content)) {
 		line, _, _ = strings.Cut(line, "#")

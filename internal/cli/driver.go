@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// A kind of backend is one case in each of these functions and one schema in
+// lang.
+
+// driver makes the backend of a block.
+func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
+	switch b.Kind {
+	case local.Kind:
+		return p.localDriver(b, env), nil
+	case docker.Kind:
+		return p.dockerDriver(b, env), nil
+	}
+	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
+}
+
+// tools are the variables that lead tools to their files on a backend.
+func (a *app) tools(b *lang.Backend) []string {
+	if b.Kind == local.Kind {
+		return local.Tools(a.io.LookupEnv)
+	}
+	return nil // containers have their own
+}
+
+// reapers end what dead runs left, by the kind of their backends.
+func (a *app) reapers() map[string]func(context.Context, backend.Entry) error {
+	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: docker.Reaper(a.connect)}
+}
+
+func (p *project) localDriver(b *lang.Backend, env []string) plan.Driver {
+	path, _ := p.app.io.LookupEnv("PATH")
+	for _, v := range b.Env {
+		if v.Name == "PATH" {
+			path = v.Value
+		}
+	}
+	o := local.Options{
+		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
+	}
+	if !b.Local.PrivateNetwork {
+		o.Network = backend.SharedNetwork
+	}
+	return local.New(p.store, o)
+}
+
+// dockerDriver makes a backend on the daemon that the docker command would use,
+// which all of them share.
+func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
+	if p.daemon == nil {
+		daemon, err := p.app.connect("")
+		if err != nil {
+			// Nodes that need no container must not suffer.
+			return docker.Unreachable(&backend.ToolError{Tool: "docker", Err: err, Hint: "unset DOCKER_HOST for this machine's daemon"})
+		}
+		p.daemon = daemon
+	}
+	o := dockerOptions(b.Docker)
+	o.Python, o.Env, o.Scratch = b.Python, env, scratchDir()
+	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
+	made := docker.New(p.store, p.daemon, o)
+	p.locker.inside[made] = &requirements.Inside{Backend: made, Env: env}
+	return made
+}
+
+// connect makes ready to talk to the daemon at host; "" is that of the caller's
+// environment.
+func (a *app) connect(host string) (*docker.Daemon, error) {
+	e, err := docker.FindEndpoint(host, a.io.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	return docker.Connect(e)
+}
+
+func dockerOptions(d *lang.DockerBackend) docker.Options {
+	o := docker.Options{
+		Image: d.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
+		User: d.User, Workdir: d.Workdir, Network: d.Network,
+		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: d.GPUs, NoInit: d.NoInit,
+	}
+	if d.Pids == 0 {
+		o.Pids = -1
+	}
+	for _, m := range d.Mounts {
+		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+	}
+	return o
+}
+
+// projectID names a project on a daemon that others use, too: by its state
+// directory, which no two projects share.
+func projectID(state string) string {
+	if absolute, err := filepath.Abs(state); err == nil {
+		state = absolute
+	}
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:8])
+}
+
+// scratchDir is where workspaces are made: a short path, since sockets in it
+// have little room, and one per user.
+func scratchDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
+}

@@ -1,0 +1,86 @@
+package lang
+
+func backendSchema() BlockSchema {
+	return BlockSchema{
+		Name: "backend", Labels: []string{"kind", "name"}, Repeats: true,
+		Doc: "A place where commands run. Without any, the backend local.host exists.",
+		Attributes: []AttributeSchema{
+			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
+			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands run in the workspace before the tests."},
+			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
+		},
+		Blocks: []BlockSchema{retrySchema()},
+		Kinds:  []BlockSchema{localSchema(), dockerSchema()},
+		later:  []string{"gojudge", "skypilot", "remote"},
+	}
+}
+
+// inheritance are the attributes for what a backend takes of the caller's
+// environment. What is right to take depends on how far away it runs.
+func inheritance(inherit, passthrough string) []AttributeSchema {
+	return []AttributeSchema{
+		{Name: "inherit", Type: TypeTexts, Default: inherit, Doc: "Variables taken from the caller's environment; their values enter keys."},
+		{Name: "passthrough", Type: TypeTexts, Default: passthrough, Doc: "Variables taken from the caller's environment whose values do not enter keys: proxies, certificates, package indexes."},
+	}
+}
+
+func localSchema() BlockSchema {
+	return BlockSchema{
+		Name: "local",
+		Doc:  "This machine, without isolation.",
+		Attributes: append(inheritance(`["PATH"]`, localPassthrough),
+			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
+			AttributeSchema{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
+			AttributeSchema{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a network of their own where the machine allows it. Otherwise they use the machine's, one after another."},
+		),
+	}
+}
+
+func dockerSchema() BlockSchema {
+	return BlockSchema{
+		Name: "docker",
+		Doc:  "Containers of a Docker daemon, the one that DOCKER_HOST names or this machine's.",
+		Attributes: append(inheritance("[]", dockerPassthrough),
+			AttributeSchema{Name: "image", Type: TypeText, Required: true, Doc: "Image that containers are made of: a reference such as \"python:3.12-slim\", or an image ID. Its ID enters keys, its name does not."},
+			AttributeSchema{Name: "dockerfile", Type: TypeText, planned: true},
+			AttributeSchema{Name: "context", Type: TypeText, planned: true},
+			AttributeSchema{Name: "build_args", Type: TypeMap, planned: true},
+			AttributeSchema{Name: "pull", Type: TypeText, Default: `"missing"`, Values: []string{"missing", "always", "never"}, Doc: "When the image is fetched from its registry: when the daemon lacks it, once per run, or never."},
+			AttributeSchema{Name: "platform", Type: TypeText, Default: `""`, Doc: "Platform of the image, such as \"linux/arm64\". The default is the daemon's own."},
+			AttributeSchema{Name: "network", Type: TypeText, Default: `"bridge"`, Doc: "Network of the tests: \"none\", \"bridge\", or the name of one that the daemon has. With \"none\", set-up commands and the preparation of pytest still get \"bridge\"."},
+			AttributeSchema{Name: "user", Type: TypeText, Default: `""`, Doc: "Who commands run as: a name or number of the image's, either with \":group\". The default is the image's user, or 1000:1000 when that is root."},
+			AttributeSchema{Name: "workdir", Type: TypeText, Default: `"/workspace"`, Doc: "Absolute path of the workspace in the container."},
+			AttributeSchema{Name: "cpus", Type: TypeNumber, Doc: "Processors that a container may use at a time, such as 1.5. The default is no limit."},
+			AttributeSchema{Name: "memory", Type: TypeSize, Doc: "Memory of a container, such as \"2GiB\"; it gets no swap beside that. The default is no limit."},
+			AttributeSchema{Name: "pids", Type: TypeInteger, Default: "4096", Doc: "Processes and threads of a container at a time; null is no limit."},
+			AttributeSchema{Name: "gpus", Type: TypeText, Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. The default is none."},
+			AttributeSchema{Name: "init", Type: TypeBool, Default: "true", Doc: "Run an init in the container that collects processes which lost their parent."},
+			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
+			AttributeSchema{Name: "reuse", Type: TypeBool, planned: true},
+			AttributeSchema{Name: "keep", Type: TypeText, planned: true},
+		),
+		Blocks: []BlockSchema{{
+			Name: "mount", Repeats: true,
+			Doc: "A file or directory of the daemon's machine that containers see. Its content is in no key.",
+			Attributes: []AttributeSchema{
+				{Name: "source", Type: TypeText, Required: true, Doc: "Path, relative to the file that says it. It must exist."},
+				{Name: "target", Type: TypeText, Required: true, Doc: "Absolute path in the container."},
+				{Name: "read_only", Type: TypeBool, Default: "true", Doc: "Keep containers from writing to it."},
+			},
+		}},
+	}
+}
+
+const localPassthrough = `[
+  "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+  "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+  "UV_CACHE_DIR", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_PYTHON_INSTALL_DIR",
+  "UV_SYSTEM_CERTS", "UV_NATIVE_TLS",
+]`
+
+// dockerPassthrough leaves out what names places of the caller's machine.
+const dockerPassthrough = `[
+  "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+  "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL",
+]`

@@ -1,0 +1,68 @@
+package requirements
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Inside resolves with the uv of a backend, in a session of its own: where the
+// interpreter is not one of this machine's.
+type Inside struct {
+	Backend backend.Backend
+	Env     []string // KEY=value, of the backend's commands
+}
+
+// Names of the files in the workspace.
+const (
+	inFile  = "requirements.in"
+	outFile = "requirements.txt"
+)
+
+// resolveTimeout is generous: uv may have to build packages to learn what they
+// require.
+const resolveTimeout = 10 * time.Minute
+
+// Resolve implements Resolver.
+func (i *Inside) Resolve(ctx context.Context, python string, requires, preferences []string) (pins []string, err error) {
+	session, err := i.Backend.Open(ctx, backend.Spec{Name: "locking", Inputs: []backend.Input{
+		{Path: inFile, Content: lines(requires)}, {Path: outFile, Content: lines(preferences)},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
+	defer func() {
+		if closed := session.Close(context.WithoutCancel(ctx)); closed != nil && err == nil {
+			err = fmt.Errorf("resolving requirements: %w", closed)
+		}
+	}()
+	var said capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{
+		Argv: append([]string{"uv"}, compile(python, inFile, outFile)...), Env: i.Env, Timeout: resolveTimeout, Online: true, Output: &said,
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	case exit.TimedOut:
+		return nil, fmt.Errorf("resolving requirements: uv took longer than %v", resolveTimeout)
+	case exit.Code != 0:
+		return nil, failure(fmt.Errorf("exit code %d", exit.Code), requires, string(said.Bytes()))
+	}
+	out, err := session.Collect(ctx, outFile)
+	if err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
+	content, err := io.ReadAll(io.LimitReader(out, maxPins))
+	if err = errors.Join(err, out.Close()); err != nil {
+		return nil, fmt.Errorf("resolving requirements: %w", err)
+	}
+	return readPins(content)
+}
+
+// maxPins bounds what is read of uv's answer, which has a line per package.
+const maxPins = 16 << 20
