@@ -77,6 +77,25 @@ func Leftovers(dir string) ([]Entry, error) {
 	return left, nil
 }
 
+// Living reports whether a run has a living owner, by its registry file in dir.
+func Living(dir, run string) (bool, error) {
+	if run != filepath.Base(run) {
+		return false, nil // no run of ours is called that
+	}
+	lock := flock.New(filepath.Join(dir, run+registrySuffix), flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking whether run %s lives: %w", run, err)
+	}
+	if !free {
+		return true, nil
+	}
+	return false, lock.Close()
+}
+
 // eachDead calls visit, under the file's lock, with the open entries of every
 // registry file that has no living owner, sorted by name. A dir that does not
 // exist has none.

@@ -231,3 +231,28 @@ func TestOpenRegistryAgainstReapers(t *testing.T) {
 	cancel()
 	<-done
 }
+
+func TestLiving(t *testing.T) {
+	dir := t.TempDir()
+	lives := func(run string, want bool) {
+		t.Helper()
+		if got, err := backend.Living(dir, run); err != nil || got != want {
+			t.Errorf("Living(%q) is %v, %v, want %v", run, got, err, want)
+		}
+	}
+	lives("one", false)
+	r, err := backend.OpenRegistry(dir, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(backend.Entry{ID: "a", Kind: "local"}); err != nil {
+		t.Fatal(err)
+	}
+	lives("one", true)
+	lives("two", false)
+	lives("../one", false)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lives("one", false) // its file is still there
+}

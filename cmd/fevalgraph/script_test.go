@@ -48,10 +48,28 @@ func TestReal(t *testing.T) {
 	runScripts(t, "real", true)
 }
 
+// dockerVariable says that DOCKER_HOST leads to a daemon with the tests' images.
+const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
+
+// What only a Docker daemon can show. Containers have a uv of their own.
+func TestDocker(t *testing.T) {
+	if os.Getenv(dockerVariable) == "" {
+		t.Skip("needs a Docker daemon; make test has one")
+	}
+	runScripts(t, "docker", false)
+}
+
 func runScripts(t *testing.T, dir string, real bool) {
 	testscript.Run(t, testscript.Params{
-		Dir:                filepath.Join("testdata", "script", dir),
-		Setup:              func(env *testscript.Env) error { return setUp(env, real) },
+		Dir: filepath.Join("testdata", "script", dir),
+		Setup: func(env *testscript.Env) error {
+			if dir == "docker" {
+				env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
+				env.Setenv("IMAGE", "fevalgraph-test/python:latest")
+				env.Setenv("FEVALGRAPH_VAR_image", env.Getenv("IMAGE"))
+			}
+			return setUp(env, real)
+		},
 		Cmds:               scriptCommands(),
 		Condition:          condition,
 		RequireUniqueNames: true,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,24 +15,41 @@ import (
 
 func (a *app) cleanCommand() *cobra.Command {
 	var keepRuns int
-	var all bool
+	var all, containers bool
 	cmd := command("clean", "Remove what this project keeps on disk",
 		`Clean ends what crashed runs left and removes old run records. With --all it
 removes the project's whole state directory: records, build log, file index. The
-shared content store is not touched; see cache gc.`,
+shared content store is not touched; see cache gc.
+
+With --containers it removes, on the Docker daemon in use, every container that
+carries the project's label and belongs to no living run, also those that were
+kept on purpose, and the images that hold what uv fetched.`,
 		`  fevalgraph clean --keep-runs 10
+  fevalgraph clean --containers
   fevalgraph clean --all`,
-		func(cmd *cobra.Command, args []string) error { return a.runClean(cmd.Context(), keepRuns, all) })
+		func(cmd *cobra.Command, args []string) error {
+			return a.runClean(cmd.Context(), keepRuns, all, containers)
+		})
 	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
+	cmd.Flags().BoolVar(&containers, "containers", false, "remove the project's containers and images from the Docker daemon")
 	cmd.Flags().BoolVar(&all, "all", false, "remove everything of this project's")
 	return cmd
 }
 
-func (a *app) runClean(ctx context.Context, keepRuns int, all bool) error {
+func (a *app) runClean(ctx context.Context, keepRuns int, all, containers bool) error {
 	state := a.projectState()
 	reaped, err := backend.Reap(ctx, filepath.Join(state, "sessions"), a.reapers())
 	if err != nil {
 		return exit(exitNotJudged, err)
+	}
+	ended, left := outcome(reaped)
+	if len(left) > 0 { // --all would forget them
+		return exit(exitNotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
+	}
+	if containers {
+		if err := a.cleanContainers(ctx, state); err != nil {
+			return exit(exitNotJudged, err)
+		}
 	}
 	if all {
 		if err := os.RemoveAll(state); err != nil {
@@ -51,6 +69,6 @@ func (a *app) runClean(ctx context.Context, keepRuns int, all bool) error {
 		}
 		removed++
 	}
-	fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", len(reaped), removed, len(runs))
+	fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", ended, removed, len(runs))
 	return nil
 }

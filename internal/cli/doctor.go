@@ -18,11 +18,16 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return command("doctor", "Check what evaluation needs on this machine",
+	containers := false
+	cmd := command("doctor", "Check what evaluation needs on this machine",
 		`Doctor checks the programs, directories and leftovers that matter to a run, and
-says how to mend what is not right. It exits with 3 when a run could not work.`,
+says how to mend what is not right. It asks the Docker daemon when a backend of
+the configuration needs one, or with --containers. It exits with 3 when a run
+could not work.`,
 		"  fevalgraph doctor",
-		func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context()) })
+		func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context(), containers) })
+	cmd.Flags().BoolVar(&containers, "containers", false, "ask the Docker daemon, whatever the configuration says")
+	return cmd
 }
 
 // finding is one line of the doctor's report.
@@ -32,10 +37,11 @@ type finding struct {
 	Detail  string `json:"detail"`
 }
 
-func (a *app) runDoctor(ctx context.Context) error {
+func (a *app) runDoctor(ctx context.Context, containers bool) error {
 	cfg, diags := lang.Load(a.langOptions())
 	findings := []finding{a.checkConfig(cfg, diags.HasErrors(), diags.Error())}
 	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), checkNetwork(), a.checkCache(cfg), a.checkLeftovers())
+	findings = append(findings, a.checkDocker(ctx, cfg, containers)...)
 	missing := false
 	var rows [][]string
 	for _, f := range findings {

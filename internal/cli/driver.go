@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,24 @@ func (a *app) tools(b *lang.Backend) []string {
 
 // reapers end what dead runs left, by the kind of their backends.
 func (a *app) reapers() map[string]func(context.Context, backend.Entry) error {
-	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: docker.Reaper(a.connect)}
+	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: a.dockerReaper()}
+}
+
+// dockerReaper gives up on a daemon that cannot be talked to at its first
+// session: each would have to wait.
+func (a *app) dockerReaper() func(context.Context, backend.Entry) error {
+	reap, gone := docker.Reaper(a.connect), map[string]error{}
+	return func(ctx context.Context, e backend.Entry) error {
+		if err := gone[e.Host]; err != nil {
+			return err
+		}
+		err := reap(ctx, e)
+		var missing *backend.ToolError
+		if errors.As(err, &missing) {
+			gone[e.Host] = err
+		}
+		return err
+	}
 }
 
 func (p *project) localDriver(b *lang.Backend, env []string) plan.Driver {
@@ -66,7 +84,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 		daemon, err := p.app.connect("")
 		if err != nil {
 			// Nodes that need no container must not suffer.
-			return docker.Unreachable(&backend.ToolError{Tool: "docker", Err: err, Hint: "unset DOCKER_HOST for this machine's daemon"})
+			return docker.Unreachable(err)
 		}
 		p.daemon = daemon
 	}
@@ -82,10 +100,14 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 // environment.
 func (a *app) connect(host string) (*docker.Daemon, error) {
 	e, err := docker.FindEndpoint(host, a.io.LookupEnv)
-	if err != nil {
-		return nil, err
+	var daemon *docker.Daemon
+	if err == nil {
+		daemon, err = docker.Connect(e)
 	}
-	return docker.Connect(e)
+	if err != nil {
+		return nil, &backend.ToolError{Tool: docker.Kind, Err: err, Hint: "mend or unset DOCKER_HOST, or choose another docker context"}
+	}
+	return daemon, nil
 }
 
 func dockerOptions(d *lang.DockerBackend) docker.Options {

@@ -186,8 +186,12 @@ func (p *project) openSessions(ctx context.Context) error {
 	if err != nil {
 		fmt.Fprintf(p.app.io.Err, "warning: ending what an earlier run left: %v\n", err)
 	}
-	if len(reaped) > 0 && !p.app.flags.quiet {
-		fmt.Fprintf(p.app.io.Err, "ended %d sessions that an earlier run left behind\n", len(reaped))
+	ended, left := outcome(reaped)
+	if ended > 0 && !p.app.flags.quiet {
+		fmt.Fprintf(p.app.io.Err, "ended %d sessions that an earlier run left behind\n", ended)
+	}
+	for _, err := range left {
+		fmt.Fprintf(p.app.io.Err, "warning: a session that an earlier run left behind is still there: %v\n", err)
 	}
 	if p.registry, err = backend.OpenRegistry(sessions, p.run); err != nil {
 		return exit(exitNotJudged, err)
@@ -227,6 +231,22 @@ func (p *project) registryCloser() io.Closer {
 		return nil
 	}
 	return p.registry
+}
+
+// outcome counts the sessions of which nothing is left, and tells why others
+// are; what several of them have in common once.
+func outcome(reaped []backend.Reaped) (ended int, left []error) {
+	said := map[string]bool{}
+	for _, r := range reaped {
+		switch {
+		case r.Err == nil:
+			ended++
+		case !said[r.Err.Error()]:
+			said[r.Err.Error()] = true
+			left = append(left, r.Err)
+		}
+	}
+	return ended, left
 }
 
 func (p *project) daemonCloser() io.Closer {
