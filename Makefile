@@ -55,9 +55,11 @@ unit:
 race:
 	$(GO) test -race ./graph/... ./cache/... ./backend/... ./event/... ./view/...
 
-# The tests that need Python and uv; under FEVALGRAPH_TEST_REAL none may skip.
+# The tests that need Python, uv and a Docker daemon; under FEVALGRAPH_TEST_REAL
+# and FEVALGRAPH_TEST_DOCKER, which with-docker sets, none may skip.
 real: build $(UV)
-	PATH="$(TOOL_PATH)" FEVALGRAPH_TEST_REAL=1 $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 scripts/with-docker $(DOCKER) \
+	$(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
 
 # Starts it and leaves it running, so that one package's tests can be run by hand.
 docker-up: $(UV)
