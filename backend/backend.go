@@ -90,7 +90,8 @@ type Command struct {
 	Argv []string
 	// Env is KEY=value, complete: nothing is inherited. The session adds HOME
 	// and TMPDIR, private directories of its own, unless Env sets them, and
-	// marks of its own whose names begin with FEVALGRAPH_.
+	// marks of its own whose names begin with FEVALGRAPH_. In a container Env
+	// is laid over what the image sets, which is part of the image's identity.
 	Env     []string
 	Dir     string        // relative to the workspace
 	Timeout time.Duration // 0 is none

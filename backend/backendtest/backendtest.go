@@ -30,9 +30,11 @@ const prompt = 20 * time.Second
 type Opener func(t *testing.T) (backend.Backend, cache.Store)
 
 // TestBackend runs the whole suite. The package's TestMain must call Main.
-func TestBackend(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
+// ambient names the variables that the backend's place sets by itself, such as
+// those of an image.
+func TestBackend(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store), ambient ...string) {
 	t.Run("Files", func(t *testing.T) { TestFiles(t, open) })
-	t.Run("Programs", func(t *testing.T) { TestPrograms(t, open) })
+	t.Run("Programs", func(t *testing.T) { TestPrograms(t, open, ambient...) })
 	t.Run("Endings", func(t *testing.T) { TestEndings(t, open) })
 	t.Run("Ports", func(t *testing.T) { TestPorts(t, open) })
 }

@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 	d := daemon(t)
 	// The suite's own program needs the C library that it was linked with.
 	t.Run("mounted", func(t *testing.T) {
-		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}))
+		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE")
 	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
