@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,7 +174,9 @@ var quickstartVerdicts = []string{
 }
 
 // In containers and on this machine the verdicts are the same, and those of the
-// quickstart.
+// quickstart. When the image's name comes to mean another image, the tests in
+// containers run again and no others; another name of the same image is no
+// change.
 func TestDockerRuns(t *testing.T) {
 	if os.Getenv(dockerVariable) == "" {
 		t.Skip("needs a Docker daemon; make test has one")
@@ -189,7 +192,60 @@ func TestDockerRuns(t *testing.T) {
 			}
 		}
 	}
-	runs(t, dir, []string{"--var", "image=fevalgraph-test/python:latest"}, 1, want)
+	const image, name, synonym = "fevalgraph-test/python:latest", "fevalgraph-test/moving:one", "fevalgraph-test/moving:two"
+	t.Cleanup(func() {
+		for _, tag := range []string{name, synonym} {
+			dockerCommand(t, "", "rmi", tag)
+		}
+	})
+	dockerCommand(t, "", "tag", image, name)
+	dockerCommand(t, "", "tag", image, synonym)
+	runs(t, dir, []string{"--var", "image=" + name}, 1, want)
+
+	if got := executed(t, program(t, 1, "run", "-C", dir, "--json", "--var", "image="+synonym)); len(got) > 0 {
+		t.Errorf("under another name of the image these ran: %v", got)
+	}
+	dockerCommand(t, "FROM "+image+"\nLABEL moved=yes\n", "build", "--quiet", "--tag", name, "-")
+	again := executed(t, program(t, 1, "run", "-C", dir, "--json", "--var", "image="+name))
+	judged := 0
+	for _, addr := range again {
+		if strings.HasPrefix(addr, "pytest:") {
+			judged++
+		}
+		if !strings.Contains(addr, "docker.box") {
+			t.Errorf("%s ran again although only the image is another", addr)
+		}
+	}
+	if judged != len(quickstartVerdicts) {
+		t.Errorf("with another image pytest ran %d times, want %d: %v", judged, len(quickstartVerdicts), again)
+	}
+}
+
+// dockerCommand runs the docker command, which must succeed.
+func dockerCommand(t *testing.T, input string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("docker", args...)
+	cmd.Stdin = strings.NewReader(input)
+	cmd.Env = append(os.Environ(), "DOCKER_BUILDKIT=0") // the daemon builds; no plugin is needed
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("docker %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// executed are the addresses of the nodes whose work was done in a run.
+func executed(t *testing.T, stream string) []string {
+	t.Helper()
+	var ran []string
+	for line := range strings.Lines(stream) {
+		var e event.NodeDone
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == "node.done" && e.State != event.Cached {
+			ran = append(ran, e.Addr)
+		}
+	}
+	return ran
 }
 
 func TestSCBenchRuns(t *testing.T) {
