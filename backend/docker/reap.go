@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -31,20 +32,23 @@ func (d *Daemon) halt(ctx context.Context, name string) error {
 
 // Reaper returns a reaper for backend.Reap: it removes what a dead run left of
 // a session, container and files. connect returns the daemon at an entry's
-// Host. A session of which nothing exists is a success.
+// Host. A session of which nothing exists is a success; for one that was opened
+// lately that takes up to latest. Nothing that is reaped may have lived when
+// Reaper was called.
 func Reaper(connect func(host string) (*Daemon, error)) func(context.Context, backend.Entry) error {
+	until := time.Now().Add(latest)
 	return func(ctx context.Context, e backend.Entry) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := reap(ctx, connect, e); err != nil {
+		if err := reap(ctx, connect, e, until); err != nil {
 			return fmt.Errorf("session %s: %w", e.ID, err)
 		}
 		return nil
 	}
 }
 
-func reap(ctx context.Context, connect func(host string) (*Daemon, error), e backend.Entry) error {
+func reap(ctx context.Context, connect func(host string) (*Daemon, error), e backend.Entry, until time.Time) error {
 	if e.Host == "" || e.Workspace != "" && !workspace.IsBase(e.Workspace, e.ID) {
 		return fmt.Errorf("its registry entry is damaged; remove container %s%s and %q by hand", namePrefix, e.ID, e.Workspace)
 	}
@@ -56,6 +60,11 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	if e.Keep {
 		return d.halt(ctx, namePrefix+e.ID)
 	}
+	if e.Opened.Add(callTimeout).After(time.Now()) {
+		if err := d.await(ctx, namePrefix+e.ID, until); err != nil {
+			return err
+		}
+	}
 	if err := d.remove(ctx, namePrefix+e.ID); err != nil {
 		return err
 	}
@@ -63,4 +72,30 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 		return nil
 	}
 	return workspace.Remove(e.Workspace)
+}
+
+// latest is how long after the death of a run a container may appear that the
+// run has asked for: the daemon finishes what it began. That takes a tenth of a
+// second, more under load.
+const latest = 5 * time.Second
+
+// await returns when there is a container of that name, or when the time is up.
+func (d *Daemon) await(ctx context.Context, name string, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for {
+		_, err := d.api.ContainerInspect(ctx, name)
+		switch {
+		case err == nil:
+			return nil
+		case !time.Now().Before(until):
+			return nil
+		case !errdefs.IsNotFound(err):
+			return fmt.Errorf("looking for container %s: %w", name, d.explain(err))
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
 }

@@ -1,0 +1,55 @@
+package docker
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// A daemon that was asked for a container goes on making it when whoever asked
+// has died. A reaper that came too early would leave it for ever.
+func TestReapLate(t *testing.T) {
+	for _, try := range []struct {
+		name   string
+		opened time.Duration // ago
+		looks  int           // of which the last finds it; 0 is never
+		want   string        // calls
+	}{
+		{"appears", time.Second, 3, "GET GET GET DELETE"},
+		{"there", time.Second, 1, "GET DELETE"},
+		{"opened long ago", time.Hour, 0, "DELETE"},
+	} {
+		t.Run(try.name, func(t *testing.T) {
+			t.Parallel()
+			var calls []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if !strings.Contains(r.URL.Path, "/containers/fevalgraph-x") {
+					w.Header().Set("Api-Version", "1.41")
+					return
+				}
+				calls = append(calls, r.Method)
+				if try.looks == 0 || len(calls) < try.looks {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				if _, err := w.Write([]byte("{}")); err != nil {
+					t.Error(err)
+				}
+			}))
+			defer server.Close()
+			reap := Reaper(func(host string) (*Daemon, error) { return Connect(Endpoint{Host: host}) })
+			e := backend.Entry{ID: "x", Host: strings.Replace(server.URL, "http:", "tcp:", 1), Opened: time.Now().Add(-try.opened)}
+			if err := reap(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(calls, " "); got != try.want {
+				t.Errorf("calls %s, want %s", got, try.want)
+			}
+		})
+	}
+}
