@@ -46,6 +46,14 @@ func TestDockerCompiles(t *testing.T) {
 	}
 }
 
+// With an image, every cell is on the container backend and none is here.
+func TestSCBenchImageCompiles(t *testing.T) {
+	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
+	if d := cfg.Backends[1].Docker; d == nil || d.Image != "some/image" {
+		t.Errorf("the backend is %+v", d)
+	}
+}
+
 // The scbench example reads a checkout of two problems of our own.
 func TestSCBenchCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
@@ -250,13 +258,23 @@ func executed(t *testing.T, stream string) []string {
 
 func TestSCBenchRuns(t *testing.T) {
 	dir := project(t, "scbench")
-	runs(t, dir, []string{"--var", "root=" + checkout(t)}, 0, []string{
-		"adder/reference checkpoint_1 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
-		"adder/reference checkpoint_2 passed: core 1/1, functionality 0/0, regression 1/1, error 0/0",
-		"adder/reference checkpoint_3 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
-		"greeter/reference checkpoint_1 passed: core 1/1, functionality 1/1, regression 0/0, error 1/1",
-		"greeter/reference checkpoint_2 passed: core 1/1, functionality 1/1, regression 2/3, error 0/0",
-	})
+	runs(t, dir, []string{"--var", "root=" + checkout(t)}, 0, scbenchVerdicts)
+}
+
+func TestSCBenchDockerRuns(t *testing.T) {
+	if os.Getenv(dockerVariable) == "" {
+		t.Skip("needs a Docker daemon; make test has one")
+	}
+	dir := project(t, "scbench")
+	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
+}
+
+var scbenchVerdicts = []string{
+	"adder/reference checkpoint_1 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
+	"adder/reference checkpoint_2 passed: core 1/1, functionality 0/0, regression 1/1, error 0/0",
+	"adder/reference checkpoint_3 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
+	"greeter/reference checkpoint_1 passed: core 1/1, functionality 1/1, regression 0/0, error 1/1",
+	"greeter/reference checkpoint_2 passed: core 1/1, functionality 1/1, regression 2/3, error 0/0",
 }
 
 // runs evaluates a project twice: the first run judges, the second executes

@@ -4,6 +4,7 @@
 #   fevalgraph run -C examples/scbench --var root=/data/slop-code-bench
 #   fevalgraph run -C examples/scbench --var root=... problem=file_backup
 #   fevalgraph run -C examples/scbench --var root=... --var run=/data/outputs/run-1
+#   fevalgraph run -C examples/scbench --var root=... --var image=IMAGE   in containers
 #
 # Nothing here is known to the program: problems are found by fileset, their
 # config.yaml is read by yamldecode, and what SlopCodeBench does otherwise than
@@ -30,6 +31,12 @@ variable "python" {
   type        = string
   default     = ""
   description = "Python for uv, such as 3.12, which some of the solutions need; empty for uv's choice"
+}
+
+variable "image" {
+  type        = string
+  default     = ""
+  description = "Image with Python and uv, to grade in containers of it; empty for this machine"
 }
 
 variable "out" {
@@ -65,6 +72,8 @@ locals {
     commands: { command: uv run, entry_file: "{entry_file}.py" }
   YAML
   )
+  # Every submission brings its own requirements; tests start it by `uv run`.
+  setup    = concat(try(local.environment.setup.commands, []), try(local.environment.setup.eval_commands, []))
   snapshot = try(local.environment.snapshot.ignore_globs, ["*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*"])
   entry    = "${try(local.environment.commands.command, "python")} ${try(local.environment.commands.entry_file, "{entry_file}")}"
 }
@@ -75,10 +84,23 @@ backend "local" "uv" {
   versions = ["node --version", "g++ -dumpfullversion", "rustc --version"] # what tests of dynamic_buffer call
 
   # A container's variables name places in the container.
-  env = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "local" }, {})
+  env   = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "local" }, {})
+  setup = local.setup
+}
 
-  # Every submission brings its own requirements; tests start it by `uv run`.
-  setup = concat(try(local.environment.setup.commands, []), try(local.environment.setup.eval_commands, []))
+# SlopCodeBench's containers reach the network while tests run, so these do, too.
+backend "docker" "uv" {
+  image  = var.image == "" ? "unused" : var.image
+  python = var.python
+  env    = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "docker" }, {})
+  setup  = local.setup
+}
+
+suite "default" {
+  matrix {
+    solution = [solution.reference, solution.agent]
+    backend  = [for place in [backend.local.uv, backend.docker.uv] : place if (place.kind == "docker") == (var.image != "")]
+  }
 }
 
 # text is a string of YAML; anything else is an error, also a number.
