@@ -21,6 +21,7 @@ type box struct {
 	id      string // "" before it exists and after remove
 	tried   bool   // it may exist
 	network string // that it is on
+	told    bool   // its init says how programs end, when it can
 	lost    bool   // what goes on in it is unknown
 }
 

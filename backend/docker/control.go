@@ -19,7 +19,6 @@ type control struct {
 	word  string        // the script's; "" before it
 	began time.Time     // when the word came
 	said  chan struct{} // closed then
-	init  bool          // there is an init that says how programs end
 	end   *ending
 }
 
@@ -40,9 +39,6 @@ var spoken = regexp.MustCompile(`Main child exited (?:normally \(with status '(\
 // it and say nothing.
 var initEnv = []string{"TINI_VERBOSITY=2", "TINI_KILL_PROCESS_GROUP=1"}
 
-// initPresence is in every line of an init that heeds initEnv.
-var initPresence = []byte("[INFO  tini (1)]")
-
 // controlTail is how much is kept for a line that is not complete.
 const controlTail = 512
 
@@ -51,7 +47,6 @@ func (c *control) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text = append(c.text, p...)
-	c.init = c.init || bytes.Contains(c.text, initPresence)
 	for c.word == "" {
 		line, rest, whole := bytes.Cut(c.text, []byte("\n"))
 		if !whole {
@@ -87,10 +82,9 @@ func (c *control) launched() (word string, at time.Time) {
 	return c.word, c.began
 }
 
-// ended returns what the init said of the program's end, nil if nothing, and
-// whether it would have.
-func (c *control) ended() (end *ending, expected bool) {
+// ended returns what the init said of the program's end, nil if nothing.
+func (c *control) ended() *ending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.end, c.init
+	return c.end
 }

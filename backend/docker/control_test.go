@@ -12,19 +12,18 @@ func TestControl(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		word       string
-		speaks     bool
 		end        *ending
 	}{
-		{"nothing", "", "", false, nil},
-		{"init first", spawned + ready + exited, wordReady, true, &ending{code: 137}},
-		{"script first", ready + spawned + signaled, wordReady, true, &ending{signal: "segmentation fault"}},
-		{"no end", spawned + ready, wordReady, true, nil},
-		{"an init that says nothing", ready, wordReady, false, nil},
-		{"refused", spawned + wordPrefix + wordAbsent + "\n" + "[INFO  tini (1)] Main child exited normally (with status '0')\n", wordAbsent, true, &ending{}},
-		{"the first word counts", ready + wordPrefix + wordAbsent + "\n", wordReady, false, nil},
-		{"half a word", wordPrefix + "rea", "", false, nil},
-		{"the program writes there", spawned + ready + "no line end" + exited + "more", wordReady, true, &ending{code: 137}},
-		{"the last end counts", ready + exited + signaled, wordReady, true, &ending{signal: "segmentation fault"}},
+		{"nothing", "", "", nil},
+		{"init first", spawned + ready + exited, wordReady, &ending{code: 137}},
+		{"script first", ready + spawned + signaled, wordReady, &ending{signal: "segmentation fault"}},
+		{"no end", spawned + ready, wordReady, nil},
+		{"an init that says nothing", ready, wordReady, nil},
+		{"refused", spawned + wordPrefix + wordAbsent + "\n" + "[INFO  tini (1)] Main child exited normally (with status '0')\n", wordAbsent, &ending{}},
+		{"the first word counts", ready + wordPrefix + wordAbsent + "\n", wordReady, nil},
+		{"half a word", wordPrefix + "rea", "", nil},
+		{"the program writes there", spawned + ready + "no line end" + exited + "more", wordReady, &ending{code: 137}},
+		{"the last end counts", ready + exited + signaled, wordReady, &ending{signal: "segmentation fault"}},
 	} {
 		for cut := range len(test.text) + 1 {
 			c := newControl()
@@ -34,13 +33,13 @@ func TestControl(t *testing.T) {
 				}
 			}
 			word, _ := c.launched()
-			end, speaks := c.ended()
+			end := c.ended()
 			if end != nil {
 				end.at = test.end.at
 			}
 			same := (end == nil) == (test.end == nil) && (end == nil || *end == *test.end)
-			if word != test.word || speaks != test.speaks || !same {
-				t.Errorf("%s, cut at %d: got %q, %v, %+v", test.name, cut, word, speaks, end)
+			if word != test.word || !same {
+				t.Errorf("%s, cut at %d: got %q, %+v", test.name, cut, word, end)
 			}
 		}
 	}

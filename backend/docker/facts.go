@@ -16,6 +16,7 @@ type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" for none
 	version  string // "CPython 3.11.2"; noPython for none
+	told     bool   // their init says how programs end
 }
 
 // noPython is what an identity says of an image without an interpreter.
@@ -71,7 +72,11 @@ func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	if res.timedOut {
 		return nil, fmt.Errorf("it did not answer within %v", launchTimeout)
 	}
-	return readFacts(out.String())
+	found, err := readFacts(out.String())
+	if err == nil {
+		found.told = res.told
+	}
+	return found, err
 }
 
 func (b *Backend) probeScript(image *resolved) string {

@@ -67,7 +67,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		return "", backend.Exit{}, err
 	}
 	maker := once{
-		b: b, image: image, name: "prepare", on: b.opt.network(true),
+		b: b, image: image, name: "prepare", on: b.opt.network(true), told: found.told,
 		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
 		before: func(ctx context.Context, id string) error { return b.d.makeOwn(ctx, id, cachePath, found) },
 	}
@@ -142,6 +142,7 @@ type once struct {
 	name   string // for people
 	on     string // network
 	mounts []mount.Mount
+	told   bool // as of facts
 	before func(ctx context.Context, id string) error           // the start; nil does nothing
 	after  func(ctx context.Context, id string, r result) error // the end, before the removal
 }
@@ -154,7 +155,7 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 	if err := b.register(backend.Entry{ID: id, Name: o.name}); err != nil {
 		return err
 	}
-	c := box{d: b.d, name: namePrefix + id}
+	c := box{d: b.d, name: namePrefix + id, told: o.told}
 	defer func() {
 		removed := b.d.remove(ctx, c.name)
 		if removed == nil {

@@ -50,6 +50,7 @@ type result struct {
 	signal   string  // of the program's; "" when it exited
 	timedOut bool    // the limit ended it
 	seconds  float64 // from the script's word to the program's end
+	told     bool    // an init said how the program ended
 	oom      bool    // the container's memory ran out and something was killed
 }
 
@@ -164,7 +165,7 @@ func (r *running) await(ctx context.Context) (timedOut bool, err error) {
 		case <-launch.C:
 			return false, errors.Join(fmt.Errorf("the container did not get to the command within %v", launchTimeout), r.end(ctx))
 		case <-expired:
-			if end, _ := r.control.ended(); end != nil { // both at once: the program was in time
+			if r.control.ended() != nil { // both at once: the program was in time
 				expired = nil
 				continue
 			}
@@ -252,13 +253,14 @@ func (r *running) result(ctx context.Context, timedOut bool) (result, error) {
 			return result{}, err
 		}
 	}
-	end, expected := r.control.ended()
+	end := r.control.ended()
+	res.told = end != nil
 	switch {
 	case end != nil:
 		now, res.signal = end.at, end.signal
 	case ours || res.oom:
 		res.signal = syscall.SIGKILL.String()
-	case expected:
+	case r.told:
 		// Nothing inside can end the first process.
 		return result{}, fmt.Errorf("something outside of the container ended it (status %d)", found.State.ExitCode)
 	case res.code > signalBase && res.code <= signalBase+lastSignal:

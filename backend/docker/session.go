@@ -50,7 +50,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, ground: ground, facts: found, box: box{d: b.d, name: namePrefix + id}}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, ground: ground, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))

@@ -1,0 +1,203 @@
+package docker_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+)
+
+// hungry takes 300 MiB.
+const hungry = `python3 -c 'x = bytearray(300 << 20); print(len(x))'`
+
+func TestMemory(t *testing.T) {
+	d := daemon(t)
+	b, _ := opener(d, docker.Options{Image: pythonImage, Network: "none", Memory: 64 << 20})(t)
+	s := open(t, b, backend.Spec{})
+	for _, test := range []struct {
+		script string
+		want   backend.Exit
+	}{
+		{"exec " + hungry, backend.Exit{Code: -1, Signal: "killed", OOM: true}},
+		{"exit 3", backend.Exit{Code: 3}}, // the one before is forgotten
+		{hungry + "; exit 5", backend.Exit{Code: 5, OOM: true}},
+	} {
+		exit, err := s.Exec(t.Context(), sh(test.script))
+		exit.Seconds = 0
+		if err != nil || exit != test.want {
+			t.Errorf("%s: got %+v, %v; want %+v", test.script, exit, err, test.want)
+		}
+	}
+	free, _ := opener(d, docker.Options{Image: pythonImage, Network: "none", Memory: 512 << 20})(t)
+	if got := output(t, open(t, free, backend.Spec{}), sh(hungry)); got != "314572800" {
+		t.Errorf("with room: %q", got)
+	}
+}
+
+// A program that forks without end neither fills the machine nor outlives its
+// limit.
+func TestForkBomb(t *testing.T) {
+	b, _ := opener(daemon(t), docker.Options{Image: pythonImage, Network: "none", Pids: 50})(t)
+	s := open(t, b, backend.Spec{})
+	cmd := sh(`bomb() { bomb | bomb & }; bomb; while :; do sleep 1; done`)
+	cmd.Timeout = time.Second
+	began := time.Now()
+	exit, err := s.Exec(t.Context(), cmd)
+	if err != nil || !exit.TimedOut || time.Since(began) > 30*time.Second {
+		t.Errorf("got %+v, %v after %v", exit, err, time.Since(began))
+	}
+	if got := output(t, s, sh("ls -d /proc/[0-9]* | wc -l")); len(got) > 1 {
+		t.Errorf("%s processes are left", got)
+	}
+}
+
+// What a program is and may do.
+func TestPrivileges(t *testing.T) {
+	d := daemon(t)
+	const show = `id -u; id -g; grep -e CapEff -e CapBnd -e NoNewPrivs /proc/self/status | tr -d '\t'; grep -c . /proc/net/route; hostname`
+	for _, test := range []struct {
+		name string
+		o    docker.Options
+		want string
+	}{
+		{"defaults", docker.Options{}, "1000 1000 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 3 fevalgraph"},
+		{"no network", docker.Options{Network: "none"}, "1000 1000 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"number", docker.Options{User: "4321:8765", Network: "none"}, "4321 8765 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"name", docker.Options{User: "nobody", Network: "none"}, "65534 65534 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"root", docker.Options{User: "root", Network: "none"}, "0 0 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"capability", docker.Options{User: "root", Network: "none", Capabilities: []string{"CHOWN"}}, "0 0 CapBnd:0000000000000001 CapEff:0000000000000001 NoNewPrivs:1 1 fevalgraph"},
+	} {
+		for _, byCopy := range []bool{false, true} {
+			test.o.Image, test.o.Copy = baseImage, byCopy
+			b, _ := opener(d, test.o)(t)
+			s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "d/f", Content: []byte("x")}}})
+			got := strings.Fields(output(t, s, sh(show)))
+			if len(got) == 7 && got[2] > got[3] { // the kernel's order
+				got[2], got[3] = got[3], got[2]
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%s, copied %v: got %q, want %q", test.name, byCopy, strings.Join(got, " "), test.want)
+			}
+			// Everything of the workspace is the program's own.
+			output(t, s, sh(`echo more >> d/f && rm d/f && rmdir d && echo x > g && chmod 700 . "$HOME" "$TMPDIR" && ! touch /etc/passwd /bin/new 2>/dev/null || [ $(id -u) = 0 ]`))
+		}
+	}
+}
+
+func TestOnline(t *testing.T) {
+	d := daemon(t)
+	for _, byCopy := range []bool{false, true} {
+		b, _ := opener(d, docker.Options{Image: baseImage, Network: "none", Copy: byCopy})(t)
+		s := open(t, b, backend.Spec{})
+		for i, online := range []bool{false, true, true, false, true, false} {
+			cmd := sh("grep -c eth0 /proc/net/dev; true")
+			cmd.Online = online
+			if got := output(t, s, cmd); got != map[bool]string{true: "1", false: "0"}[online] {
+				t.Errorf("command %d: online %v, but has %s networks", i, online, got)
+			}
+		}
+	}
+}
+
+// What a program leaves outside of its workspace is gone with its session.
+func TestOutside(t *testing.T) {
+	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none"})(t)
+	s := open(t, b, backend.Spec{})
+	output(t, s, sh("echo x > /tmp/f && echo x > /dev/shm/f"))
+	if got := output(t, s, sh("ls /tmp")); got != "f" {
+		t.Errorf("the session's next command sees %q", got)
+	}
+	if got := output(t, open(t, b, backend.Spec{}), sh("ls /tmp /dev/shm")); strings.Contains(got, "f\n") {
+		t.Errorf("another session sees %q", got)
+	}
+}
+
+func TestMounts(t *testing.T) {
+	dir := t.TempDir()
+	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none", User: "root", Mounts: []docker.Mount{
+		{Source: dir, Target: "/in", ReadOnly: true}, {Source: dir, Target: "/out"},
+	}})(t)
+	s := open(t, b, backend.Spec{})
+	if got := output(t, s, sh("! touch /in/f 2>/dev/null && echo x > /out/f && cat /in/f")); got != "x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Each thing that cannot be is told in its own words, and none of them is an
+// exit of the program's.
+func TestCannotBe(t *testing.T) {
+	d := daemon(t)
+	for _, test := range []struct {
+		name string
+		o    docker.Options
+		want string
+	}{
+		{"no image", docker.Options{Image: "fevalgraph-test/absent", Pull: docker.PullNever}, "fevalgraph-test/absent: the daemon has no such image (hint: build or pull it; it is not fetched here, because pull is never)"},
+		{"no registry", docker.Options{Image: "127.0.0.1:1/absent"}, "127.0.0.1:1/absent: the image could not be pulled: "},
+		{"no name", docker.Options{}, "no image is named"},
+		{"bad name", docker.Options{Image: "Not An Image", Pull: docker.PullNever}, "invalid reference format"},
+		{"user", docker.Options{Image: baseImage, User: "stranger"}, "the image does not know the user: "},
+		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "there is nothing to mount where the daemon runs: "},
+		{"mount without a target", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
+		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB"},
+		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "creating a container: "},
+		{"network", docker.Options{Image: baseImage, Network: "no-such-network"}, "no-such-network"},
+		{"network of the host", docker.Options{Image: baseImage, Network: "host"}, `network "host": commands need a network of their own`},
+		{"workdir", docker.Options{Image: baseImage, Workdir: "work"}, `workdir "work": want an absolute path`},
+		{"gpus", docker.Options{Image: baseImage, GPUs: "some"}, `gpus "some": want all, a number, or device= and a list`},
+		{"capability", docker.Options{Image: baseImage, Capabilities: []string{"FLY"}}, "FLY"},
+	} {
+		b, _ := opener(d, test.o)(t)
+		s, err := b.Open(t.Context(), backend.Spec{})
+		if err == nil {
+			var exit backend.Exit
+			exit, err = s.Exec(t.Context(), sh("exit 0"))
+			if err == nil {
+				t.Errorf("%s: %+v", test.name, exit)
+			}
+			if err := s.Close(t.Context()); err != nil {
+				t.Errorf("%s: closing: %v", test.name, err)
+			}
+		}
+		if err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
+		}
+	}
+	b, _ := opener(d, docker.Options{Image: baseImage, GPUs: "all"})(t)
+	s, err := b.Open(t.Context(), backend.Spec{})
+	if err == nil {
+		_, err = s.Exec(t.Context(), sh("true"))
+		s.Close(t.Context())
+	}
+	if gpu := (*docker.GPUError)(nil); !errors.As(err, &gpu) {
+		t.Errorf("without a GPU: %v", err)
+	}
+}
+
+// A limit ends the container and everything in it soon.
+func TestLimitIsPrompt(t *testing.T) {
+	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none", Grace: docker.DefaultGrace})(t)
+	s := open(t, b, backend.Spec{})
+	var out bytes.Buffer
+	cmd := sh(`trap '' TERM; echo result > f; echo ready; while :; do sleep 1; done`)
+	cmd.Timeout, cmd.Output = time.Second, &out
+	exit, err := s.Exec(t.Context(), cmd)
+	if err != nil || !exit.TimedOut || exit.Signal != "killed" || out.String() != "ready\n" {
+		t.Errorf("got %+v, %v, %q", exit, err, out.String())
+	}
+	if over := exit.Seconds - cmd.Timeout.Seconds(); over > 2*docker.DefaultGrace.Seconds() {
+		t.Errorf("it ended %.1f seconds after its limit", over)
+	}
+	r, err := s.Collect(t.Context(), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := out.ReadFrom(r); err != nil || !strings.HasSuffix(out.String(), "result\n") {
+		t.Errorf("collected %q, %v", out.String(), err)
+	}
+}

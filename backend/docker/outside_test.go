@@ -1,0 +1,168 @@
+package docker_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/client"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// hands are those of somebody else at the same daemon.
+func hands(t *testing.T) *client.Client {
+	t.Helper()
+	api, err := client.NewClientWithOpts(client.WithHost(os.Getenv("DOCKER_HOST")), client.WithAPIVersionNegotiation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close() })
+	return api
+}
+
+// containers lists those of a run.
+func containers(t *testing.T, api *client.Client, run string) []container.Summary {
+	t.Helper()
+	found, err := api.ContainerList(context.Background(), container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", docker.LabelRun+"="+run))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// signalled is closed when the first byte is written.
+type signalled chan struct{}
+
+func (s signalled) Write(p []byte) (int, error) {
+	select {
+	case <-s:
+	default:
+		close(s)
+	}
+	return len(p), nil
+}
+
+// What others do to a container is never the program's doing.
+func TestInterference(t *testing.T) {
+	d := daemon(t)
+	api := hands(t)
+	for _, test := range []struct {
+		name string
+		do   func(c container.Summary) error
+		want string
+	}{
+		{"kill -9 of the init", func(c container.Summary) error {
+			found, err := api.ContainerInspect(t.Context(), c.ID)
+			if err != nil {
+				return err
+			}
+			return syscall.Kill(found.State.Pid, syscall.SIGKILL)
+		}, "something outside of the container ended it"},
+		{"docker kill", func(c container.Summary) error { return api.ContainerKill(t.Context(), c.ID, "KILL") }, "the daemon ended the container (signal 9)"},
+		{"docker stop", func(c container.Summary) error { return api.ContainerStop(t.Context(), c.ID, container.StopOptions{}) }, "the daemon ended the container (signal 15)"},
+		{"docker rm", func(c container.Summary) error {
+			return api.ContainerRemove(t.Context(), c.ID, container.RemoveOptions{Force: true})
+		}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b, _ := opener(d, docker.Options{Image: baseImage, Network: "none"})(t)
+			s := open(t, b, backend.Spec{})
+			ready := make(signalled)
+			cmd := sh(`echo ready; while :; do sleep 0.1; done`)
+			cmd.Output, cmd.Timeout = ready, 30*time.Second
+			done := make(chan error, 1)
+			go func() {
+				<-ready
+				found := containers(t, api, t.Name())
+				if len(found) != 1 {
+					t.Errorf("%d containers of the run", len(found))
+				}
+				done <- test.do(found[0])
+			}()
+			exit, err := s.Exec(t.Context(), cmd)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %+v, %v; want %q", exit, err, test.want)
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(t.Context()); err != nil {
+				t.Errorf("closing: %v", err)
+			}
+		})
+	}
+}
+
+// What a dead run left is gone after the next start.
+func TestReap(t *testing.T) {
+	d := daemon(t)
+	api := hands(t)
+	for _, byCopy := range []bool{false, true} {
+		dir := t.TempDir()
+		sessions, scratch := filepath.Join(dir, "sessions"), filepath.Join(dir, "scratch")
+		registry, err := backend.OpenRegistry(sessions, "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := docker.New(cache.NewMemory(), d, docker.Options{
+			Image: baseImage, Network: "none", Copy: byCopy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
+		})
+		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept", Keep: true}} {
+			spec.Inputs = []backend.Input{{Path: "f", Content: []byte("x")}}
+			s, err := b.Open(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if spec.Name != "never used" {
+				output(t, s, sh("cat f"))
+			}
+		}
+		if err := registry.Close(); err != nil { // as if the process had died
+			t.Fatal(err)
+		}
+		connect := func(host string) (*docker.Daemon, error) { return docker.Connect(docker.Endpoint{Host: host}) }
+		reaped, err := backend.Reap(t.Context(), sessions, map[string]func(context.Context, backend.Entry) error{docker.Kind: docker.Reaper(connect)})
+		if err != nil || len(reaped) != 3 {
+			t.Errorf("reaped %+v, %v", reaped, err)
+		}
+		for _, r := range reaped {
+			if r.Err != nil {
+				t.Errorf("%s: %v", r.Entry.Name, r.Err)
+			}
+		}
+		left := containers(t, api, t.Name())
+		if len(left) != 1 || left[0].Labels[docker.LabelNode] != "kept" || left[0].State == "running" {
+			t.Errorf("left: %+v", left)
+		}
+		for _, c := range left {
+			if err := d.Remove(t.Context(), docker.Leftover{ID: c.ID}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A registry entry that was damaged removes nothing.
+func TestReapDamaged(t *testing.T) {
+	reap := docker.Reaper(func(string) (*docker.Daemon, error) {
+		t.Error("the daemon is asked")
+		return docker.Connect(docker.Endpoint{Host: "unix:///nowhere"})
+	})
+	for _, e := range []backend.Entry{
+		{ID: "abcdefghij"},
+		{ID: "abcdefghij", Host: "unix:///x", Workspace: "/home"},
+		{ID: "abcdefghij", Host: "unix:///x", Workspace: "relative/abcdefghij"},
+	} {
+		if err := reap(t.Context(), e); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+}
