@@ -39,7 +39,7 @@ type blueprint struct {
 
 // create makes the container on a network. Nothing runs yet.
 func (b *box) create(ctx context.Context, p blueprint, on string) error {
-	ctx, cancel := call(ctx)
+	ctx, cancel := b.d.call(ctx)
 	defer cancel()
 	config := &container.Config{
 		Image: p.image, User: p.user, Labels: p.labels, Env: initEnv,
@@ -153,7 +153,7 @@ func (b *box) connect(ctx context.Context, on string) error {
 	if on == b.network {
 		return nil
 	}
-	ctx, cancel := call(ctx)
+	ctx, cancel := b.d.call(ctx)
 	defer cancel()
 	if b.network != "" {
 		if err := b.d.api.NetworkDisconnect(ctx, b.network, b.id, true); err != nil {
@@ -172,7 +172,7 @@ func (b *box) connect(ctx context.Context, on string) error {
 // its state. It may be called again after a failure. A container that is not
 // there is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
 	defer cancel()
 	err := d.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	if err == nil || errdefs.IsNotFound(err) {

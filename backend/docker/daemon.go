@@ -15,14 +15,32 @@ import (
 	"github.com/docker/go-connections/tlsconfig"
 )
 
-// callTimeout bounds a call to the daemon that does not wait for a program. A
-// busy daemon takes seconds; one that needs longer is stuck.
-const callTimeout = 2 * time.Minute
+// patience says how long to wait for a daemon.
+type patience struct {
+	// call bounds what does not wait for a program. A busy daemon takes
+	// seconds; one that needs longer is stuck.
+	call time.Duration
+	// launch bounds the time from the start of a container to the word of the
+	// script in it. It takes a tenth of a second, seconds under load.
+	launch time.Duration
+	// end bounds the end of a container after SIGKILL.
+	end time.Duration
+	// drain is how long output may stand still after its container has ended
+	// before the rest is given up.
+	drain time.Duration
+	// remove bounds what Close takes with a daemon that hangs.
+	remove time.Duration
+}
+
+var usualPatience = patience{
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second,
+}
 
 // Daemon is a daemon to talk to. It is safe for concurrent use.
 type Daemon struct {
 	api  *client.Client
 	host string
+	wait patience
 
 	noIPv6 atomic.Bool // its kernel has none
 
@@ -54,7 +72,7 @@ func Connect(e Endpoint) (*Daemon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docker host %q: %w", e.Host, err)
 	}
-	return &Daemon{api: api, host: e.Host}, nil
+	return &Daemon{api: api, host: e.Host, wait: usualPatience}, nil
 }
 
 // Host is where the daemon listens.
@@ -71,7 +89,7 @@ type Version struct {
 // Version asks the daemon, for people who want to know whether it is there. An
 // error says what to do about it.
 func (d *Daemon) Version(ctx context.Context) (Version, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := d.ask(ctx)
 	defer cancel()
 	said, err := d.api.ServerVersion(ctx)
 	if err != nil {
@@ -88,7 +106,12 @@ func (d *Daemon) Version(ctx context.Context) (Version, error) {
 // Close lets go of idle connections.
 func (d *Daemon) Close() error { return d.api.Close() }
 
+// ask bounds a call that is in vain once ctx is cancelled.
+func (d *Daemon) ask(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d.wait.call)
+}
+
 // call bounds a call that must be made also on a cancelled ctx.
-func call(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+func (d *Daemon) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.ask(context.WithoutCancel(ctx))
 }

@@ -60,7 +60,7 @@ func (d *Daemon) remaps(ctx context.Context) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.security == nil {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		ctx, cancel := d.ask(ctx)
 		defer cancel()
 		info, err := d.api.Info(ctx)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // expect looks at a path in the container: the last one of a way must be a
 // regular file, those before it directories.
 func (b *box) expect(ctx context.Context, at string, last bool) error {
-	look, cancel := context.WithTimeout(ctx, callTimeout)
+	look, cancel := b.d.ask(ctx)
 	defer cancel()
 	stat, err := b.d.api.ContainerStatPath(look, b.id, at)
 	switch {

@@ -57,7 +57,7 @@ const probeMark = "fevalgraph-fact "
 // probe runs a container without a workspace.
 func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	var out bytes.Buffer
-	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: launchTimeout, out: &out}
+	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: b.d.wait.launch, out: &out}
 	var res result
 	asked := once{b: b, image: image, name: "probe", on: b.opt.network(false),
 		after: func(_ context.Context, _ string, r result) error { res = r; return nil }}
@@ -70,7 +70,7 @@ func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 		return nil, err
 	}
 	if res.timedOut {
-		return nil, fmt.Errorf("it did not answer within %v", launchTimeout)
+		return nil, fmt.Errorf("it did not answer within %v", b.d.wait.launch)
 	}
 	found, err := readFacts(out.String())
 	if err == nil {

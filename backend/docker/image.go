@@ -47,7 +47,7 @@ func (d *Daemon) resolve(ctx context.Context, o Options) (*resolved, error) {
 // inspect returns an error for which errdefs.IsNotFound holds when the daemon
 // does not have the image.
 func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := d.ask(ctx)
 	defer cancel()
 	found, err := d.api.ImageInspect(ctx, o.Image)
 	if err != nil {

@@ -31,7 +31,7 @@ type Leftover struct {
 // is empty: containers first, then grounds, the oldest first. Containers of
 // runs that still live are among them.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := d.ask(ctx)
 	defer cancel()
 	label := LabelProject
 	if project != "" {
@@ -83,7 +83,7 @@ func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 	if !l.Ground {
 		return d.remove(ctx, l.ID)
 	}
-	ctx, cancel := call(ctx)
+	ctx, cancel := d.call(ctx)
 	defer cancel()
 	// By its name: by its ID the daemon refuses an image with several.
 	_, err := d.api.ImageRemove(ctx, l.Name, image.RemoveOptions{PruneChildren: true})

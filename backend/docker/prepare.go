@@ -106,7 +106,7 @@ func groundTag(parts ...string) string {
 
 // commit makes a stopped container an image.
 func (b *Backend) commit(ctx context.Context, id, reference string) error {
-	ctx, cancel := call(ctx)
+	ctx, cancel := b.d.call(ctx)
 	defer cancel()
 	_, err := b.d.api.ContainerCommit(ctx, id, container.CommitOptions{
 		Reference: reference, Comment: "made by fevalgraph",
@@ -127,7 +127,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	ctx, cancel := call(ctx)
+	ctx, cancel := d.call(ctx)
 	defer cancel()
 	if err := d.api.CopyToContainer(ctx, id, "/", &archive, container.CopyToContainerOptions{}); err != nil {
 		return fmt.Errorf("making %s in the container: %w", dir, d.explain(err))
@@ -142,7 +142,7 @@ type once struct {
 	name   string // for people
 	on     string // network
 	mounts []mount.Mount
-	told   bool // as of facts
+	told   bool                                                 // as of facts
 	before func(ctx context.Context, id string) error           // the start; nil does nothing
 	after  func(ctx context.Context, id string, r result) error // the end, before the removal
 }

@@ -21,7 +21,7 @@ func (b *box) stop(ctx context.Context) error {
 // halt kills a container. One that does not run, or is not there, is a
 // success.
 func (d *Daemon) halt(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
 	defer cancel()
 	err := d.api.ContainerKill(ctx, name, "KILL")
 	if err == nil || errdefs.IsNotFound(err) || notRunning(err) {

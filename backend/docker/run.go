@@ -1,38 +1,16 @@
 package docker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/events"
-	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/pkg/stdcopy"
-)
-
-const (
-	// launchTimeout bounds the time from the start of a container to the word
-	// of the script in it. It takes a tenth of a second, seconds under load.
-	launchTimeout = 2 * time.Minute
-
-	// endTimeout bounds the end of a container after SIGKILL.
-	endTimeout = 30 * time.Second
-
-	// drainTimeout is how long output may stand still after the container has
-	// ended before the rest is given up.
-	drainTimeout = 10 * time.Second
-
-	// removeTimeout bounds what Close takes with a daemon that hangs.
-	removeTimeout = 20 * time.Second
 )
 
 // job is one start of a box.
@@ -41,17 +19,6 @@ type job struct {
 	limit  time.Duration // 0 is none
 	grace  time.Duration
 	out    io.Writer
-}
-
-// result is how a job ended.
-type result struct {
-	word     string  // the script's; only wordReady means that the program ran
-	code     int     // -1 after a signal
-	signal   string  // of the program's; "" when it exited
-	timedOut bool    // the limit ended it
-	seconds  float64 // from the script's word to the program's end
-	told     bool    // an init said how the program ended
-	oom      bool    // the container's memory ran out and something was killed
 }
 
 // running is a job under way.
@@ -99,7 +66,7 @@ func (b *box) run(ctx context.Context, j job) (result, error) {
 
 // start attaches, starts the container and hands it the script.
 func (r *running) start(waiting context.Context) error {
-	ctx, cancel := call(waiting)
+	ctx, cancel := r.d.call(waiting)
 	defer cancel()
 	var err error
 	r.conn, err = r.d.api.ContainerAttach(ctx, r.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
@@ -143,7 +110,7 @@ var errNoIPv6 = errors.New("the kernel has no IPv6")
 // await returns when the container has ended, by itself or because of the
 // limit or ctx, and whether the limit ended it.
 func (r *running) await(ctx context.Context) (timedOut bool, err error) {
-	launch := time.NewTimer(launchTimeout)
+	launch := time.NewTimer(r.d.wait.launch)
 	defer launch.Stop()
 	var expired <-chan time.Time
 	said := r.control.said
@@ -163,7 +130,7 @@ func (r *running) await(ctx context.Context) (timedOut bool, err error) {
 				expired = timer.C
 			}
 		case <-launch.C:
-			return false, errors.Join(fmt.Errorf("the container did not get to the command within %v", launchTimeout), r.end(ctx))
+			return false, errors.Join(fmt.Errorf("the container did not get to the command within %v", r.d.wait.launch), r.end(ctx))
 		case <-expired:
 			if r.control.ended() != nil { // both at once: the program was in time
 				expired = nil
@@ -201,7 +168,7 @@ func (r *running) end(ctx context.Context) error {
 	for _, step := range []struct {
 		signal string
 		wait   time.Duration
-	}{{"TERM", r.grace}, {"KILL", endTimeout}} {
+	}{{"TERM", r.grace}, {"KILL", r.d.wait.end}} {
 		if err := r.kill(ctx, step.signal, step.wait); err != nil {
 			return err
 		}
@@ -209,13 +176,13 @@ func (r *running) end(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the container did not end within %v of SIGKILL", endTimeout)
+	return fmt.Errorf("the container did not end within %v of SIGKILL", r.d.wait.end)
 }
 
 // kill sends a signal to the container's first process. One that has just
 // ended is as good as signalled.
 func (b *box) kill(ctx context.Context, signal string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience+endTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience+b.d.wait.end)
 	defer cancel()
 	err := b.d.api.ContainerKill(ctx, b.id, signal)
 	if err == nil || notRunning(err) {
@@ -226,133 +193,3 @@ func (b *box) kill(ctx context.Context, signal string, patience time.Duration) e
 
 // notRunning reports whether an error says that a container does not run.
 func notRunning(err error) bool { return errdefs.IsConflict(err) || says(err, "is not running") }
-
-// result reads the rest of the output and puts together what is known.
-func (r *running) result(ctx context.Context, timedOut bool) (result, error) {
-	now := time.Now()
-	if err := r.drain(); err != nil {
-		return result{}, err
-	}
-	look, cancel := call(ctx)
-	defer cancel()
-	found, err := r.d.api.ContainerInspect(look, r.id)
-	if err != nil {
-		return result{}, fmt.Errorf("asking how the container ended: %w", r.d.explain(err))
-	}
-	if found.State == nil || found.State.Running {
-		return result{}, errors.New("the container runs although it has ended")
-	}
-	word, began := r.control.launched()
-	if word == "" {
-		return result{}, fmt.Errorf("the container ended with status %d before it got to the command%s", found.State.ExitCode, r.sink.excerpt())
-	}
-	res := result{word: word, code: found.State.ExitCode, timedOut: timedOut, oom: found.State.OOMKilled}
-	ours := timedOut || context.Cause(ctx) != nil
-	if !ours {
-		if err := r.undisturbed(look, found.State); err != nil {
-			return result{}, err
-		}
-	}
-	end := r.control.ended()
-	res.told = end != nil
-	switch {
-	case end != nil:
-		now, res.signal = end.at, end.signal
-	case ours || res.oom:
-		res.signal = syscall.SIGKILL.String()
-	case r.told:
-		// Nothing inside can end the first process.
-		return result{}, fmt.Errorf("something outside of the container ended it (status %d)", found.State.ExitCode)
-	case res.code > signalBase && res.code <= signalBase+lastSignal:
-		res.signal = syscall.Signal(res.code - signalBase).String()
-	}
-	if res.signal != "" {
-		res.code = -1
-	}
-	res.seconds = now.Sub(began).Seconds()
-	return res, nil
-}
-
-const (
-	// signalBase is what shells and inits add to the number of a signal.
-	signalBase = 128
-	lastSignal = 31
-)
-
-// undisturbed returns an error if the daemon sent the container a signal, for
-// somebody else or because it shuts down. What the program did then says
-// nothing about it.
-func (r *running) undisturbed(ctx context.Context, s *container.State) error {
-	// The signal is noted after it is sent, so perhaps after the end.
-	const slack = 20 * time.Millisecond
-	until, err := time.Parse(time.RFC3339Nano, s.FinishedAt)
-	if err != nil {
-		return fmt.Errorf("reading when the container ended: %w", err)
-	}
-	messages, failed := r.d.api.Events(ctx, events.ListOptions{
-		Since: s.StartedAt, Until: until.Add(slack).Format(time.RFC3339Nano),
-		Filters: filters.NewArgs(filters.Arg("type", "container"), filters.Arg("container", r.id), filters.Arg("event", "kill")),
-	})
-	for {
-		select {
-		case m := <-messages:
-			return fmt.Errorf("the daemon ended the container (signal %s), as it does when it is stopped or told to", m.Actor.Attributes["signal"])
-		case err := <-failed:
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return fmt.Errorf("asking who ended the container: %w", r.d.explain(err))
-		}
-	}
-}
-
-// drain waits for the end of the output, as long as more comes.
-func (r *running) drain() error {
-	for last := int64(-1); ; {
-		select {
-		case <-r.copied:
-			if r.copyErr != nil {
-				return fmt.Errorf("reading the output: %w", r.d.explain(r.copyErr))
-			}
-			return nil
-		case <-time.After(drainTimeout):
-		}
-		read := r.sink.read.Load()
-		if read == last {
-			return fmt.Errorf("the output did not end within %v of the container", drainTimeout)
-		}
-		last = read
-	}
-}
-
-// sink takes the program's output.
-type sink struct {
-	w     io.Writer
-	err   error        // the writer's first
-	read  atomic.Int64 // bytes
-	early bytes.Buffer // the first of them
-}
-
-// Write implements io.Writer and never fails: a full disk of ours must neither
-// stop the program nor be blamed on it.
-func (s *sink) Write(p []byte) (int, error) {
-	s.read.Add(int64(len(p)))
-	if room := excerptLimit - s.early.Len(); room > 0 {
-		s.early.Write(p[:min(room, len(p))])
-	}
-	if s.w != nil && s.err == nil {
-		_, s.err = s.w.Write(p)
-	}
-	return len(p), nil
-}
-
-const excerptLimit = 4 << 10
-
-// excerpt is what was said by a container in which no program ran.
-func (s *sink) excerpt() string {
-	text := strings.TrimSpace(string(bytes.ToValidUTF8(s.early.Bytes(), []byte("?"))))
-	if text == "" {
-		return ""
-	}
-	return ": " + text
-}

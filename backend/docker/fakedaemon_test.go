@@ -1,0 +1,205 @@
+package docker
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// fakeDaemon answers just enough of the API for a session whose program prints
+// "out" and exits with 0. What it answers can be replaced call by call.
+type fakeDaemon struct {
+	*Daemon
+	t      *testing.T
+	server *httptest.Server
+
+	mu    sync.Mutex
+	calls []string
+	on    map[string]http.HandlerFunc // "POST /containers/x/start"; the container is always x
+	ended chan struct{}               // closed when the program has ended
+	conns []net.Conn                  // hijacked
+}
+
+func newFakeDaemon(t *testing.T) *fakeDaemon {
+	t.Helper()
+	f := &fakeDaemon{t: t, on: map[string]http.HandlerFunc{}, ended: make(chan struct{})}
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: f}}
+	f.server.Start()
+	t.Cleanup(f.stop)
+	f.Daemon, err = Connect(Endpoint{Host: "unix://" + socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wait = patience{call: time.Second, launch: time.Second, end: 300 * time.Millisecond, drain: 300 * time.Millisecond, remove: 300 * time.Millisecond}
+	return f
+}
+
+// stop is what a daemon does that dies: connections end in the middle.
+func (f *fakeDaemon) stop() {
+	f.mu.Lock()
+	for _, c := range f.conns {
+		c.Close()
+	}
+	f.conns = nil
+	f.mu.Unlock()
+	f.server.CloseClientConnections()
+	f.server.Close()
+}
+
+func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if strings.HasPrefix(path, "/v") {
+		_, path, _ = strings.Cut(path[1:], "/")
+		path = "/" + path
+	}
+	call := r.Method + " " + path
+	f.mu.Lock()
+	f.calls = append(f.calls, call)
+	handler := f.on[call]
+	f.mu.Unlock()
+	if handler == nil {
+		handler = f.usual(call)
+	}
+	if handler == nil {
+		f.t.Errorf("unexpected call: %s", call)
+		handler = fails(http.StatusNotImplemented, "not here")
+	}
+	w.Header().Set("Api-Version", "1.41")
+	handler(w, r)
+}
+
+// called returns the calls so far, without those that ask what it is.
+func (f *fakeDaemon) called() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var calls []string
+	for _, c := range f.calls {
+		if !strings.HasSuffix(c, "/_ping") && c != "GET /info" {
+			calls = append(calls, c)
+		}
+	}
+	return strings.Join(calls, ", ")
+}
+
+func says200(value any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(value) }
+}
+
+func fails(code int, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+	}
+}
+
+func noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+// hangs answers nothing until the caller gives up, which is noticed once the
+// body is read.
+func hangs(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
+}
+
+func (f *fakeDaemon) usual(call string) http.HandlerFunc {
+	switch call {
+	case "HEAD /_ping", "GET /_ping":
+		return func(http.ResponseWriter, *http.Request) {}
+	case "GET /info":
+		return says200(map[string]any{})
+	case "GET /images/img/json":
+		return says200(map[string]any{"Id": "sha256:1", "Os": "linux", "Architecture": "amd64"})
+	case "POST /containers/create":
+		return says200(map[string]any{"Id": "x"})
+	case "POST /containers/x/attach":
+		return f.attached(stream(1, wordPrefix+wordReady+"\n"), stream(2, "out\n"), stream(1, "Main child exited normally (with status '0')\n"))
+	case "POST /containers/x/wait":
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			select {
+			case <-f.ended:
+				fmt.Fprint(w, `{"StatusCode":0}`)
+			case <-r.Context().Done():
+			}
+		}
+	case "POST /containers/x/start", "POST /containers/x/kill":
+		return noContent
+	case "GET /containers/x/json":
+		return says200(map[string]any{"State": map[string]any{"ExitCode": 0, "StartedAt": "2026-01-02T03:04:05Z", "FinishedAt": "2026-01-02T03:04:06Z"}})
+	case "GET /events":
+		return func(http.ResponseWriter, *http.Request) {}
+	}
+	if strings.HasPrefix(call, "DELETE /containers/fevalgraph-") {
+		return noContent
+	}
+	return nil
+}
+
+// attached takes the connection over, reads the script, says what is to be
+// said, and ends the program.
+func (f *fakeDaemon) attached(frames ...[]byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn := f.hijack(w)
+		go func() {
+			_, _ = io.Copy(io.Discard, conn)
+			for _, frame := range frames {
+				_, _ = conn.Write(frame)
+			}
+			conn.Close()
+			close(f.ended)
+		}()
+	}
+}
+
+func (f *fakeDaemon) hijack(w http.ResponseWriter) net.Conn {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		f.t.Error(err)
+		return nil
+	}
+	fmt.Fprint(conn, "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+	f.mu.Lock()
+	f.conns = append(f.conns, conn)
+	f.mu.Unlock()
+	return conn
+}
+
+// stream is a frame of the daemon's format for two outputs in one.
+func stream(kind byte, text string) []byte {
+	head := [8]byte{kind}
+	binary.BigEndian.PutUint32(head[4:], uint32(len(text)))
+	return append(head[:], text...)
+}
+
+// backend returns one on f that need not look into the image, and its
+// registry's directory.
+func (f *fakeDaemon) backend() (*Backend, string) {
+	dir := f.t.TempDir()
+	registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { registry.Close() })
+	b := New(cache.NewMemory(), f.Daemon, Options{Image: "img", Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond})
+	b.facts = &facts{uid: 1000, gid: 1000, version: noPython, told: true}
+	return b, filepath.Join(dir, "sessions")
+}

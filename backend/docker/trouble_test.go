@@ -1,0 +1,285 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/client"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// execute opens a session, runs one command and closes it.
+func execute(ctx context.Context, b *Backend, c backend.Command) (exit backend.Exit, out string, err error) {
+	s, err := b.Open(ctx, backend.Spec{Name: "node"})
+	if err != nil {
+		return exit, "", err
+	}
+	var said bytes.Buffer
+	c.Argv, c.Output = []string{"program"}, &said
+	exit, err = s.Exec(ctx, c)
+	return exit, said.String(), errors.Join(err, s.Close(ctx))
+}
+
+func TestCalls(t *testing.T) {
+	f := newFakeDaemon(t)
+	b, _ := f.backend()
+	exit, out, err := execute(t.Context(), b, backend.Command{})
+	if err != nil || exit.Code != 0 || out != "out\n" {
+		t.Errorf("got %+v, %q, %v", exit, out, err)
+	}
+	want := "GET /images/img/json, POST /containers/create, POST /containers/x/attach, POST /containers/x/wait, POST /containers/x/start, GET /containers/x/json, GET /events, DELETE /containers/fevalgraph-"
+	if got := f.called(); !strings.HasPrefix(got, want) || strings.Count(got, ",") != strings.Count(want, ",") {
+		t.Errorf("called %s", got)
+	}
+}
+
+// Each trouble of the daemon's has words of its own, breaks the command, and
+// is never an exit.
+func TestTrouble(t *testing.T) {
+	event := `{"Type":"container","Action":"kill","Actor":{"ID":"x","Attributes":{"signal":"15"}}}`
+	for _, test := range []struct {
+		name string
+		on   map[string]http.HandlerFunc
+		want string
+	}{
+		{"image is missing", map[string]http.HandlerFunc{
+			"GET /images/img/json": fails(404, "No such image: img"), "POST /images/create": fails(404, "pull access denied for img"),
+		}, "img: the image could not be pulled: "},
+		{"pull fails on the way", map[string]http.HandlerFunc{
+			"GET /images/img/json": fails(404, "No such image: img"), "POST /images/create": says200(map[string]string{"error": "no space left on device"}),
+		}, "no space left on device"},
+		{"image is removed", map[string]http.HandlerFunc{"POST /containers/create": fails(404, "No such image: sha256:1")}, "image img (sha256:1) is gone from the daemon"},
+		{"create fails", map[string]http.HandlerFunc{"POST /containers/create": fails(500, "devicemapper: out of space")}, "creating a container: Error response from daemon: devicemapper: out of space"},
+		{"create hangs", map[string]http.HandlerFunc{"POST /containers/create": hangs}, "does not answer"},
+		{"attach fails", map[string]http.HandlerFunc{"POST /containers/x/attach": fails(500, "no")}, "attaching to the container: "},
+		{"start fails", map[string]http.HandlerFunc{"POST /containers/x/start": fails(500, "OCI runtime create failed")}, "starting the container: Error response from daemon: OCI runtime create failed"},
+		{"no GPU", map[string]http.HandlerFunc{"POST /containers/x/start": fails(500, `could not select device driver "" with capabilities: [[gpu]]`)}, "no such GPU: "},
+		{"unknown user", map[string]http.HandlerFunc{"POST /containers/x/start": fails(400, "unable to find user u: no matching entries in passwd file")}, "the image does not know the user: "},
+		{"wait is no JSON", map[string]http.HandlerFunc{"POST /containers/x/wait": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("proxy error")) }}, "waiting for the container: proxy error"},
+		{"wait says that it failed", map[string]http.HandlerFunc{"POST /containers/x/wait": says200(map[string]any{"StatusCode": 0, "Error": map[string]string{"Message": "lost the shim"}})}, "waiting for the container: lost the shim"},
+		{"inspect fails", map[string]http.HandlerFunc{"GET /containers/x/json": fails(404, "No such container: x")}, "asking how the container ended: "},
+		{"it runs on", map[string]http.HandlerFunc{"GET /containers/x/json": says200(map[string]any{"State": map[string]any{"Running": true}})}, "the container runs although it has ended"},
+		{"events fail", map[string]http.HandlerFunc{"GET /events": fails(500, "no")}, "asking who ended the container: "},
+		{"the daemon ended it", map[string]http.HandlerFunc{"GET /events": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(event)) }}, "the daemon ended the container (signal 15)"},
+		{"remove fails", map[string]http.HandlerFunc{}, "removing container fevalgraph-"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFakeDaemon(t)
+			b, _ := f.backend()
+			f.on = test.on
+			if test.name == "remove fails" {
+				f.on = nil
+				f.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == http.MethodDelete {
+						fails(500, "device is busy")(w, r)
+						return
+					}
+					f.ServeHTTP(w, r)
+				})
+			}
+			exit, _, err := execute(t.Context(), b, backend.Command{})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %+v, %v; want %q", exit, err, test.want)
+			}
+		})
+	}
+}
+
+// What the container says on its way to the program, or instead.
+func TestContainerTrouble(t *testing.T) {
+	ready := stream(1, wordPrefix+wordReady+"\n")
+	exited := stream(1, "Main child exited normally (with status '0')\n")
+	state := func(code int, oom bool) http.HandlerFunc {
+		return says200(map[string]any{"State": map[string]any{"ExitCode": code, "OOMKilled": oom, "StartedAt": "2026-01-02T03:04:05Z", "FinishedAt": "2026-01-02T03:04:06Z"}})
+	}
+	for _, test := range []struct {
+		name   string
+		frames [][]byte
+		state  http.HandlerFunc
+		want   string
+	}{
+		{"no shell", [][]byte{stream(2, "[FATAL tini (7)] exec /bin/sh failed: No such file or directory\n")}, state(127, false),
+			"the container ended with status 127 before it got to the command: [FATAL tini (7)] exec /bin/sh failed: No such file or directory"},
+		{"no env", [][]byte{stream(1, wordPrefix+wordNoEnv+"\n"), exited}, state(0, false), "env: the image has no such program"},
+		{"workspace gone", [][]byte{stream(1, wordPrefix+wordGone+"\n"), exited}, state(0, false), "the workspace is gone or locked"},
+		{"network", [][]byte{stream(1, wordPrefix+wordNetwork+"\n"), exited}, state(0, false), "the container has a network although it was to have none"},
+		{"program", [][]byte{stream(1, wordPrefix+wordAbsent+"\n"), exited}, state(0, false), "program: program not found in the container"},
+		{"killed from outside", [][]byte{ready}, state(137, false), "something outside of the container ended it (status 137)"},
+		{"garbage for frames", [][]byte{ready, []byte("HTTP/1.1 500\r\n\r\n")}, state(0, false), "reading the output: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFakeDaemon(t)
+			b, _ := f.backend()
+			f.on["POST /containers/x/attach"] = f.attached(test.frames...)
+			f.on["GET /containers/x/json"] = test.state
+			exit, _, err := execute(t.Context(), b, backend.Command{})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %+v, %v; want %q", exit, err, test.want)
+			}
+		})
+	}
+	f := newFakeDaemon(t)
+	b, _ := f.backend()
+	f.on["POST /containers/x/attach"] = f.attached(ready)
+	f.on["GET /containers/x/json"] = state(137, true)
+	if exit, _, err := execute(t.Context(), b, backend.Command{}); err != nil || exit.Signal != "killed" || !exit.HostOOM || exit.OOM {
+		t.Errorf("out of the host's memory: %+v, %v", exit, err)
+	}
+}
+
+// A daemon that dies while a program runs takes the outcome with it. What it
+// left stays listed until it could be removed.
+func TestLostDaemon(t *testing.T) {
+	f := newFakeDaemon(t)
+	b, sessions := f.backend()
+	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) {
+		conn := f.hijack(w)
+		go func() {
+			_, _ = conn.Write(stream(1, wordPrefix+wordReady+"\n"))
+			time.Sleep(50 * time.Millisecond)
+			f.stop()
+		}()
+	}
+	s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"program"}, Timeout: time.Minute})
+	if tool := (*backend.ToolError)(nil); !errors.As(err, &tool) || !strings.Contains(err.Error(), "lost the daemon") {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	if _, err := s.Exec(t.Context(), backend.Command{Argv: []string{"program"}}); err == nil {
+		t.Error("the next command runs")
+	}
+	began := time.Now()
+	for range 2 {
+		if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "no daemon answers at unix://") {
+			t.Errorf("closing: %v", err)
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	b.opt.Registry.Close()
+	if left, err := backend.Leftovers(sessions); err != nil || len(left) != 1 || left[0].Host != f.host || left[0].Kind != Kind {
+		t.Errorf("listed: %+v, %v", left, err)
+	}
+}
+
+// A daemon that hangs bounds everything.
+func TestStuckDaemon(t *testing.T) {
+	f := newFakeDaemon(t)
+	b, _ := f.backend()
+	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { // the program runs for ever
+		_, _ = f.hijack(w).Write(stream(1, wordPrefix+wordReady+"\n"))
+	}
+	began := time.Now()
+	_, _, err := execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "the container did not end within 300ms of SIGKILL") {
+		t.Errorf("kill does nothing: %v", err)
+	}
+	f.on["POST /containers/x/kill"] = hangs
+	_, _, err = execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "ending the container: docker: the daemon at") {
+		t.Errorf("kill hangs: %v", err)
+	}
+	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
+	_, _, err = execute(t.Context(), b, backend.Command{})
+	if err == nil || !strings.Contains(err.Error(), "the container did not get to the command within 1s") {
+		t.Errorf("nothing is said: %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	dir := t.TempDir()
+	dead := filepath.Join(dir, "dead.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	web := newWeb(t)
+	for _, test := range []struct{ name, host, want string }{
+		{"absent", "unix://" + filepath.Join(dir, "absent.sock"), "docker: no daemon answers at unix://"},
+		{"dead", "unix://" + dead, "docker: no daemon answers at unix://"},
+		{"a file", "unix://" + file, "docker: no daemon answers at unix://"},
+		{"nobody listens", "tcp://127.0.0.1:1", "docker: no daemon answers at tcp://127.0.0.1:1"},
+		{"no such host", "tcp://no-such-host.invalid:2375", "docker: no daemon answers at tcp://no-such-host.invalid:2375"},
+		{"something else", "tcp://" + web, "inspecting image img: "},
+	} {
+		d, err := Connect(Endpoint{Host: test.host})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		b := New(cache.NewMemory(), d, Options{Image: "img", Pull: PullNever})
+		_, err = b.Identity(t.Context())
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
+		}
+		if _, err := d.Version(t.Context()); err == nil {
+			t.Errorf("%s: it has a version", test.name)
+		}
+	}
+	if _, err := Connect(Endpoint{Host: "nonsense"}); err == nil || !strings.Contains(err.Error(), `docker host "nonsense"`) {
+		t.Errorf("a host that is none: %v", err)
+	}
+}
+
+// newWeb serves something that is no daemon.
+func newWeb(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) })}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+	return l.Addr().String()
+}
+
+// A socket that may not be used is no daemon that does not run.
+func TestNoPermission(t *testing.T) {
+	api, err := client.NewClientWithOpts(client.WithHost("unix:///var/run/docker.sock"), client.WithAPIVersionNegotiation(),
+		client.WithDialContext(func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Daemon{api: api, host: "unix:///var/run/docker.sock", wait: usualPatience}
+	_, err = d.Version(t.Context())
+	if tool := (*backend.ToolError)(nil); !errors.As(err, &tool) || !strings.Contains(err.Error(), "no permission to use the daemon at unix:///var/run/docker.sock") || !strings.Contains(tool.Hint, "group") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Cancelling is no trouble of the daemon's.
+func TestCancelledCalls(t *testing.T) {
+	f := newFakeDaemon(t)
+	b, _ := f.backend()
+	f.on["GET /images/img/json"] = hangs
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := b.Open(ctx, backend.Spec{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
