@@ -60,7 +60,7 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	if e.Keep {
 		return d.halt(ctx, namePrefix+e.ID)
 	}
-	if e.Opened.Add(callTimeout).After(time.Now()) {
+	if e.Opened.Add(d.wait.call).After(time.Now()) {
 		if err := d.await(ctx, namePrefix+e.ID, until); err != nil {
 			return err
 		}
