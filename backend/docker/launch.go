@@ -33,6 +33,9 @@ type launch struct {
 	command backend.Command
 	env     []string // complete
 	offline bool     // refuse to run with a network
+	// attached has the program on the script's own streams, those of a person,
+	// who is told of refusals.
+	attached bool
 }
 
 // script returns the text. Apart from what it says on standard output it
@@ -53,7 +56,11 @@ func (l *launch) script() (string, error) {
 	}
 	var b strings.Builder
 	say := func(word string) string { return "echo '" + wordPrefix + word + "'" }
-	refuse := func(word string) string { return "{ " + say(word) + "; exit 0; }" }
+	refusal, streams := "; exit 0; }", " </dev/null >&2\n"
+	if l.attached {
+		refusal, streams = "; exit 127; }", "\n"
+	}
+	refuse := func(word string) string { return "{ " + say(word) + refusal }
 	b.WriteString("command -v env >/dev/null || " + refuse(wordNoEnv) + "\n")
 	if l.offline {
 		b.WriteString(offlineGuard(refuse(wordNetwork)))
@@ -64,14 +71,17 @@ func (l *launch) script() (string, error) {
 	b.WriteString("cd -P -- " + top + " 2>/dev/null || { chmod u+rwx " + top + " && cd -P -- " + top + "; } 2>/dev/null || " + refuse(wordGone) + "\n")
 	b.WriteString("top=$PWD\n")
 	b.WriteString("cd -P -- " + quote("./"+dir) + " 2>/dev/null || " + refuse(wordNoDir) + "\n")
-	b.WriteString(`case $PWD/ in "$top"/*) ;; *) ` + say(wordOutside) + "; exit 0;; esac\n")
+	b.WriteString(`case $PWD/ in "$top"/*) ;; *) ` + refuse(wordOutside) + ";; esac\n")
 	b.WriteString("found=" + wordAbsent + "\nfor p in")
 	for _, candidate := range candidates(l.command.Argv[0], l.env) {
 		b.WriteString(" " + quote(candidate))
 	}
 	b.WriteString("; do\n[ -f \"$p\" ] || continue\n[ -x \"$p\" ] && found= && break\nfound=" + wordRefused + "\ndone\n")
-	b.WriteString(`[ -z "$found" ] || { echo "` + wordPrefix + `$found"; exit 0; }` + "\n")
-	b.WriteString(say(wordReady) + "\nexec env -i --")
+	b.WriteString(`[ -z "$found" ] || { echo "` + wordPrefix + `$found"` + refusal + "\n")
+	if !l.attached {
+		b.WriteString(say(wordReady) + "\n")
+	}
+	b.WriteString("exec env -i --")
 	for _, variable := range l.env {
 		if !strings.Contains(variable, "=") || strings.HasPrefix(variable, "=") {
 			return "", errors.New("a variable of the environment has no name: " + variable)
@@ -85,7 +95,7 @@ func (l *launch) script() (string, error) {
 	for _, argument := range l.command.Argv[1:] {
 		b.WriteString(" " + quote(argument))
 	}
-	b.WriteString(" </dev/null >&2\n")
+	b.WriteString(streams)
 	return b.String(), nil
 }
 

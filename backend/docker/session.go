@@ -141,13 +141,16 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if s.ground != nil {
 		env = append([]string{"XDG_CACHE_HOME=" + cachePath}, env...)
 	}
-	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork}
+	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
 	script, err := l.script()
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running a command: %w", err)
 	}
 	if err := s.files.deliver(ctx, on); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	if c.Attach {
+		return s.box.attach(ctx, script, c.Timeout)
 	}
 	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output})
 	if err == nil {
