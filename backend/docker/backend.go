@@ -60,7 +60,7 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 		b.image = image
 	}
 	if b.facts == nil {
-		found, err := b.probe(ctx, b.image)
+		found, err := b.ask(ctx, b.image)
 		if err != nil {
 			return nil, nil, fmt.Errorf("looking into image %s: %w", b.opt.Image, err)
 		}

@@ -44,8 +44,8 @@ type Daemon struct {
 
 	noIPv6 atomic.Bool // its kernel has none
 
-	mu       sync.Mutex
-	security []string // what it says of itself; nil before it is asked
+	mu   sync.Mutex
+	self *about // nil before it is asked
 }
 
 // Connect returns the daemon at e. Nothing is sent before it is used; an error

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -34,11 +35,11 @@ func (b *Backend) place(id string) (string, error) {
 func (b *Backend) delivery(ctx context.Context, s *session, base string) (delivery, error) {
 	byCopy := b.opt.Copy || b.apart.Load() || !ownable(s.facts)
 	if !byCopy {
-		remapped, err := b.d.remaps(ctx)
+		about, err := b.d.about(ctx)
 		if err != nil {
 			return nil, err
 		}
-		byCopy = remapped
+		byCopy = about.remaps()
 	}
 	if byCopy {
 		return &copied{s: s, base: base}, nil
@@ -53,27 +54,34 @@ func ownable(f *facts) bool {
 	return runtime.GOOS != "linux" || os.Geteuid() == 0 || os.Geteuid() == f.uid
 }
 
-// remaps reports whether the daemon's containers see other owners than this
-// machine does, or may not see its files without being told to. That is so
-// for daemons without root, with user namespaces, and under SELinux.
-func (d *Daemon) remaps(ctx context.Context) (bool, error) {
+// about is what a daemon says of itself.
+type about struct {
+	id       string // of its installation
+	engine   string // version
+	security []string
+}
+
+// about asks the daemon once.
+func (d *Daemon) about(ctx context.Context) (*about, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.security == nil {
+	if d.self == nil {
 		ctx, cancel := d.ask(ctx)
 		defer cancel()
 		info, err := d.api.Info(ctx)
 		if err != nil {
-			return false, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
+			return nil, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
 		}
-		d.security = append([]string{}, info.SecurityOptions...)
+		d.self = &about{id: info.ID, engine: info.ServerVersion, security: info.SecurityOptions}
 	}
-	for _, option := range d.security {
-		for _, name := range []string{"name=rootless", "name=userns", "name=selinux"} {
-			if strings.HasPrefix(option, name) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+	return d.self, nil
+}
+
+// remaps reports whether the daemon's containers see other owners than this
+// machine does, or may not see its files without being told to. That is so
+// for daemons without root, with user namespaces, and under SELinux.
+func (a *about) remaps() bool {
+	return slices.ContainsFunc(a.security, func(option string) bool {
+		return strings.HasPrefix(option, "name=rootless") || strings.HasPrefix(option, "name=userns") || strings.HasPrefix(option, "name=selinux")
+	})
 }

@@ -70,6 +70,12 @@ type Options struct {
 	// Env is the environment of the probe that looks for it.
 	Env []string
 
+	// Facts is a directory in which is remembered what containers of an image
+	// said about themselves; empty is nothing remembered.
+	Facts string
+	// FactsReadOnly remembers nothing new there.
+	FactsReadOnly bool
+
 	// Scratch is the directory of this machine below which workspaces are
 	// made; it is made when absent. Empty is the system's for temporary files.
 	Scratch string

@@ -90,6 +90,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 	}
 	o := dockerOptions(b.Docker)
 	o.Python, o.Env, o.Scratch = b.Python, env, scratchDir()
+	o.Facts, o.FactsReadOnly = filepath.Join(p.state, "images"), p.reads
 	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
 	made := docker.New(p.store, p.daemon, o)
 	p.locker.inside[made] = &requirements.Inside{Backend: made, Env: env}

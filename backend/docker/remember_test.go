@@ -1,0 +1,79 @@
+package docker
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A probe's answers, as the container prints them.
+func (f *fakeDaemon) probed() http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		facts := probeMark + "uid 7\n" + probeMark + "gid 8\n" + probeMark + "python /usr/bin/python3\n" + probeMark + "version CPython 3.11.2\n"
+		f.ended = make(chan struct{})
+		f.attached(stream(1, wordPrefix+wordReady+"\n"), stream(2, facts), stream(1, "Main child exited normally (with status '0')\n"))(w, r)
+	}
+}
+
+func TestRemember(t *testing.T) {
+	f := newFakeDaemon(t)
+	f.on["POST /containers/x/attach"] = f.probed()
+	f.on["GET /info"] = says200(map[string]any{"ID": "daemon", "ServerVersion": "20.10"})
+	dir := filepath.Join(t.TempDir(), "images")
+	probes := func(change func(o *Options)) int {
+		t.Helper()
+		b, _ := f.backend()
+		b.facts, b.opt.Facts = nil, dir
+		change(&b.opt)
+		before := strings.Count(f.called(), "/create")
+		if _, version, err := b.Interpreter(t.Context()); err != nil || version != "CPython 3.11.2" {
+			t.Fatalf("got %q, %v", version, err)
+		}
+		if b.facts.uid != 7 || b.facts.gid != 8 || !b.facts.told {
+			t.Errorf("facts are %+v", b.facts)
+		}
+		return strings.Count(f.called(), "/create") - before
+	}
+	same := func(*Options) {}
+	if n := probes(func(o *Options) { o.FactsReadOnly = true }); n != 1 {
+		t.Errorf("%d probes at first", n)
+	}
+	for i, want := range []int{1, 0, 0} { // it was not to be written before
+		if n := probes(same); n != want {
+			t.Errorf("%d probes, time %d", n, i)
+		}
+	}
+	for name, change := range map[string]func(o *Options){
+		"user":    func(o *Options) { o.User = "7:8" },
+		"python":  func(o *Options) { o.Python = "3.12" },
+		"env":     func(o *Options) { o.Env = []string{"PATH=/opt"} },
+		"no init": func(o *Options) { o.NoInit = true },
+		"nothing": func(o *Options) { o.Facts = "" },
+	} {
+		if n := probes(change); n != 1 {
+			t.Errorf("%s: %d probes", name, n)
+		}
+	}
+	for name, answer := range map[string]map[string]any{
+		"another image": {"Id": "sha256:2", "Os": "linux", "Architecture": "amd64"},
+	} {
+		f.on["GET /images/img/json"] = says200(answer)
+		if n := probes(same); n != 1 {
+			t.Errorf("%s: %d probes", name, n)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("remembered %q, %v", files, err)
+	}
+	for _, file := range files {
+		if err := os.WriteFile(file, []byte(`{"Version":`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := probes(same); n != 1 {
+		t.Errorf("damaged: %d probes", n)
+	}
+}
