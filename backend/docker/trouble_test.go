@@ -142,12 +142,14 @@ func TestContainerTrouble(t *testing.T) {
 func TestLostDaemon(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, sessions := f.backend()
+	gone := make(chan struct{})
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
 		go func() {
 			_, _ = conn.Write(stream(1, wordPrefix+wordReady+"\n"))
 			time.Sleep(50 * time.Millisecond)
 			f.stop()
+			close(gone)
 		}()
 	}
 	s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
@@ -158,6 +160,7 @@ func TestLostDaemon(t *testing.T) {
 	if tool := (*backend.ToolError)(nil); !errors.As(err, &tool) || !strings.Contains(err.Error(), "lost the daemon") {
 		t.Errorf("got %+v, %v", exit, err)
 	}
+	<-gone // its connections end one by one
 	if _, err := s.Exec(t.Context(), backend.Command{Argv: []string{"program"}}); err == nil {
 		t.Error("the next command runs")
 	}
