@@ -1,6 +1,6 @@
-// Package fake is a backend that runs Go functions instead of programs and
-// keeps workspaces in memory. Tests of other rooms use it to say what a
-// command does, to count what was run, and to break things on purpose.
+// Package fake is a backend, and a sandbox, that run Go functions instead of
+// programs and keep files in memory. Tests of other rooms use them to say what
+// a command does, to count what was run, and to break things on purpose.
 //
 // It keeps the contract of package backend for inputs, Collect, limits and
 // cancellation; it knows nothing of processes, PATH or permissions.
