@@ -53,6 +53,7 @@ var rooms = []room{
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
+	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph"}, "it measures the engine alone, and the program from outside"},
 }
 
 // libraries lists the rooms that may import a library, by the beginning of its

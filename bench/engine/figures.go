@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+// contender is one of those who take turns.
+type contender struct {
+	name string
+	run  func(round int) (time.Duration, *syscall.Rusage, error)
+
+	took   []time.Duration
+	memory int64 // KiB, the most of any run; 0 is unknown
+}
+
+// takeTurns runs all of them runs times, after a round that is not counted.
+// before is called ahead of each round.
+func takeTurns(all []*contender, runs int, before func(round int) error) error {
+	for round := range runs + 1 {
+		if before != nil {
+			if err := before(round); err != nil {
+				return err
+			}
+		}
+		for i := range all {
+			c := all[(i+round)%len(all)]
+			took, usage, err := c.run(round)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			if round > 0 {
+				c.took = append(c.took, took)
+				if usage != nil {
+					c.memory = max(c.memory, usage.Maxrss)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// median is that of an odd number, or the mean of the middle two.
+func median(d []time.Duration) float64 {
+	d = slices.Sorted(slices.Values(d))
+	return ((d[(len(d)-1)/2] + d[len(d)/2]) / 2).Seconds()
+}
+
+// figures are the outcome.
+type figures struct {
+	name       string
+	nodes      int
+	what       string // in words
+	contenders []*contender
+	load       [2]float64 // before and after
+}
+
+func (f *figures) seconds(name string) float64 {
+	for _, c := range f.contenders {
+		if c.name == name && len(c.took) > 0 {
+			return median(c.took)
+		}
+	}
+	return 0
+}
+
+func (f *figures) write(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %d nodes; load average %.1f before, %.1f after\n", f.name, f.what, f.nodes, f.load[0], f.load[1])
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "\tmedian\tleast\tmost\tus/node\tMiB\tbytes/node\tfevalgraph is\t")
+	own := f.seconds("fevalgraph")
+	for _, c := range f.contenders {
+		m := median(c.took)
+		memory, perNode := "-", "-"
+		if c.memory > 0 {
+			memory, perNode = fmt.Sprint(c.memory>>10), fmt.Sprint(c.memory<<10/int64(f.nodes))
+		}
+		fmt.Fprintf(table, "%s\t%.4fs\t%.4fs\t%.4fs\t%.2f\t%s\t%s\t%.2fx\t\n", c.name, m, slices.Min(c.took).Seconds(), slices.Max(c.took).Seconds(),
+			m/float64(f.nodes)*1e6, memory, perNode, own/m)
+	}
+	table.Flush()
+}
+
+// lastLine is what -json prints; its names are a contract with scripts.
+type lastLine struct {
+	Case       string  `json:"case"`
+	Nodes      int     `json:"nodes"`
+	Fevalgraph float64 `json:"fevalgraph_s"`
+	Ninja      float64 `json:"ninja_s"`
+	Lstat      float64 `json:"lstat_s"`
+	Ratio      float64 `json:"ratio"`
+}
+
+func (f *figures) line() lastLine {
+	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: f.seconds("fevalgraph"), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop")}
+	if l.Ninja > 0 {
+		l.Ratio = l.Fevalgraph / l.Ninja
+	}
+	return l
+}

@@ -1,0 +1,99 @@
+// Command engine measures what the engine costs beside ninja, make and the
+// least that any such tool could do:
+//
+//	bench/engine/compare --nodes N --case noop|edit|cold [--json] [--runs 5] [-j N]
+//
+// The cases noop and edit run the real `fevalgraph run` on a project in HCL:
+// P problems with five checkpoints and S solutions of four files each, found by
+// fileset and for_each. Its tests are run by a script in place of uv and uvx
+// that writes the report of one passed test, so that nothing but the engine takes
+// time. ninja and make get a graph of the same nodes and edges over the same
+// files. The floor is a loop of lstat over the source files, in this process,
+// without what it takes to start one and to read the list.
+//
+//	noop   nothing changed
+//	edit   one file of one solution changed
+//	cold   N independent commands `true`, each in a session of backend/local,
+//	       what it prints and how it ended hashed and stored; the floor of
+//	       commands is a loop that starts and waits for the same, as many at once
+//
+// All take turns, in every round in another order, and all figures are medians.
+// The first round is not counted. With -json, the last line is one object:
+//
+//	{"case":"noop","nodes":N,"fevalgraph_s":x,"ninja_s":y,"lstat_s":z,"ratio":x/y}
+//
+// It has no opinion of what the ratio should be, and exits with 1 only when
+// something fails.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// options are what one comparison is about.
+type options struct {
+	work, bin string
+	name      string // of the case
+	nodes     int
+	runs      int
+	jobs      int
+	command   string // in place of run: plan, status ...
+	skip      string // peers to leave out
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "engine-cold" { // a process of its own, as the others are
+		fail(coldChild(os.Args[2:]))
+		return
+	}
+	o := options{}
+	flag.StringVar(&o.work, "work", filepath.Join(os.TempDir(), "fevalgraph-bench-engine"), "directory for programs and projects")
+	flag.StringVar(&o.name, "case", "noop", "noop, edit or cold")
+	flag.IntVar(&o.nodes, "nodes", 10_000, "nodes of the graph, about")
+	flag.IntVar(&o.runs, "runs", 5, "rounds that are counted")
+	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "commands at once")
+	flag.StringVar(&o.command, "command", "run", "what fevalgraph is to do: run, plan, status, or explain of one node")
+	flag.StringVar(&o.skip, "skip", "", "peers to leave out, such as make")
+	asJSON := flag.Bool("json", false, "print one JSON object as the last line")
+	flag.Parse()
+	o.bin = filepath.Join(o.work, "bin")
+	fail(compare(o, *asJSON, os.Stdout))
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "engine:", err)
+		os.Exit(1)
+	}
+}
+
+func compare(o options, asJSON bool, out io.Writer) error {
+	if o.nodes < 1 || o.runs < 1 || o.jobs < 1 {
+		return errors.New("-nodes, -runs and -j must be at least 1")
+	}
+	var f *figures
+	var err error
+	switch o.name {
+	case "noop", "edit":
+		f, err = compareProject(o)
+	case "cold":
+		f, err = compareCold(o)
+	default:
+		err = fmt.Errorf("-case %s: want noop, edit or cold", o.name)
+	}
+	if err != nil {
+		return err
+	}
+	f.write(out)
+	if asJSON {
+		return json.NewEncoder(out).Encode(f.line())
+	}
+	return nil
+}

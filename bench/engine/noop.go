@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// compareProject measures a run on a whole project in which nothing, or one
+// file, changed.
+func compareProject(o options) (*figures, error) {
+	p, err := openProject(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.settle(o); err != nil {
+		return nil, err
+	}
+	files := p.files()
+	args := []string{o.command}
+	if o.command == "explain" {
+		args = append(args, fmt.Sprintf("pytest:p[%q]/%s/%s@local.host", problemName(0), checkpointName(0), solutionName(0)))
+	}
+	args = append(args, "-j", fmt.Sprint(o.jobs))
+	jobs := fmt.Sprint("-j", o.jobs)
+	f := &figures{name: o.name, nodes: p.nodes(), what: fmt.Sprintf("%s, %d source files", p.shape, len(files))}
+	f.contenders = []*contender{
+		{name: "fevalgraph", run: func(int) (time.Duration, *syscall.Rusage, error) {
+			return command(p.dir, p.environ(), filepath.Join(p.bin, "fevalgraph"), args...)
+		}},
+		{name: "ninja", run: func(int) (time.Duration, *syscall.Rusage, error) {
+			return command(p.dir, os.Environ(), "ninja", "--quiet", jobs)
+		}},
+		{name: "make", run: func(int) (time.Duration, *syscall.Rusage, error) {
+			return command(p.dir, os.Environ(), "make", "-s", jobs)
+		}},
+		{name: "lstat loop", run: func(int) (time.Duration, *syscall.Rusage, error) {
+			took, err := lstatLoop(p.dir, files)
+			return took, nil, err
+		}},
+	}
+	f.leaveOut(o.skip)
+	var before func(int) error
+	if o.name == "edit" {
+		start := int(time.Now().Unix()) // not the same files as last time
+		before = func(round int) error {
+			if err := p.edit(start + round); err != nil {
+				return err
+			}
+			time.Sleep(50 * time.Millisecond) // the file's time is to be later than the last outputs'
+			return nil
+		}
+	}
+	f.load[0] = load()
+	err = takeTurns(f.contenders, o.runs, before)
+	f.load[1] = load()
+	return f, err
+}
+
+func (f *figures) leaveOut(names string) {
+	var left []*contender
+	for _, c := range f.contenders {
+		if !strings.Contains(","+names+",", ","+c.name+",") {
+			left = append(left, c)
+		}
+	}
+	f.contenders = left
+}
+
+// settle brings everything up to date for everyone. The first time takes a
+// while: every command of the graph runs once for each.
+func (p *project) settle(o options) error {
+	jobs := fmt.Sprint("-j", o.jobs)
+	edges := p.edges()
+	if _, err := os.Stat(filepath.Join(p.dir, "build.ninja")); err != nil {
+		if err := writeNinja(filepath.Join(p.dir, "build.ninja"), ": > $out", edges); err != nil {
+			return err
+		}
+		if err := writeMake(filepath.Join(p.dir, "Makefile"), edges); err != nil {
+			return err
+		}
+		for _, e := range edges {
+			if err := os.MkdirAll(filepath.Join(p.dir, "m"+filepath.Dir(e.out)), 0o755); err != nil {
+				return err
+			}
+		}
+	}
+	programs := [][]string{{"ninja", "--quiet", jobs}, {"make", "-s", jobs}}
+	for _, argv := range programs {
+		if strings.Contains(","+o.skip+",", ","+argv[0]+",") {
+			continue
+		}
+		if _, _, err := command(p.dir, os.Environ(), argv[0], argv[1:]...); err != nil {
+			return err
+		}
+	}
+	fevalgraph := filepath.Join(p.bin, "fevalgraph")
+	took, usage, err := command(p.dir, p.environ(), fevalgraph, "run", jobs)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("first run: %.2fs, %d MiB\n", took.Seconds(), usage.Maxrss>>10)
+	for range 2 { // files that were just written are read again, once they have settled
+		time.Sleep(2500 * time.Millisecond)
+		if _, _, err := command(p.dir, p.environ(), fevalgraph, "run", jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

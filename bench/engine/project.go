@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// configuration of a synthetic project.
+const configuration = `problem "p" {
+  for_each = toset([for file in fileset("problems", "*/tests/conftest.py") : dirname(dirname(file))])
+  entry    = "python main.py"
+
+  pytest {
+    root = "problems/${each.key}/tests"
+  }
+
+%s
+  pass { policy = "core-cases" }
+}
+
+solution "s" {
+  for_each = { for file in fileset("solutions", "*/*/main.py") : dirname(file) => dirname(dirname(file)) }
+  name     = basename(each.key)
+  problem  = problem.p[each.value]
+  source   = "solutions/${each.key}"
+}
+`
+
+// The programs in place of uv and uvx.
+const (
+	standInUV = `#!/bin/sh
+case $1 in
+python) echo /bin/echo;;
+pip) while [ $# -gt 1 ]; do [ "$1" = --output-file ] && out=$2; shift; done; sed 's/$/==1.0.0/' "$1" > "$out";;
+*) echo uv 0.0.0;;
+esac
+`
+	standInUVX = `#!/bin/sh
+for arg; do
+  case $arg in
+  --version) echo pytest 0.0.0; exit 0;;
+  --json-report-file=*) json=${arg#*=};;
+  --ctrf=*) ctrf=${arg#*=};;
+  esac
+done
+echo '{"created":0,"duration":0.01,"exitcode":0,"root":"/","summary":{"collected":1,"total":1},"collectors":[],"tests":[{"nodeid":"tests/test_a.py::test_a","outcome":"passed","keywords":["test_a","tests/test_a.py",""],"setup":{"duration":0,"outcome":"passed"},"call":{"duration":0,"outcome":"passed"},"teardown":{"duration":0,"outcome":"passed"}}]}' > "$json"
+echo '{"results":{"tool":{"name":"pytest"},"summary":{"tests":1,"passed":1,"failed":0,"skipped":0},"tests":[{"name":"tests/test_a.py::test_a","status":"passed","duration":0,"filePath":"tests/test_a.py"}]}}' > "$ctrf"
+`
+)
+
+// project is a synthetic project on disk.
+type project struct {
+	shape
+	dir  string
+	home string // HOME, and the store, are below
+	bin  string // with fevalgraph
+}
+
+// openProject makes the project of a shape, or finds the one made before.
+func openProject(o options) (*project, error) {
+	s := shapeFor(o.nodes)
+	dir := filepath.Join(o.work, fmt.Sprintf("project-%d-%d-%d", s.problems, s.checkpoints, s.solutions))
+	p := &project{shape: s, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), bin: o.bin}
+	done := filepath.Join(dir, "made")
+	if _, err := os.Stat(done); err == nil {
+		return p, nil
+	}
+	if err := p.make(); err != nil {
+		return nil, fmt.Errorf("making a project of %s: %w", s, err)
+	}
+	return p, os.WriteFile(done, nil, 0o644)
+}
+
+func (p *project) make() error {
+	var checkpoints strings.Builder
+	for c := range p.checkpoints {
+		fmt.Fprintf(&checkpoints, "  checkpoint %q {}\n", checkpointName(c))
+	}
+	files := map[string]string{
+		"fevalgraph.hcl": fmt.Sprintf(configuration, checkpoints.String()),
+		"tools/uv":       standInUV,
+		"tools/uvx":      standInUVX,
+	}
+	for _, name := range p.files() {
+		files[name] = "# " + name + "\n"
+	}
+	for name, content := range files {
+		path := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(name, "tools/") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(filepath.Join(p.home, "tmp"), 0o755)
+}
+
+// environ is what fevalgraph gets to see.
+func (p *project) environ() []string {
+	return []string{
+		"PATH=" + filepath.Join(p.dir, "tools") + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home,
+		"TMPDIR=" + filepath.Join(p.home, "tmp"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(p.home, "store"),
+	}
+}
+
+// edit changes one source file of one solution, another one each time.
+func (p *project) edit(round int) error {
+	name := sources(round%p.problems, (round/p.problems)%p.solutions)[0]
+	f, err := os.OpenFile(filepath.Join(p.dir, name), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "# %d %d\n", round, time.Now().UnixNano())
+	return errors.Join(err, f.Close())
+}
