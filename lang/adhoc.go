@@ -69,6 +69,14 @@ func (l *loader) addAdHoc(a AdHoc) {
 func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	var names []string
 	perCheckpoint := false
+	if s.Problem.Scored() {
+		if wanted != "" {
+			l.report(finding{code: "unknown-checkpoint", summary: "Unknown checkpoint", detail: fmt.Sprintf("%s has no checkpoints.", s.Problem.Ref), hint: "leave --checkpoint out"})
+			return false
+		}
+		s.Checkpoints = []SolutionCheckpoint{{Checkpoint: s.Problem.Checkpoints[0], Source: path}}
+		return true
+	}
 	for _, c := range s.Problem.Checkpoints {
 		names = append(names, c.Name)
 		dir := filepath.Join(path, c.Name)
@@ -83,7 +91,7 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	if len(names) == 0 {
 		return false // the problem has a mistake of its own
 	}
-	if s.Problem.Entry == "" {
+	if s.Problem.Entry == "" && !s.Problem.Scored() {
 		l.report(finding{code: "missing-attribute", summary: "No entry", rng: hclRange(s.Problem.Range),
 			detail: fmt.Sprintf("%s does not say how a solution is started.", s.Problem.Ref), hint: `write such as entry = "python main.py"`})
 		return false

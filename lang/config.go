@@ -147,7 +147,7 @@ type Problem struct {
 	Category    string
 	Entry       string
 	Pytest      *Pytest       // exactly one driver is set
-	Checkpoints []*Checkpoint // sorted by (Order, Name)
+	Checkpoints []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only
 	// with invalid = "report". Such a problem has no driver and no checkpoints,
 	// and of the rest what could be evaluated; its solutions have no checkpoints.

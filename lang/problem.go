@@ -70,6 +70,10 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	p.Category, _ = b.text("category")
 	p.Entry, _ = b.text("entry")
 	b.driver(p)
+	if p.Scored() {
+		b.nameless(p)
+		return p
+	}
 
 	down := inherited{problem: p}
 	down.timeout, _ = b.limit("timeout")
@@ -111,6 +115,48 @@ func (b *block) driver(p *Problem) {
 			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
 		})
 	}
+}
+
+// Kind is the name of the driver block that says how p is judged; "" when p has
+// a mistake.
+func (p *Problem) Kind() string {
+	if p.Pytest != nil {
+		return "pytest"
+	}
+	return ""
+}
+
+// Scored reports whether p gives scores. It then has one checkpoint, which has
+// no name.
+func (p *Problem) Scored() bool { return p.Kind() != "" && p.Pytest == nil }
+
+// nameless gives a problem that gives scores its checkpoint. What only the
+// tests of a pytest problem can use is refused: nobody would read it.
+func (b *block) nameless(p *Problem) {
+	for _, kid := range b.kids {
+		switch kid.schema.Name {
+		case "marker", "asset", "checkpoint":
+			kid.fail(finding{
+				code: "unknown-block", summary: "No use for this block", rng: kid.header,
+				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), kid.schema.Name),
+				hint:   "remove it",
+			})
+		}
+	}
+	for _, name := range []string{"entry", "timeout", "session_timeout", "env"} {
+		if attr := b.attrs[name]; attr != nil {
+			b.fail(finding{
+				code: "unknown-attribute", summary: "No use for this attribute", rng: attr.NameRange,
+				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), name),
+				hint:   "remove it",
+			})
+		}
+	}
+	c := &Checkpoint{Order: 1, Version: p.Version, Pass: Pass{Policy: scoredPolicy}, Range: p.Range}
+	if pass := b.only("pass"); pass != nil {
+		c.Pass = pass.pass()
+	}
+	p.Checkpoints = []*Checkpoint{c}
 }
 
 // checkpoints reads the checkpoint blocks and sorts them by order and name.
@@ -170,13 +216,9 @@ func problemValue(p *Problem) cty.Value {
 		}
 		checkpoints = cty.ListVal(values)
 	}
-	kind := ""
-	if p.Pytest != nil {
-		kind = "pytest"
-	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"ref":         cty.StringVal(p.Ref),
-		"kind":        cty.StringVal(kind),
+		"kind":        cty.StringVal(p.Kind()),
 		"name":        cty.StringVal(p.Name),
 		"title":       cty.StringVal(p.Title),
 		"description": cty.StringVal(p.Description),

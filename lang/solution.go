@@ -118,6 +118,9 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 		sc.Source = source
 		sc.Missing = b.submissionMissing(s, source)
 	}
+	if s.Problem.Scored() {
+		return sc
+	}
 	entry, g := b.text("entry")
 	if g == isAbsent || g == isNull {
 		entry = s.Problem.Entry

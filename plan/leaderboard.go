@@ -126,12 +126,19 @@ func axisValues(axes []string, c *report.Cell) []string {
 }
 
 // groupValue is a set of cells as metrics see it: self.core.passed and the
-// like summed over all checkpoints, self.checkpoints, and self.cells.
+// like summed over all checkpoints, self.checkpoints, self.cells, and self.score,
+// the mean over the cells that have one.
 func groupValue(cells []report.Cell) cty.Value {
 	sum := report.GroupCounts{}
 	var checkpoints []cty.Value
 	statuses := map[report.Status]int{}
+	scored, score, unbounded := 0, 0.0, 0.0
 	for i := range cells {
+		if cells[i].Score != nil && cells[i].ScoreUnbounded != nil {
+			scored++
+			score += *cells[i].Score
+			unbounded += *cells[i].ScoreUnbounded
+		}
 		statuses[cells[i].Status]++
 		for _, c := range graded(&cells[i]) {
 			for _, g := range report.Groups {
@@ -146,6 +153,12 @@ func groupValue(cells []report.Cell) cty.Value {
 	attrs := groupValues(sum)
 	attrs["checkpoints"] = cty.TupleVal(checkpoints)
 	attrs["cells"] = cty.NumberIntVal(int64(len(cells)))
+	attrs["scored"] = cty.NumberIntVal(int64(scored))
+	attrs["score"], attrs["score_unbounded"] = cty.NullVal(cty.Number), cty.NullVal(cty.Number)
+	if scored > 0 {
+		attrs["score"] = cty.NumberFloatVal(score / float64(scored))
+		attrs["score_unbounded"] = cty.NumberFloatVal(unbounded / float64(scored))
+	}
 	attrs["problem"] = cty.StringVal(cells[0].Problem)
 	attrs["solution"] = cty.StringVal(cells[0].Solution)
 	attrs["backend"] = cty.StringVal(cells[0].Backend)

@@ -36,6 +36,9 @@ func TestLeaderboard(t *testing.T) {
 		cell("weak", "local.two", 1, "size", "small"), cell("strong", "local.one", 2, "size", "large"), cell("plain", "local.one", 2),
 	}
 	cells[4].Status, cells[4].Checkpoints = report.Broken, nil
+	for i, scores := range map[int][2]float64{0: {50, 50}, 2: {0, 550}, 3: {0, 0}} {
+		cells[i].Score, cells[i].ScoreUnbounded = &scores[0], &scores[1]
+	}
 	for _, try := range []struct {
 		name, body string
 		want       [][]string
@@ -52,6 +55,13 @@ func TestLeaderboard(t *testing.T) {
   group_by = ["backend", "solution"]
   metric "n" { value = self.total.passed }`,
 			want: [][]string{{"local.one", "weak", "0"}, {"local.one", "middle", "1"}, {"local.two", "weak", "1"}, {"local.one", "strong", "2"}, {"local.one", "plain", "0"}}},
+		{name: "scores", body: `
+  group_by = ["solution"]
+  metric "score" { value = self.score }
+  metric "unbounded" { value = self.score_unbounded }
+  metric "scored" { value = self.scored }
+  sort = ["-score"]`,
+			want: [][]string{{"weak", "25", "300", "2"}, {"strong", "0", "0", "1"}, {"middle", "-", "-", "0"}, {"plain", "-", "-", "0"}}},
 		{name: "by label", body: `
   group_by = ["size"]
   metric "broken" { value = self.cells_broken }

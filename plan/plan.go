@@ -84,10 +84,15 @@ type Cell struct {
 // CellCheckpoint is one graded checkpoint of a cell.
 type CellCheckpoint struct {
 	Checkpoint *lang.Checkpoint
+	// Own are the nodes that no other checkpoint or cell has, each after those
+	// that it needs.
+	Own []graph.ID
 	// Pytest are the runs of its tests: one, or one for each test file, in
-	// the order of their names.
-	Pytest           []graph.ID
-	Parse, Aggregate graph.ID
+	// the order of their names. Problems that are judged otherwise have none.
+	Pytest []graph.ID
+	// Measured has the output tasks.MeasurementsOutput, Aggregate the output
+	// tasks.ResultOutput. They are one node when the problem gives scores.
+	Measured, Aggregate graph.ID
 }
 
 // Name is how a cell is called in addresses: agent["small"]@local.host, with
@@ -192,11 +197,9 @@ func (c *compiler) join(cell *Cell, suite string) {
 	}
 	add(cell.Node)
 	for _, cc := range cell.Checkpoints {
-		for _, id := range cc.Pytest {
+		for _, id := range cc.Own {
 			add(id)
 		}
-		add(cc.Parse)
-		add(cc.Aggregate)
 	}
 }
 

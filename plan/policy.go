@@ -56,6 +56,9 @@ func checkpointValue(c *report.Checkpoint) cty.Value {
 		"class":     cty.StringVal(string(c.Class)),
 		"collected": cty.NumberIntVal(int64(c.Collected)),
 		"exit_code": cty.NullVal(cty.Number),
+
+		"score":           numberOrNull(c.Score),
+		"score_unbounded": numberOrNull(c.ScoreUnbounded),
 	}
 	if c.ExitCode != nil {
 		attrs["exit_code"] = cty.NumberIntVal(int64(*c.ExitCode))
@@ -64,6 +67,13 @@ func checkpointValue(c *report.Checkpoint) cty.Value {
 		attrs[name] = v
 	}
 	return cty.ObjectVal(attrs)
+}
+
+func numberOrNull(n *float64) cty.Value {
+	if n == nil {
+		return cty.NullVal(cty.Number)
+	}
+	return cty.NumberFloatVal(*n)
 }
 
 func groupValues(groups map[report.Group]report.Count) map[string]cty.Value {

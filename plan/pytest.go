@@ -13,6 +13,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
+// address is kind:problem/name/…: parts that are empty, such as a nameless
+// checkpoint's, are left out.
+func address(kind, problem string, parts ...string) string {
+	addr := kind + ":" + problem
+	for _, part := range parts {
+		if part != "" {
+			addr += "/" + part
+		}
+	}
+	return addr
+}
+
 // pytestCell adds the nodes of a cell of a pytest problem.
 func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	d, err := c.driver(cell.Backend)
@@ -32,7 +44,7 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
 	}
 	cell.Node = c.plan.Graph.Add(graph.Node{
-		Addr: KindAggregate + ":" + cell.Problem.Name + "/" + cell.Name(), Kind: KindAggregate,
+		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
 		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
 	return nil
@@ -40,9 +52,8 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 
 func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
 	cp := answer.Checkpoint
-	body := cell.Problem.Name + "/" + cp.Name + "/" + cell.Name()
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: kind + ":" + body, Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	cc := CellCheckpoint{Checkpoint: cp}
 	verdicts := &pytest.Parse{Grouping: grouping(cell.Problem, cp)}
@@ -70,12 +81,13 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	}
 	parse := node(KindParse, verdicts, left)
 	parse.Kept = true
-	cc.Parse = c.plan.Graph.Add(parse)
+	cc.Measured = c.plan.Graph.Add(parse)
 
 	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: policyOf(cp.Pass)},
-		[]graph.Dep{{On: cc.Parse, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
+		[]graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
 	aggregate.Kept = true
 	cc.Aggregate = c.plan.Graph.Add(aggregate)
+	cc.Own = append(slices.Clone(cc.Pytest), cc.Measured, cc.Aggregate)
 	return cc
 }
 
@@ -132,7 +144,7 @@ func exclusive(ports []int, b backend.Backend) []string {
 // backends and repeats.
 func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.ID {
 	return c.once(graph.Node{
-		Addr: KindSubmission + ":" + cell.Problem.Name + "/" + answer.Checkpoint.Name + "/" + cell.Solution.Name, Kind: KindSubmission,
+		Addr: address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, cell.Solution.Name), Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
 		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.sources), Pool: inProcessPool,
 	})

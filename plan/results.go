@@ -10,7 +10,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
 // Results reads the results of an execution: every cell of which a checkpoint
@@ -32,6 +31,17 @@ func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, 
 	}
 	p.sort(results)
 	return results, nil
+}
+
+// Graded returns whether a node's result is that of a checkpoint of a cell.
+func (p *Plan) Graded() func(graph.ID) bool {
+	graded := make([]bool, p.Graph.Len())
+	for _, cell := range p.Cells {
+		for _, cc := range cell.Checkpoints {
+			graded[cc.Aggregate] = true
+		}
+	}
+	return func(id graph.ID) bool { return graded[id] }
 }
 
 func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
@@ -61,8 +71,14 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		classes = append(classes, c.Class)
 		stopped = stopped || r.Status(cc.Aggregate).State == event.Interrupted
 		if out.Message == nil && c.Message != nil {
-			message := c.Name + ": " + *c.Message
+			message := *c.Message
+			if c.Name != "" {
+				message = c.Name + ": " + message
+			}
 			out.Message = &message
+		}
+		if c.Name == "" {
+			out.Score, out.ScoreUnbounded = c.Score, c.ScoreUnbounded
 		}
 		out.Checkpoints = append(out.Checkpoints, c)
 	}
@@ -84,20 +100,11 @@ func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph
 	if err := readOutput(ctx, store, st, tasks.ResultOutput, &c); err != nil {
 		return c, err
 	}
-	var m pytest.Measurements
-	if err := readOutput(ctx, store, r.Status(cc.Parse), pytest.OutputMeasurements, &m); err != nil {
+	var m report.Measurements
+	if err := readOutput(ctx, store, r.Status(cc.Measured), tasks.MeasurementsOutput, &m); err != nil {
 		return c, err
 	}
-	c.DurationMS = m.DurationMS
-	c.Message = nonEmpty(m.Message)
-	for i := range c.Tests {
-		// Verdicts and measurements come from the same report unless the
-		// verdicts were equal before; then the newer measurements fit, too.
-		if i < len(m.Tests) {
-			c.Tests[i].DurationMS = m.Tests[i].DurationMS
-			c.Tests[i].Message = nonEmpty(m.Tests[i].Message)
-		}
-	}
+	c.Measured(&m)
 	return c, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -11,10 +12,12 @@ import (
 
 // csvHeader names the columns. The first ones say which cell and checkpoint
 // was run and how that ended, the test_ ones are about one test;
-// test_checkpoint is the checkpoint that brought the test in.
+// test_checkpoint is the checkpoint that brought the test in. Columns are only
+// ever added at the end.
 var csvHeader = [...]string{
 	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
 	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
+	"score", "score_unbounded", "test_verdict", "test_ratio", "test_ratio_unbounded", "test_cpu_ms", "test_memory_bytes",
 }
 
 // writeCSV writes one record per test. A checkpoint without tests has one
@@ -39,20 +42,33 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			r.Run, cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), strconv.FormatBool(verdictOf(c) == verdictPassed), c.Policy, row.message(),
 		}
+		scores := []string{exact(c.Score), exact(c.ScoreUnbounded)}
 		if len(c.Tests) == 0 {
-			if err := put(append(axes, "", "", "", "", "", "", "")...); err != nil {
+			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5))...); err != nil {
 				return err
 			}
 		}
 		for _, t := range c.Tests {
-			fields := append(axes[:len(axes):len(axes)],
-				t.ID, t.File, t.Checkpoint, string(t.Group), string(t.Status),
-				strconv.FormatFloat(math.Round(t.DurationMS*1000)/1000, 'f', -1, 64), messageOr(t.Message, ""))
-			if err := put(fields...); err != nil {
+			test := []string{
+				t.ID, t.File, t.Checkpoint, string(t.Group), string(t.Status), milliseconds(&t.DurationMS), messageOr(t.Message, ""),
+			}
+			measured := []string{t.Verdict, exact(t.Ratio), exact(t.RatioUnbounded), milliseconds(t.CPUMS), ""}
+			if t.MemoryBytes != nil {
+				measured[4] = strconv.FormatInt(*t.MemoryBytes, 10)
+			}
+			if err := put(slices.Concat(axes, test, scores, measured)...); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// milliseconds is a time to the microsecond; "" for none.
+func milliseconds(ms *float64) string {
+	if ms == nil {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(*ms*1000)/1000, 'f', -1, 64)
 }

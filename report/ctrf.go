@@ -59,6 +59,13 @@ type (
 		Checkpoint     string `json:"checkpoint"`
 		TestCheckpoint string `json:"test_checkpoint,omitempty"`
 		Group          Group  `json:"group,omitempty"`
+
+		Score          *float64 `json:"score,omitempty"`
+		ScoreUnbounded *float64 `json:"score_unbounded,omitempty"`
+		Ratio          *float64 `json:"ratio,omitempty"`
+		RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"`
+		CPUMS          *float64 `json:"cpu_ms,omitempty"`
+		MemoryBytes    *int64   `json:"memory_bytes,omitempty"`
 	}
 )
 
@@ -72,12 +79,14 @@ func writeCTRF(w io.Writer, r *Results, o Options) error {
 		suite := []string{suiteName(row)}
 		extra := ctrfExtra{
 			Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Checkpoint: c.Name,
+			Score: c.Score, ScoreUnbounded: c.ScoreUnbounded,
 		}
 		for _, t := range c.Tests {
 			extra := extra
 			extra.TestCheckpoint, extra.Group = t.Checkpoint, t.Group
+			extra.Ratio, extra.RatioUnbounded, extra.CPUMS, extra.MemoryBytes = t.Ratio, t.RatioUnbounded, t.CPUMS, t.MemoryBytes
 			out.add(ctrfTest{
-				Name: orName(t.ID, t.File), RawStatus: string(t.Status), Duration: int64(math.Round(t.DurationMS)),
+				Name: orName(t.ID, t.File), RawStatus: orName(t.Verdict, string(t.Status)), Duration: int64(math.Round(t.DurationMS)),
 				Suite: suite, Message: messageOr(t.Message, ""), Tags: []string{string(t.Group)}, FilePath: t.File, Extra: extra,
 			}, ctrfStatus(t.Status))
 		}

@@ -28,6 +28,9 @@ func TestFormatsGolden(t *testing.T) {
 		golden(t, "mixed."+format, render(t, format, mixed(), Options{Start: start, Stop: start.Add(90 * time.Second)}))
 		golden(t, "empty."+format, render(t, format, &Results{Run: "none"}, Options{}))
 	}
+	for _, format := range []string{"table", "json", "csv", "markdown", "junit", "ctrf"} {
+		golden(t, "scored."+format, render(t, format, scored(), Options{}))
+	}
 	golden(t, "mixed.color.table", render(t, "table", mixed(), Options{Color: true}))
 	golden(t, "mixed.narrow.table", render(t, "table", mixed(), Options{Width: 120}))
 	golden(t, "many.table", render(t, "table", many(16), Options{}))

@@ -88,9 +88,17 @@ func junitSuiteOf(run string, row row) junitSuite {
 	if caveat := c.Caveat(); caveat != "" {
 		suite.Properties = append(suite.Properties, junitProperty{"caveat", caveat})
 	}
+	for _, score := range []struct {
+		name  string
+		value *float64
+	}{{"score", c.Score}, {"score_unbounded", c.ScoreUnbounded}} {
+		if score.value != nil {
+			suite.Properties = append(suite.Properties, junitProperty{score.name, exact(score.value)})
+		}
+	}
 	for _, t := range c.Tests {
 		suite.add(junitCase{Class: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
-			junitVerdict(t.Status), string(t.Status), messageOr(t.Message, ""))
+			junitVerdict(t.Status), orName(t.Verdict, string(t.Status)), messageOr(t.Message, ""))
 	}
 	if m := remarkOn(c); m != nil {
 		message := m.message

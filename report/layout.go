@@ -21,6 +21,7 @@ const (
 // layout turns results into a grid for people.
 type layout struct {
 	repeats bool                                // some cell is a repeat, so there is a column for it
+	scored  bool                                // likewise for scores
 	safe    func(s string, limit int) string    // makes a string fit for the page
 	mark    func(v verdict, word string) string // dresses the word for a verdict
 }
@@ -28,7 +29,7 @@ type layout struct {
 // layOut makes a row per checkpoint or, when there are many and not all are
 // wanted, one per cell.
 func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict, string) string) text.Grid {
-	l := layout{safe: safe, mark: mark}
+	l := layout{scored: r.scored(), safe: safe, mark: mark}
 	for _, cell := range r.Cells {
 		l.repeats = l.repeats || cell.Repeat > 1
 	}
@@ -53,7 +54,7 @@ func (l layout) perCheckpoint(rows []row) text.Grid {
 		c, cell := r.checkpoint, r.cell
 		grid.Rows = append(grid.Rows, l.row(
 			[]string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}, cell.Repeat,
-			l.mark(verdictOf(c), word(c)), c.Groups, r.seconds(), note(r)))
+			l.mark(verdictOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
 	}
 	return grid
 }
@@ -78,11 +79,15 @@ func (l layout) perCell(r *Results) text.Grid {
 		}
 		one := &Results{Cells: r.Cells[i : i+1]}
 		groups, seconds, worst, remark := make(GroupCounts), 0.0, verdictPassed, ""
+		var scores [2]*float64
 		for _, row := range rowsOf(one) {
 			for _, g := range Groups {
 				groups[g] = groups[g].plus(row.checkpoint.Groups[g])
 			}
 			seconds += row.seconds()
+			if row.checkpoint.Name == "" {
+				scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
+			}
 			v, name, n := verdictOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
 			switch {
 			case v.rank() > worst.rank():
@@ -98,7 +103,7 @@ func (l layout) perCell(r *Results) text.Grid {
 		s := Summarize(one, nil)
 		grid.Rows = append(grid.Rows, l.row(
 			[]string{cell.Problem, cell.Solution, cell.Backend}, cell.Repeat,
-			l.mark(worst, fmt.Sprintf("%d/%d", s.Passed, s.Checkpoints)), groups, seconds, remark))
+			l.mark(worst, fmt.Sprintf("%d/%d", s.Passed, s.Checkpoints)), scores, groups, seconds, remark))
 	}
 	return grid
 }
@@ -108,7 +113,11 @@ func (l layout) grid(names ...string) text.Grid {
 	if l.repeats {
 		names = append(names, "repeat")
 	}
-	header := append(names, "passed", "core", "func", "regr", "error", "time", "note")
+	header := append(names, "passed")
+	if l.scored {
+		header = append(header, "score", "unbounded")
+	}
+	header = append(header, "core", "func", "regr", "error", "time", "note")
 	var right []int
 	for i := len(names) + 1; i < len(header)-1; i++ {
 		right = append(right, i)
@@ -116,7 +125,7 @@ func (l layout) grid(names ...string) text.Grid {
 	return text.Grid{Header: header, Right: right}
 }
 
-func (l layout) row(names []string, repeat int, passed string, groups GroupCounts, seconds float64, note string) []string {
+func (l layout) row(names []string, repeat int, passed string, scores [2]*float64, groups GroupCounts, seconds float64, note string) []string {
 	var cells []string
 	for _, name := range names {
 		cells = append(cells, l.safe(name, nameColumns))
@@ -125,6 +134,9 @@ func (l layout) row(names []string, repeat int, passed string, groups GroupCount
 		cells = append(cells, strconv.Itoa(repeat))
 	}
 	cells = append(cells, passed)
+	if l.scored {
+		cells = append(cells, rounded(scores[0]), rounded(scores[1]))
+	}
 	for _, g := range Groups {
 		cells = append(cells, fraction(groups[g]))
 	}

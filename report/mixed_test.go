@@ -83,6 +83,41 @@ func mixed() *Results {
 	}}
 }
 
+// scored has cells of problems that give scores: full and partial marks, more
+// than full ones, none at all, a checker that failed, and no code to judge.
+func scored() *Results {
+	one := func(id, verdict string, ratio, unbounded float64, message string) Test {
+		t := test(id, Core, TestFailed, message)
+		t.File, t.Checkpoint, t.Verdict, t.Ratio, t.RatioUnbounded = "testdata/"+id+".in", "", verdict, &ratio, &unbounded
+		t.CPUMS, t.MemoryBytes = ptr(1.8564), ptr(int64(524288))
+		if ratio == 1 {
+			t.Status = TestPassed
+		}
+		return t
+	}
+	lost := test("2", Core, TestError, "checker failed: exit status 3: expected '{'")
+	lost.Verdict, lost.Checkpoint = "checker failed", ""
+	cell := func(solution string, class Class, score, unbounded *float64, message string, tests ...Test) Cell {
+		c := checkpoint("", class, class == Judged, tests...)
+		c.Policy, c.ExitCode, c.Score, c.ScoreUnbounded = string(AnyJudged), nil, score, unbounded
+		out := Cell{Problem: "sum", Solution: solution, Backend: "gojudge.box", Repeat: 1, Status: class.Status(), Score: score, ScoreUnbounded: unbounded}
+		if message != "" {
+			c.Message, out.Message = &message, &message
+		}
+		out.Checkpoints = []Checkpoint{c}
+		return out
+	}
+	return &Results{Schema: Schema, Run: "20260102-030405-abcd", Cells: []Cell{
+		cell("best", Judged, ptr(100.0), ptr(7750.0), "", one("1", "AC", 1, 77.5, "")),
+		cell("broken", CheckerFailed, nil, nil, "case 2: checker failed: exit status 3", one("1", "AC", 1, 1, ""), lost),
+		cell("failed", NoSubmission, ptr(0.0), ptr(0.0), "the model gave no answer"),
+		cell("half", Judged, ptr(33.266666666666666), ptr(33.266666666666666), "", one("1", "points", 0.998, 0.998, "points 0.998 | near"), one("2", "TLE", 0, 0, ""), one("3", "WA", 0, 0, "wrong")),
+		cell("nearly", Judged, ptr(99.99999999999999), ptr(99.99999999999999), "", one("1", "points", 0.9999999999999999, 0.9999999999999999, "")),
+		cell("syntax", CompileError, nil, nil, "main.cpp:1:1: error: 'x' does not name a type"),
+		cell("wrong", Judged, ptr(0.0), ptr(0.0), "", one("1", "WA", 0, 0, "wrong")),
+	}}
+}
+
 // many has n cells of three checkpoints.
 func many(n int) *Results {
 	r := &Results{Schema: Schema, Run: "many"}

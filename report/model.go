@@ -76,6 +76,9 @@ const (
 	SessionTimeout  Class = "timeout"          // the session limit ended pytest
 	PytestFailed    Class = "pytest_failed"    // interrupted, usage or internal error of pytest
 	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
+	CompileError    Class = "compile_error"    // the submission does not compile
+	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
 	NotReached      Class = "skipped"          // the solution has no such checkpoint
 )
@@ -83,6 +86,9 @@ const (
 // Checkpoint is one graded checkpoint. Groups has an entry for each of Groups.
 // InfrastructureFailure follows SCBench's rule: pytest exit code 2 to 5, or
 // nothing collected; it is also set when infrastructure kept pytest from running.
+//
+// A problem that gives scores has one checkpoint, whose Name is empty. Its
+// tests, if it has any, are its cases.
 type Checkpoint struct {
 	Name                  string      `json:"name"`
 	Passed                bool        `json:"passed"`
@@ -90,7 +96,9 @@ type Checkpoint struct {
 	Vacuous               bool        `json:"vacuous"` // passed, and Policy had no test to look at
 	Class                 Class       `json:"class"`
 	Message               *string     `json:"message"`
-	ExitCode              *int        `json:"exit_code"` // null when pytest never ran
+	Score                 *float64    `json:"score,omitempty"`           // from 0 to 100, or beyond when the problem says so; nil is none
+	ScoreUnbounded        *float64    `json:"score_unbounded,omitempty"` // what the score is without an upper bound
+	ExitCode              *int        `json:"exit_code"`                 // null when pytest never ran
 	Collected             int         `json:"collected"`
 	InfrastructureFailure bool        `json:"infrastructure_failure"`
 	DurationMS            float64     `json:"duration_ms"` // of the pytest session
@@ -128,4 +136,10 @@ type Test struct {
 	Status     TestStatus `json:"status"`
 	DurationMS float64    `json:"duration_ms"`
 	Message    *string    `json:"message"`
+	// Of a case of a scored problem. It passed when its ratio is exactly 1.
+	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; one that says more than Status
+	Ratio          *float64 `json:"ratio,omitempty"`           // what it earned of what it can earn
+	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
+	CPUMS          *float64 `json:"cpu_ms,omitempty"`          // processor time in milliseconds; DurationMS is from start to end
+	MemoryBytes    *int64   `json:"memory_bytes,omitempty"`
 }

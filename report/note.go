@@ -29,6 +29,9 @@ func note(r row) string {
 	c := r.checkpoint
 	switch verdictOf(c) {
 	case verdictPassed:
+		if c.Score != nil {
+			return failing(c) // what the score lacks
+		}
 		return c.Caveat()
 	case verdictFailed:
 		if m := remarkOn(c); m != nil {
@@ -61,6 +64,9 @@ func failing(c *Checkpoint) string {
 		}
 		if name == "" || g < group {
 			name, group = t.ID, g
+			if t.Verdict != "" {
+				name = t.Verdict + " on " + t.ID
+			}
 		}
 	}
 	if others > 0 {

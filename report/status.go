@@ -36,7 +36,7 @@ func (c Class) Status() Status {
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError:
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission:
 		return Error
 	}
 	return Broken

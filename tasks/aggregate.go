@@ -12,16 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
-// ResultOutput is the name of every aggregate's only output.
-const ResultOutput = "result"
-
-// Policy decides whether a graded checkpoint passes.
-type Policy interface {
-	// Text identifies the rule in keys and to people.
-	Text() string
-	Passes(c *report.Checkpoint) (bool, error)
-}
-
 // AggregateCheckpoint is the task that counts the verdicts of a checkpoint,
 // its dependency "verdicts", by group, and applies the pass policy. Its result
 // is a report.Checkpoint without measurements, its message a pass's caveat.
@@ -44,27 +34,15 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 		return graph.Outcome{}, err
 	}
 	c := report.Checkpoint{
-		Name: v.Checkpoint, Policy: a.Policy.Text(), Class: v.Class, ExitCode: v.ExitCode, Collected: v.Collected,
-		InfrastructureFailure: v.InfrastructureFailure, Groups: map[report.Group]report.Count{}, Tests: []report.Test{},
-	}
-	for _, g := range report.Groups {
-		c.Groups[g] = report.Count{}
+		Name: v.Checkpoint, Class: v.Class, ExitCode: v.ExitCode, Collected: v.Collected,
+		InfrastructureFailure: v.InfrastructureFailure, Tests: []report.Test{},
 	}
 	for _, t := range v.Tests {
-		count := c.Groups[t.Group]
-		count.Total++
-		if t.Status == report.TestPassed {
-			count.Passed++
-		}
-		c.Groups[t.Group] = count
 		c.Tests = append(c.Tests, report.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status})
 	}
-	passed, err := a.Policy.Passes(&c)
-	if err != nil {
-		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("deciding whether %s passes: %w", c.Name, err)}
+	if err := Grade(&c, a.Policy); err != nil {
+		return graph.Outcome{}, err
 	}
-	// A condition is no named policy and so never vacuous.
-	c.Passed, c.Vacuous = passed, report.Policy(c.Policy).Vacuous(&c)
 	o, err := writeResult(ctx, w, c)
 	o.Message = c.Caveat()
 	return o, err
@@ -180,13 +158,9 @@ func readInput(ctx context.Context, w *graph.Work, as, output string, into any) 
 }
 
 func writeResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
-	encoded, err := json.Marshal(result)
+	d, err := putJSON(ctx, w.Store, ResultOutput, result)
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("encoding the result: %w", err)
-	}
-	d, err := cache.PutBytes(ctx, w.Store, encoded)
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing the result: %w", err)
+		return graph.Outcome{}, err
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: ResultOutput, Digest: d}}}, nil
 }

@@ -97,10 +97,10 @@ func TestExplainGolden(t *testing.T) {
 
 func TestStatusGolden(t *testing.T) {
 	rows := []StatusRow{
-		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", "", ""},
-		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", ""},
-		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", ""},
-		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", ""},
+		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", "", "", nil},
+		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", "", nil},
+		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", "", nil},
+		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", "", nil},
 	}
 	var b bytes.Buffer
 	StatusTable(&b, rows, false)

@@ -20,6 +20,8 @@ type StatusRow struct {
 	State      string `json:"state"`           // "fresh" or "stale"
 	Cause      string `json:"cause,omitempty"` // why it is stale
 	Note       string `json:"note,omitempty"`  // what to know about the verdict
+	// Score of a problem that gives scores; nil is none.
+	Score *float64 `json:"score,omitempty"`
 }
 
 // StatusTable writes rows in the order given.

@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -85,15 +86,15 @@ func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *grap
 	if limit == 0 {
 		return nil
 	}
+	graded := p.plan.Graded()
 	failing := map[string]bool{}
 	return func(id graph.ID, st *graph.Status) bool {
 		n := p.plan.Graph.Node(id)
 		ended := st.State == event.Failed || st.State == event.Broken
-		graded := n.Kind == plan.KindAggregate && n.Label("checkpoint") != ""
 		switch {
 		case ended && n.Label("backend") == "": // no cell's: what it spoils, it spoils as one
 			failing[n.Addr] = true
-		case ended, graded && p.fails(ctx, e.policy, st):
+		case ended, graded(id) && p.fails(ctx, e.policy, st):
 			failing[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] = true
 		}
 		return len(failing) >= limit
@@ -103,6 +104,9 @@ func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *grap
 // fails reports whether the graded checkpoint of an aggregate node fails.
 func (p *project) fails(ctx context.Context, policy *report.Policy, st *graph.Status) bool {
 	for _, o := range st.Outputs {
+		if o.Name != tasks.ResultOutput {
+			continue
+		}
 		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
 		var c report.Checkpoint
 		if err != nil || json.Unmarshal(content, &c) != nil {

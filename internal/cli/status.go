@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func (a *app) runStatus(ctx context.Context, args []string) error {
 			row := p.statusRow(cell, cc.Checkpoint.Name, past)
 			row.State, row.Cause = "fresh", ""
 			// The first stale node on the way tells why.
-			for _, id := range append(slices.Clone(cc.Pytest), cc.Parse, cc.Aggregate) {
+			for _, id := range cc.Own {
 				st := rep.Status(id)
 				if state, _ := planState(st); state != "fresh" {
 					row.State, row.Cause = state, planCause(st)
@@ -87,7 +86,7 @@ func (p *project) statusRow(cell *plan.Cell, checkpoint string, past map[string]
 	if c.Class != report.Judged {
 		row.Verdict = string(c.Class)
 	}
-	row.Note = c.Caveat()
+	row.Note, row.Score = c.Caveat(), c.Score
 	var passed, total int
 	for _, g := range report.Groups {
 		passed += c.Groups[g].Passed

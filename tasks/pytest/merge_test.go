@@ -318,7 +318,7 @@ func (s *script) calm() {
 }
 
 // judgeBoth judges one run of all files, and a part for each.
-func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM Measurements) {
+func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM report.Measurements) {
 	wholeV, wholeM = parse.judge(simulate(slices.Concat(own, common), conftest, goOn))
 	var parts []part
 	for i, s := range own {

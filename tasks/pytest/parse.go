@@ -29,7 +29,7 @@ type Parse struct {
 // The outputs of Parse.
 const (
 	OutputVerdicts     = "verdicts"
-	OutputMeasurements = "measurements"
+	OutputMeasurements = "measurements" // tasks.MeasurementsOutput: report.Measurements, one of tests for each of Verdicts.Tests
 )
 
 // Verdicts is the content of OutputVerdicts.
@@ -49,20 +49,6 @@ type TestVerdict struct {
 	Checkpoint string            `json:"checkpoint"`
 	Group      report.Group      `json:"group"`
 	Status     report.TestStatus `json:"status"`
-}
-
-// Measurements is the content of OutputMeasurements; Tests has one entry for
-// each of Verdicts.Tests.
-type Measurements struct {
-	DurationMS float64           `json:"duration_ms"`
-	Message    string            `json:"message,omitempty"`
-	Tests      []TestMeasurement `json:"tests"`
-}
-
-// TestMeasurement is what of a test varies from run to run.
-type TestMeasurement struct {
-	DurationMS float64 `json:"duration_ms"`
-	Message    string  `json:"message,omitempty"`
 }
 
 // Describe implements graph.Task.
@@ -107,14 +93,14 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // read judges what the runs left.
-func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, Measurements, error) {
+func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, report.Measurements, error) {
 	from := func(as string) (left, error) {
 		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
 	}
 	if len(p.Parts) == 0 {
 		l, err := from("pytest")
 		if err != nil {
-			return Verdicts{}, Measurements{}, err
+			return Verdicts{}, report.Measurements{}, err
 		}
 		v, m := p.judge(l)
 		return v, m, nil
@@ -123,7 +109,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, Measurements
 	for i, file := range p.Parts {
 		l, err := from("pytest " + file)
 		if err != nil {
-			return Verdicts{}, Measurements{}, fmt.Errorf("%s: %w", file, err)
+			return Verdicts{}, report.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
 	}
@@ -132,7 +118,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, Measurements
 }
 
 // judge turns what was left into verdicts and measurements.
-func (p *Parse) judge(l left) (Verdicts, Measurements) {
+func (p *Parse) judge(l left) (Verdicts, report.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
@@ -141,7 +127,7 @@ func (p *Parse) judge(l left) (Verdicts, Measurements) {
 }
 
 // judgeParts does the same for runs that had a part of the tests each.
-func (p *Parse) judgeParts(parts []part) (Verdicts, Measurements) {
+func (p *Parse) judgeParts(parts []part) (Verdicts, report.Measurements) {
 	w := merge(parts)
 	tests := make([]observed, len(w.tests))
 	for i, t := range w.tests {
@@ -156,15 +142,15 @@ func (p *Parse) judgeParts(parts []part) (Verdicts, Measurements) {
 }
 
 // verdicts groups the tests of a run that ended in the given way.
-func (p *Parse) verdicts(code int, class report.Class, collected int, tests []observed) (Verdicts, Measurements) {
+func (p *Parse) verdicts(code int, class report.Class, collected int, tests []observed) (Verdicts, report.Measurements) {
 	v := Verdicts{Checkpoint: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []TestVerdict{}}
-	m := Measurements{Tests: []TestMeasurement{}}
+	m := report.Measurements{Tests: []report.TestMeasurement{}}
 	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0
 	for _, o := range tests {
 		checkpoint := p.checkpointOf(o.file)
 		v.Tests = append(v.Tests, TestVerdict{ID: o.id, File: o.file, Checkpoint: checkpoint,
 			Group: p.group(checkpoint, o.keywords), Status: o.status})
-		m.Tests = append(m.Tests, TestMeasurement{DurationMS: o.durationMS, Message: shorten(o.message)})
+		m.Tests = append(m.Tests, report.TestMeasurement{DurationMS: o.durationMS, Message: shorten(o.message)})
 	}
 	return v, m
 }
