@@ -69,8 +69,14 @@ func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.timedOut {
+	switch {
+	case res.timedOut:
 		return nil, fmt.Errorf("it did not answer within %v", b.d.wait.launch)
+	case res.oom:
+		return nil, errors.New("its memory ran out before it had answered")
+	case res.code != 0:
+		// The script ends with 0 whatever it finds.
+		return nil, errors.New("its container was ended before it had answered")
 	}
 	found, err := readFacts(out.String())
 	if err == nil {

@@ -77,3 +77,32 @@ func TestRemember(t *testing.T) {
 		t.Errorf("damaged: %d probes", n)
 	}
 }
+
+// A container that did not come to its end has not said what it lacks.
+func TestProbeEndsEarly(t *testing.T) {
+	half := stream(2, probeMark+"uid 7\n"+probeMark+"gid 8\n")
+	for _, test := range []struct {
+		name  string
+		state map[string]any
+		want  string
+	}{
+		{"init is killed", map[string]any{"ExitCode": 137}, "its container was ended before it had answered"},
+		{"memory", map[string]any{"ExitCode": 137, "OOMKilled": true}, "its memory ran out before it had answered"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFakeDaemon(t)
+			b, _ := f.backend()
+			b.facts, b.opt.Facts = nil, filepath.Join(t.TempDir(), "images")
+			test.state["StartedAt"], test.state["FinishedAt"] = "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z"
+			f.on["GET /info"] = says200(map[string]any{"ID": "daemon", "ServerVersion": "20.10"})
+			f.on["POST /containers/x/attach"] = f.attached(stream(1, wordPrefix+wordReady+"\n"), half)
+			f.on["GET /containers/x/json"] = says200(map[string]any{"State": test.state})
+			if _, err := b.Identity(t.Context()); err == nil || !strings.Contains(err.Error(), "looking into image img: "+test.want) {
+				t.Errorf("got %v", err)
+			}
+			if files, _ := os.ReadDir(b.opt.Facts); len(files) > 0 {
+				t.Errorf("remembered %v", files)
+			}
+		})
+	}
+}
