@@ -42,6 +42,7 @@ var rooms = []room{
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
@@ -53,6 +54,7 @@ var rooms = []room{
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
+	{"bench/judge", []string{"backend/lightcp", "report"}, "it speaks to judge servers and reads results"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph"}, "it measures the engine alone, and the program from outside"},
 }
 

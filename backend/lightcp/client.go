@@ -1,0 +1,265 @@
+package lightcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// tool is what errors about the server name as the missing tool.
+const tool = "lightcp"
+
+const (
+	// requestTimeout is for one request. None of them waits for a judgement.
+	requestTimeout = 30 * time.Second
+	// maxAnswer is of one answer in bytes. A result has what the program
+	// printed in every case, which the server cuts at 128 MiB each.
+	maxAnswer = 1 << 30
+	// firstPoll and lastPoll are the shortest and the longest time between
+	// two questions for a result.
+	firstPoll, lastPoll = 20 * time.Millisecond, 500 * time.Millisecond
+)
+
+// Client talks to one server. Its methods are safe for concurrent use. Every
+// error means that the machinery broke, and that the submission may be handed
+// in again.
+type Client struct {
+	endpoint string
+	timeout  time.Duration
+	http     *http.Client
+
+	sending sync.Mutex // two submissions at once may get the same number
+	mu      sync.Mutex // guards what follows
+	known   map[string]bool
+	waiting map[int64]int // how many submissions wait for the result of a number
+}
+
+// New returns a client of the server at an http or https URL. A submission
+// without a result after timeout is given up; 0 is never.
+func New(endpoint string, timeout time.Duration) (*Client, error) {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the endpoint: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("reading the endpoint: %q is not an http or https URL", endpoint)
+	}
+	return &Client{
+		endpoint: strings.TrimSuffix(endpoint, "/"),
+		timeout:  timeout,
+		http:     &http.Client{Timeout: requestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 4}},
+		waiting:  map[int64]int{},
+	}, nil
+}
+
+// Submission is one program for one problem of the server.
+type Submission struct {
+	Problem  string // the server's name of it
+	Language string // "cpp" or "python"
+	Code     []byte
+}
+
+// Judge hands a submission in and waits for its result.
+func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
+	if err := c.checkProblem(ctx, s.Problem); err != nil {
+		return nil, err
+	}
+	if c.timeout > 0 {
+		late := fmt.Errorf("no result after %v", c.timeout)
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, c.timeout, c.trouble(late))
+		defer stop()
+	}
+	sid, err := c.submit(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.wait(ctx, sid)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.waiting[sid]; n > 1 { // whose the result is, nobody knows
+		return nil, c.trouble(fmt.Errorf("it gave two submissions the number %d", sid))
+	}
+	delete(c.waiting, sid)
+	return r, err
+}
+
+// Problems asks for the names of the problems that the server has.
+func (c *Client) Problems(ctx context.Context) ([]string, error) {
+	text, status, err := c.ask(ctx, http.MethodGet, "/problems", nil)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Problems []struct {
+			ID string `json:"id"`
+		} `json:"problems"`
+	}
+	if status != http.StatusOK {
+		return nil, c.trouble(fmt.Errorf("asked for its problems it says %d: %s", status, beginning(text)))
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Problems == nil {
+		return nil, c.trouble(fmt.Errorf("asked for its problems it says %q, which is no list of them", beginning(text)))
+	}
+	names := make([]string, len(answer.Problems))
+	for i, p := range answer.Problems {
+		names[i] = p.ID
+	}
+	return names, nil
+}
+
+// checkProblem refuses what would end the server. It asks again for a problem
+// that was not there before.
+func (c *Client) checkProblem(ctx context.Context, name string) error {
+	c.mu.Lock()
+	known := c.known[name]
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	names, err := c.Problems(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known = make(map[string]bool, len(names))
+	for _, n := range names {
+		c.known[n] = true
+	}
+	if !c.known[name] {
+		return c.trouble(fmt.Errorf("it has no problem %q", name))
+	}
+	return nil
+}
+
+// submit hands a submission in and returns its number.
+func (c *Client) submit(ctx context.Context, s Submission) (int64, error) {
+	body := map[string]string{"pid": s.Problem, "lang": s.Language}
+	if utf8.Valid(s.Code) {
+		body["code"] = string(s.Code)
+	} else {
+		body["codeBase64"] = base64.StdEncoding.EncodeToString(s.Code)
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	answer, status, err := c.ask(ctx, http.MethodPost, "/submit", text)
+	if err != nil {
+		return 0, err
+	}
+	if status != http.StatusOK {
+		return 0, c.trouble(fmt.Errorf("it does not take the submission: %d %s", status, beginning(answer)))
+	}
+	var got struct {
+		SID *int64 `json:"sid"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil || got.SID == nil {
+		return 0, c.trouble(fmt.Errorf("it answers a submission with %q, not with its number", beginning(answer)))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting[*got.SID]++
+	return *got.SID, nil
+}
+
+// wait asks for a result until there is one.
+func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
+	pause := firstPoll
+	for {
+		text, status, err := c.ask(ctx, http.MethodGet, "/result/"+strconv.FormatInt(sid, 10), nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case status == http.StatusNotFound:
+			return nil, c.trouble(fmt.Errorf("it lost submission %d: it was started anew, or somebody else fetched the result", sid))
+		case status != http.StatusOK:
+			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %d: %s", sid, status, beginning(text)))
+		}
+		var state struct {
+			Status string `json:"status"`
+		}
+		if err := json.Unmarshal(text, &state); err != nil {
+			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %q, which is no result", sid, beginning(text)))
+		}
+		if state.Status != "queued" {
+			r, err := decodeResult(text)
+			if err != nil {
+				return nil, c.trouble(err)
+			}
+			return r, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+		pause = min(pause*5/4, lastPoll)
+	}
+}
+
+// ask sends one request and reads the whole answer.
+func (c *Client) ask(ctx context.Context, method, path string, body []byte) ([]byte, int, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.endpoint+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, 0, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, 0, c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, 0, c.unreachable(ctx, fmt.Errorf("its answer breaks off: %w", err))
+	case len(text) > maxAnswer:
+		return nil, 0, c.trouble(fmt.Errorf("its answer to %s %s is longer than %d bytes", method, path, maxAnswer))
+	}
+	return text, resp.StatusCode, nil
+}
+
+// unreachable is ctx's cause when that ended the request.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // its text has the whole URL again
+	}
+	return c.trouble(err)
+}
+
+func (c *Client) trouble(err error) error {
+	return &backend.ToolError{Tool: tool, Err: fmt.Errorf("the judge server at %s: %w", c.endpoint, err)}
+}
+
+// beginning is of an answer what fits into an error.
+func beginning(text []byte) string {
+	const most = 200
+	s := strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD"))
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + " ..."
+	}
+	return s
+}

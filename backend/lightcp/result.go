@@ -1,0 +1,70 @@
+package lightcp
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Result is what the server said of a submission.
+type Result struct {
+	// Status is "done" for a submission that was judged, whatever its score,
+	// and "error" for one that was not: then Error says why.
+	Status         string   `json:"status"`
+	Error          string   `json:"error,omitempty"`
+	Passed         bool     `json:"passed"`
+	Result         string   `json:"result,omitempty"`
+	Score          *float64 `json:"score"`          // 0 to 100; nil for a number that JSON does not have
+	ScoreUnbounded *float64 `json:"scoreUnbounded"` // likewise
+	Cases          []Case   `json:"cases"`
+}
+
+// The values of Result.Status.
+const (
+	Done   = "done"
+	Failed = "error"
+)
+
+// Case is one test case of a result.
+type Case struct {
+	OK bool `json:"ok"`
+	// Status is "Correct" or "Wrong Answer": the server hides what the
+	// program exceeded.
+	Status         string   `json:"status"`
+	Time           int64    `json:"time"`   // nanoseconds
+	Memory         int64    `json:"memory"` // bytes
+	Message        string   `json:"msg"`
+	Ratio          *float64 `json:"scoreRatio"` // nil for a number that JSON does not have
+	RatioUnbounded *float64 `json:"scoreRatioUnbounded"`
+}
+
+// Silent says that the case scored nothing and nothing was said about it: so
+// the server tells of a program that was stopped without a word, and of a
+// sandbox of its own that failed.
+func (c *Case) Silent() bool {
+	return !c.OK && c.Message == "" && (c.Ratio == nil || *c.Ratio == 0)
+}
+
+// decodeResult reads a final result. Outputs of the program, which may be
+// large, are left out.
+func decodeResult(text []byte) (*Result, error) {
+	var r struct {
+		Result
+		Message string `json:"message"` // other servers' name for it
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("the result is no JSON object of a result: %w", err)
+	}
+	switch r.Status {
+	case Done:
+	case Failed:
+		if r.Result.Error == "" {
+			r.Result.Error = r.Message
+		}
+		if r.Result.Error == "" {
+			return nil, fmt.Errorf("the result is an error without a reason")
+		}
+	default:
+		return nil, fmt.Errorf("the status %q is not known", r.Status)
+	}
+	return &r.Result, nil
+}
