@@ -11,16 +11,25 @@ import (
 func backendKinds() map[string]func(*block, *Backend) {
 	return map[string]func(*block, *Backend){
 		"local": func(b *block, made *Backend) {
+			b.inheritance(made)
 			made.Python, _ = b.text("python")
 			made.Local = &LocalBackend{}
 			made.Local.Versions, _ = b.texts("versions")
 			made.Local.PrivateNetwork, _ = b.truth("private_network")
 		},
 		"docker": func(b *block, made *Backend) {
+			b.inheritance(made)
 			made.Python, _ = b.text("python")
 			made.Docker = b.docker()
 		},
+		"gojudge": func(b *block, made *Backend) { made.GoJudge = b.goJudge() },
 	}
+}
+
+// inheritance reads what a backend takes of the caller's environment.
+func (b *block) inheritance(made *Backend) {
+	made.Inherit = b.envNames("inherit")
+	made.Passthrough = b.envNames("passthrough")
 }
 
 func (l *loader) evaluateBackend(d *decl) cty.Value {
@@ -33,8 +42,6 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 		made.Pool = strings.TrimPrefix(name, "pool.")
 	}
 	made.Env, _ = b.env("env")
-	made.Inherit = b.envNames("inherit")
-	made.Passthrough = b.envNames("passthrough")
 	made.Setup, _ = b.texts("setup")
 	made.SetupTimeout, _ = b.limit("setup_timeout")
 	made.Retry = b.retry()

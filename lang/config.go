@@ -84,7 +84,7 @@ type Retry struct {
 
 // Backend is a place where commands run.
 type Backend struct {
-	Kind string // "local", "docker"
+	Kind string // "local", "docker", "gojudge"
 	Name string
 	Pool string // name of a Pool, "cpu" by default
 	// Retry is nil when the block says nothing.
@@ -95,8 +95,9 @@ type Backend struct {
 	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string // commands run in the workspace before the tests
 	SetupTimeout time.Duration
-	Local        *LocalBackend  // set when Kind is "local"
-	Docker       *DockerBackend // set when Kind is "docker"
+	Local        *LocalBackend   // set when Kind is "local"
+	Docker       *DockerBackend  // set when Kind is "docker"
+	GoJudge      *GoJudgeBackend // set when Kind is "gojudge"
 	Range        diag.Range
 }
 
@@ -124,6 +125,15 @@ type DockerBackend struct {
 	GPUs     string // "all", a number, "device=" and ids
 	NoInit   bool
 	Mounts   []Mount
+}
+
+// GoJudgeBackend is the schema of backend "gojudge".
+type GoJudgeBackend struct {
+	Endpoint    string   // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Token       string   // in no key and no output
+	Binary      string   // of the server to start: a name or an absolute path
+	Parallelism int      // of the server to start; 0 is its choice
+	Versions    []string // shell commands whose output in the sandbox is part of the identity
 }
 
 // Mount is a file or directory of the daemon's machine in its containers.

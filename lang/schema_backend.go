@@ -11,8 +11,8 @@ func backendSchema() BlockSchema {
 			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
 		},
 		Blocks: []BlockSchema{retrySchema()},
-		Kinds:  []BlockSchema{localSchema(), dockerSchema()},
-		later:  []string{"gojudge", "skypilot", "remote"},
+		Kinds:  []BlockSchema{localSchema(), dockerSchema(), goJudgeSchema()},
+		later:  []string{"skypilot", "remote"},
 	}
 }
 
@@ -69,6 +69,20 @@ func dockerSchema() BlockSchema {
 				{Name: "read_only", Type: TypeBool, Default: "true", Doc: "Keep containers from writing to it."},
 			},
 		}},
+	}
+}
+
+func goJudgeSchema() BlockSchema {
+	return BlockSchema{
+		Name: "gojudge",
+		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
+		Attributes: []AttributeSchema{
+			{Name: "endpoint", Type: TypeText, Doc: "Address of a go-judge that runs already, such as \"http://127.0.0.1:5050\". Without it one is started for the run and ended with it."},
+			{Name: "token", Type: TypeText, secrets: true, Doc: "What the server was started with as -auth-token."},
+			{Name: "binary", Type: TypeText, Default: `"go-judge"`, Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
+			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
+			{Name: "versions", Type: TypeOneOrTexts, Default: `["/usr/bin/g++ --version", "/usr/bin/python3 --version"]`, Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+		},
 	}
 }
 

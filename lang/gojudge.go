@@ -1,0 +1,66 @@
+package lang
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// goJudge reads the attributes of a gojudge backend. There is no workspace that
+// commands could set up, and programs see no more of an environment than their
+// problem gives them.
+func (b *block) goJudge() *GoJudgeBackend {
+	for _, name := range []string{"env", "setup", "setup_timeout"} {
+		if b.attrs[name] != nil {
+			b.reject(name, "bad-value", "No use here", fmt.Sprintf("A gojudge backend runs single programs in an empty sandbox; %s has no meaning there.", name), "")
+		}
+	}
+	j := &GoJudgeBackend{Token: b.hidden("token")}
+	j.Endpoint = b.endpoint("endpoint")
+	j.Binary, _ = b.text("binary")
+	j.Versions, _ = b.texts("versions")
+	j.Parallelism, _ = b.integer("parallelism", 1)
+	if j.Endpoint == "" {
+		return j
+	}
+	for _, name := range []string{"binary", "parallelism"} {
+		if b.attrs[name] != nil {
+			b.reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
+		}
+	}
+	return j
+}
+
+// endpoint reads the address of a server, without a slash at its end.
+func (b *block) endpoint(name string) string {
+	text, g := b.text(name)
+	if g != isSet {
+		return ""
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		b.reject(name, "bad-value", "Bad endpoint", fmt.Sprintf("%q is not the address of a server.", text), `write such as "http://127.0.0.1:5050"`)
+		return ""
+	}
+	return strings.TrimRight(text, "/")
+}
+
+// hidden reads a text that may be a secret. It enters no key and no output.
+func (b *block) hidden(name string) string {
+	v, g := b.value(b.schemaOf(name, TypeText))
+	if g != isSet {
+		return ""
+	}
+	text, err := convert.Convert(v, cty.String)
+	if err != nil {
+		b.wrongType(name, "a string", v.Type())
+		return ""
+	}
+	if strings.ContainsFunc(text.AsString(), func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		b.reject(name, "bad-value", "Bad "+name, name+" holds a space or a control character.", "")
+	}
+	return text.AsString()
+}
