@@ -58,7 +58,8 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 	}
 	for _, i := range images {
 		name := i.ID
-		if len(i.RepoTags) > 0 {
+		// One that was made twice at a time has lost its name to the other.
+		if len(i.RepoTags) > 0 && i.RepoTags[0] != "<none>:<none>" {
 			name = i.RepoTags[0]
 		}
 		left = append(left, Leftover{
