@@ -45,6 +45,7 @@ func (s *scheduler) start(ctx context.Context, id ID) {
 	attempt := st.Attempts + 1
 	w := newWork(n.Addr, attempt, s.o.Store, s.inputs(n))
 	key, forced := st.Key, s.forced(id) != ""
+	w.Forced = s.asked(id)
 	s.running++
 	s.phase[id] = running
 	go func() {
@@ -90,8 +91,15 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 		defer release()
 		if !forced && !u.holes {
 			if record, err := s.o.Store.Record(ctx, key); err == nil && record != nil && s.present(ctx, record.Outputs) {
-				u.kind, u.served = answered, record
-				return u
+				lost, err := perished(ctx, n, record.Class, record.Outputs)
+				if err != nil {
+					u.err = err
+					return u
+				}
+				if lost == "" {
+					u.kind, u.served = answered, record
+					return u
+				}
 			}
 		}
 	}
@@ -207,7 +215,7 @@ func (s *scheduler) broke(ctx context.Context, u update) {
 		return
 	case s.heal(ctx, u.id, u.err):
 		return
-	case IsInput(u.err), isAbsent(u.err):
+	case IsInput(u.err):
 	case s.breaks[u.id]+1 < n.Retry.Attempts:
 		s.retryLater(u)
 		return

@@ -70,7 +70,12 @@ func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 	case holes:
 		c.status.Cause, c.status.Category = "has dependencies without a result", "holes"
 	default:
-		if s.serve(ctx, n, &c, last) {
+		served, err := s.serve(ctx, n, &c, last)
+		if err != nil {
+			c.verdict, c.err = wrong, err
+			return c
+		}
+		if served {
 			c.verdict = fresh
 			return c
 		}
@@ -96,24 +101,49 @@ func describe(ctx context.Context, t Task, m *Manifest) (err error) {
 
 // serve looks for a stored answer: first the build log, which costs no file,
 // then the records that other projects and processes may have left.
-func (s *scheduler) serve(ctx context.Context, n *Node, c *checked, last cache.LogEntry) bool {
+func (s *scheduler) serve(ctx context.Context, n *Node, c *checked, last cache.LogEntry) (bool, error) {
 	if last.Key == c.status.Key {
-		if !n.Kept || s.present(ctx, last.Outputs) {
+		lost, err := perished(ctx, n, last.Class, last.Outputs)
+		switch {
+		case err != nil:
+			return false, err
+		case lost != "":
+			c.status.Cause, c.status.Category = lost, "lost"
+		case !n.Kept || s.present(ctx, last.Outputs):
 			c.logged = last.Broken == ""
 			c.class = last.Class
 			c.record = &cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message,
 				Attempts: last.Attempts, Seconds: last.Seconds, Run: last.Run}
-			return true
+			return true, nil
+		default:
+			c.status.Cause, c.status.Category = "its output is no longer in the store", "lost"
 		}
-		c.status.Cause, c.status.Category = "its output is no longer in the store", "lost"
 	}
 	record, err := s.o.Store.Record(ctx, c.status.Key)
 	if err != nil || record == nil || !s.present(ctx, record.Outputs) {
-		return false
+		return false, nil
+	}
+	lost, err := perished(ctx, n, record.Class, record.Outputs)
+	if err != nil || lost != "" {
+		return false, err
 	}
 	c.class, c.record = record.Class, record
 	c.status.Cause, c.status.Category = "", ""
-	return true
+	return true, nil
+}
+
+// perished says why an answer must not be served although it is known.
+func perished(ctx context.Context, n *Node, class cache.Class, outputs []cache.Output) (reason string, err error) {
+	task, ok := n.Task.(Perishable)
+	if !ok || class == cache.ClassFailed {
+		return "", nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("bug in fevalgraph: panic: %v", p)
+		}
+	}()
+	return task.Lost(ctx, outputs)
 }
 
 func (s *scheduler) present(ctx context.Context, outputs []cache.Output) bool {
@@ -331,10 +361,4 @@ func (s *scheduler) depName(n *Node, on ID) string {
 func IsInput(err error) bool {
 	var input *InputError
 	return errors.As(err, &input)
-}
-
-// isAbsent tells what the machine lacks from what broke on it.
-func isAbsent(err error) bool {
-	var absent *AbsentError
-	return errors.As(err, &absent)
 }

@@ -14,10 +14,16 @@ func (s *scheduler) forced(id ID) string {
 	switch {
 	case s.again[id].forced:
 		return "its output is no longer in the store"
-	case s.o.Force != nil && !s.ran[id] && s.o.Force(s.g.Node(id)):
+	case s.asked(id):
 		return "forced"
 	}
 	return ""
+}
+
+// asked reports whether a person wants a node's work done that has not been
+// done yet in this execution.
+func (s *scheduler) asked(id ID) bool {
+	return s.o.Force != nil && !s.ran[id] && s.o.Force(s.g.Node(id))
 }
 
 // apply acts on the outcome of a check.
@@ -82,8 +88,7 @@ func cachedCause(r *cache.Record) string {
 }
 
 // fail settles a node that could not be described or whose attempt broke for
-// good. Mistakes in the inputs are the user's, what needs a device that is not
-// here is skipped, everything else is broken.
+// good. Mistakes in the inputs are the user's, everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
@@ -93,11 +98,6 @@ func (s *scheduler) fail(id ID, err error) {
 			st.Cause = "its inputs cannot be read"
 		}
 		s.settle(id, cache.ClassFailed)
-		return
-	}
-	if isAbsent(err) {
-		st.State = event.Skipped
-		s.settle(id, "")
 		return
 	}
 	st.State = event.Broken

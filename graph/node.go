@@ -34,6 +34,17 @@ type Predictor interface {
 	Predict() ([]cache.Output, error)
 }
 
+// Perishable is a Task whose outputs name something outside of the store that
+// others may remove: an image, a machine. A stored answer of it is served only
+// while that is there.
+type Perishable interface {
+	// Lost says why outputs of a stored answer name nothing any more, in words
+	// that make a cause; "" when they stand. It is called after Describe and
+	// before whatever depends on the node is described, and must be cheap where
+	// nothing is lost. An error means that nobody knows: the node is broken.
+	Lost(ctx context.Context, outputs []cache.Output) (reason string, err error)
+}
+
 // Outcome is what a node's work came to.
 type Outcome struct {
 	Class   cache.Class // done when empty
@@ -47,13 +58,6 @@ type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
-
-// AbsentError says that this machine lacks a device which the work needs. The
-// node is skipped: neither broken nor retried, and nothing is stored.
-type AbsentError struct{ Err error }
-
-func (e *AbsentError) Error() string { return e.Err.Error() }
-func (e *AbsentError) Unwrap() error { return e.Err }
 
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
@@ -168,6 +172,7 @@ type Work struct {
 	Attempt int // from 1
 	Store   cache.Store
 	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
+	Forced  bool      // a person asked for the work, whatever is known
 	inputs  []input
 	index   map[string]int // of inputs by name
 }

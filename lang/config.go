@@ -113,7 +113,8 @@ type LocalBackend struct {
 // DockerBackend is the schema of backend "docker". Empty texts and zero are
 // the daemon's or the image's choice, or no limit.
 type DockerBackend struct {
-	Image    string // reference or ID
+	Image    string // reference or ID; "" when Build is set
+	Build    *ImageBuild
 	Pull     string // "missing", "always", "never"
 	Platform string // "linux/arm64"
 	Network  string // "none", "bridge", or the name of a network
@@ -135,6 +136,16 @@ type GoJudgeBackend struct {
 	Parallelism int      // of the server to start; 0 is its choice
 	Versions    []string // shell commands whose output in the sandbox is part of the identity
 }
+
+// ImageBuild says how the image of a docker backend is made.
+type ImageBuild struct {
+	Dockerfile string // absolute
+	Context    string // absolute
+	Args       []BuildArg
+}
+
+// BuildArg is an argument of a build; they are sorted by name.
+type BuildArg struct{ Name, Value string }
 
 // Mount is a file or directory of the daemon's machine in its containers.
 type Mount struct {

@@ -10,7 +10,7 @@ import (
 // docker reads the attributes of a docker backend.
 func (b *block) docker() *DockerBackend {
 	d := &DockerBackend{}
-	d.Image = b.imageName("image")
+	d.Image, d.Build = b.dockerImage()
 	d.Pull, _ = b.text("pull")
 	d.Platform = b.shaped("platform", platformText, `a platform, such as "linux/arm64"`)
 	d.Network = b.dockerNetwork()
@@ -38,12 +38,13 @@ var (
 	networkText  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
-func (b *block) imageName(name string) string {
+func (b *block) imageName(name string) (string, given) {
 	text, g := b.text(name)
 	if g == isSet && !imageText.MatchString(text) {
 		b.reject(name, "bad-value", "Bad image", fmt.Sprintf("%q is not the name of an image.", text), `write such as "python:3.12-slim"`)
+		return "", isFailed
 	}
-	return text
+	return text, g
 }
 
 // shaped reads a text that is empty or matches; wanted says what it should be.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
@@ -17,6 +18,7 @@ type driver struct {
 	Driver
 	base     []pytest.Var // the backend's part of the environment
 	identify func(context.Context) (backend.Identity, error)
+	image    []graph.Dep // on what makes the image that it runs commands in, if that is made
 }
 
 func (c *compiler) driver(b *lang.Backend) (*driver, error) {
@@ -30,6 +32,11 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	}
 	d := &driver{Driver: made, base: base}
 	d.identify = remember(made.Identity)
+	if b.Docker != nil && b.Docker.Build != nil {
+		if d.image, err = c.image(b, made); err != nil {
+			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+		}
+	}
 	c.backends[b] = d
 	return d, nil
 }

@@ -17,6 +17,8 @@ const (
 	KindMaterialize = "materialize"
 	KindTests       = "tests"
 	KindSubmission  = "submission"
+	KindContext     = "context" // of an image's build
+	KindImage       = "image"
 	KindPytest      = "pytest"
 	KindParse       = "parse"
 	KindAggregate   = "aggregate"

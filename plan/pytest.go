@@ -60,7 +60,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	var left []graph.Dep // by the runs
 	parts := c.parts(cell.Problem, cp)
 	for _, part := range parts {
-		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part))
+		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part, d))
 		run.Pool = cell.Backend.Pool
 		run.Retry = retryOf(s, cell.Backend)
 		run.Exclusive = exclusive(cell.Problem.Pytest.Ports, d)
@@ -92,11 +92,12 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 }
 
 // pytestInputs are what a run of tests takes from other nodes.
-func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part) []graph.Dep {
+func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part, d *driver) []graph.Dep {
 	deps := []graph.Dep{
 		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
 		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
 	}
+	deps = append(deps, d.image...)
 	for _, a := range answer.Checkpoint.Assets {
 		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
 	}
@@ -210,8 +211,13 @@ func problemLabels(kind string, p *lang.Problem, checkpoint string) []graph.Labe
 	return l
 }
 
+// retryOf is the policy of a suite, if it is of one and that has any, or of a
+// backend.
 func retryOf(s *lang.Suite, b *lang.Backend) graph.Retry {
-	r := s.Retry
+	var r *lang.Retry
+	if s != nil {
+		r = s.Retry
+	}
 	if r == nil {
 		r = b.Retry
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -44,11 +43,8 @@ func note(r row) string {
 	if c.Class == NotJudged || c.Class == NotReached {
 		return message // the mark says the rest
 	}
-	switch {
-	case message == "":
+	if message == "" {
 		return string(c.Class)
-	case strings.HasPrefix(message, string(c.Class)+": "):
-		return message
 	}
 	return string(c.Class) + ": " + message
 }

@@ -19,9 +19,10 @@ type Backend struct {
 	d     *Daemon
 	opt   Options
 
-	mu    sync.Mutex // guards image and facts: each is asked for once
-	image *resolved
-	facts *facts
+	mu     sync.Mutex // guards image, facts and pulled: each is asked for once
+	image  *resolved
+	facts  *facts
+	pulled map[string]bool // images that a build depends on
 
 	apart atomic.Bool // the daemon does not see this machine's files
 
@@ -33,6 +34,9 @@ var _ backend.Backend = (*Backend)(nil)
 // New returns a backend whose containers are on d and whose inputs come from
 // store. Nothing is asked of d yet.
 func New(store cache.Store, d *Daemon, o Options) *Backend {
+	if o.Build != nil {
+		o.Image = "of " + o.Build.Name // for people
+	}
 	return &Backend{store: store, d: d, opt: o.withDefaults()}
 }
 
@@ -51,6 +55,9 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 	}
 	if err := b.opt.check(); err != nil {
 		return nil, nil, err
+	}
+	if b.image == nil && b.opt.Build != nil {
+		return nil, nil, fmt.Errorf("building from %s: %w", b.opt.Build.Name, errNotBuilt)
 	}
 	if b.image == nil {
 		image, err := b.d.resolve(ctx, b.opt)
@@ -108,18 +115,18 @@ func (b *Backend) user(image *resolved) string {
 
 // Identity names the image by its ID, which is a digest of its content, its
 // platform and interpreter, and those options that commands can tell apart,
-// when they are not the defaults.
+// when they are not the defaults. It does not name an image that was built:
+// there may be several of the same content, which is what Build returns.
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	image, found, err := b.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	identity := backend.Identity{
-		{Label: "platform", Value: image.platform},
-		{Label: "image", Value: image.id},
-		{Label: "python", Value: found.version},
-		{Label: "user", Value: b.user(image)},
+	identity := backend.Identity{{Label: "platform", Value: image.platform}}
+	if b.opt.Build == nil {
+		identity = append(identity, backend.Field{Label: "image", Value: image.id})
 	}
+	identity = append(identity, backend.Field{Label: "python", Value: found.version}, backend.Field{Label: "user", Value: b.user(image)})
 	add := func(label, value string, set bool) {
 		if set {
 			identity = append(identity, backend.Field{Label: label, Value: value})

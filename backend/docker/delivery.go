@@ -58,6 +58,7 @@ func ownable(f *facts) bool {
 type about struct {
 	id       string // of its installation
 	engine   string // version
+	platform string // "linux/x86_64"
 	security []string
 }
 
@@ -72,7 +73,7 @@ func (d *Daemon) about(ctx context.Context) (*about, error) {
 		if err != nil {
 			return nil, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
 		}
-		d.self = &about{id: info.ID, engine: info.ServerVersion, security: info.SecurityOptions}
+		d.self = &about{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, security: info.SecurityOptions}
 	}
 	return d.self, nil
 }

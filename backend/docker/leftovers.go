@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,11 +14,12 @@ import (
 	"github.com/docker/docker/api/types/image"
 )
 
-// Leftover is a container or a ground that carries the labels of a project.
+// Leftover is a container or an image that carries the labels of a project.
 type Leftover struct {
 	ID      string
 	Name    string // of the container, or a reference of the image
-	Ground  bool   // an image that Prepare made, not a container
+	Ground  bool   // an image that Prepare made
+	Built   bool   // an image that Build made
 	Project string
 	Run     string // of a container
 	Node    string // of a container: the address it was made for
@@ -27,9 +29,23 @@ type Leftover struct {
 	Bytes   int64 // of an image, with what it shares with others
 }
 
+// IsImage reports whether it is an image, not a container.
+func (l Leftover) IsImage() bool { return l.Ground || l.Built }
+
+// rank is the place of its kind: what is made of others comes before them.
+func (l Leftover) rank() int {
+	switch {
+	case l.Ground:
+		return 1
+	case l.Built:
+		return 2
+	}
+	return 0
+}
+
 // Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then grounds, the oldest first. Containers of
-// runs that still live are among them.
+// is empty: containers first, then grounds, then images that were built, the
+// oldest first. Containers of runs that still live are among them.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -41,7 +57,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 	if err != nil {
 		return nil, fmt.Errorf("listing containers: %w", d.explain(err))
 	}
-	images, err := d.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label), filters.Arg("label", LabelGround))})
+	images, err := d.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
 		return nil, fmt.Errorf("listing images: %w", d.explain(err))
 	}
@@ -57,31 +73,30 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		})
 	}
 	for _, i := range images {
-		name := i.ID
-		// One that was made twice at a time has lost its name to the other.
-		if len(i.RepoTags) > 0 && i.RepoTags[0] != "<none>:<none>" {
-			name = i.RepoTags[0]
+		// A ground on an image that was built has that one's labels, too.
+		l := Leftover{ID: i.ID, Name: i.ID, Ground: i.Labels[LabelGround] != "", Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
+		l.Built = !l.Ground && i.Labels[LabelImage] != ""
+		if !l.IsImage() {
+			continue
 		}
-		left = append(left, Leftover{
-			ID: i.ID, Name: name, Ground: true, Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size,
-		})
+		if len(i.RepoTags) > 0 && i.RepoTags[0] != noTag {
+			l.Name = i.RepoTags[0]
+		}
+		left = append(left, l)
 	}
 	slices.SortStableFunc(left, func(a, b Leftover) int {
-		if a.Ground != b.Ground {
-			if a.Ground {
-				return 1
-			}
-			return -1
-		}
-		return a.Created.Compare(b.Created)
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.Created.Compare(b.Created))
 	})
 	return left, nil
 }
 
+// noTag is what daemons call an image that has lost its name.
+const noTag = "<none>:<none>"
+
 // Remove removes a leftover, ending what runs in it. One that has gone is a
 // success.
 func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
-	if !l.Ground {
+	if !l.IsImage() {
 		return d.remove(ctx, l.ID)
 	}
 	ctx, cancel := d.call(ctx)

@@ -27,10 +27,12 @@ const (
 	PullNever   Pull = "never"
 )
 
-// Options configure a Backend. Only Image is required.
+// Options configure a Backend. Only one of Image and Build is required.
 type Options struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
+	// Build says that Build, or Find, comes first and says what the image is.
+	Build *Build
 	// Platform is "linux/arm64" or the like; empty is the daemon's own.
 	Platform string
 	Pull     Pull

@@ -76,17 +76,12 @@ func runScripts(t *testing.T, dir string, real bool) {
 	})
 }
 
-// condition knows [private-network], whether this machine allows any, and
-// [gpu], whether it has one that containers could get.
+// condition knows [private-network]: whether this machine allows any.
 func condition(name string) (bool, error) {
-	switch name {
-	case "private-network":
-		return local.PrivateNetwork() == nil, nil
-	case "gpu":
-		_, err := os.Stat("/dev/nvidiactl")
-		return err == nil, nil
+	if name != "private-network" {
+		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	return false, fmt.Errorf("unknown condition %q", name)
+	return local.PrivateNetwork() == nil, nil
 }
 
 // setUp gives a script the project of testdata/project, without the files that

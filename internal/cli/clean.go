@@ -23,7 +23,8 @@ shared content store is not touched; see cache gc.
 
 With --containers it removes, on the Docker daemon in use, every container that
 carries the project's label and belongs to no living run, also those that were
-kept on purpose, and the images that hold what uv fetched.`,
+kept on purpose, the images that hold what uv fetched, and those that were built
+from a Dockerfile.`,
 		`  fevalgraph clean --keep-runs 10
   fevalgraph clean --containers
   fevalgraph clean --all`,

@@ -23,7 +23,7 @@ func (a *app) leftovers(ctx context.Context, daemon *docker.Daemon, state string
 	}
 	lives := map[string]bool{}
 	for _, l := range found {
-		if _, asked := lives[l.Run]; asked || l.Ground {
+		if _, asked := lives[l.Run]; asked || l.IsImage() {
 			continue
 		}
 		if lives[l.Run], err = backend.Living(filepath.Join(state, "sessions"), l.Run); err != nil {
@@ -34,7 +34,7 @@ func (a *app) leftovers(ctx context.Context, daemon *docker.Daemon, state string
 	for _, l := range found {
 		any = any || lives[l.Run]
 	}
-	return slices.DeleteFunc(found, func(l docker.Leftover) bool { return lives[l.Run] || l.Ground && any }), nil
+	return slices.DeleteFunc(found, func(l docker.Leftover) bool { return lives[l.Run] || l.IsImage() && any }), nil
 }
 
 // cleanContainers removes them, as many as can be.
@@ -48,20 +48,27 @@ func (a *app) cleanContainers(ctx context.Context, state string) error {
 	if err != nil {
 		return err
 	}
-	containers, images := 0, 0
+	containers, images, built := 0, 0, 0
 	var errs []error
 	for _, l := range left {
 		err := daemon.Remove(ctx, l)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case l.Ground:
+		case l.IsImage():
 			images++
 		default:
 			containers++
 		}
+		if err == nil && l.Built {
+			built++
+		}
 	}
-	fmt.Fprintf(a.io.Out, "removed %s and %s from %s\n", text.Count(containers, "container"), text.Count(images, "image"), daemon.Host())
+	which := ""
+	if built > 0 {
+		which = fmt.Sprintf(", %d of which built from a Dockerfile,", built)
+	}
+	fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(containers, "container"), text.Count(images, "image"), which, daemon.Host())
 	return errors.Join(errs...)
 }
 
@@ -105,12 +112,14 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) findin
 	if err != nil {
 		return finding{"containers", "warning", err.Error()}
 	}
-	containers, kept, images, bytes := 0, 0, 0, int64(0)
+	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
 		case l.Ground:
 			images++
 			bytes += l.Bytes
+		case l.Built:
+			built++
 		case l.Kept:
 			kept++
 		default:
@@ -118,6 +127,9 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) findin
 		}
 	}
 	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of what uv fetched, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
+	if built > 0 {
+		said += fmt.Sprintf("; %s built from a Dockerfile", text.Count(built, "image"))
+	}
 	if containers > 0 {
 		return finding{"containers", "warning", said + "; `fevalgraph clean --containers` removes them"}
 	}

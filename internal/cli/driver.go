@@ -88,7 +88,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 		}
 		p.daemon = daemon
 	}
-	o := dockerOptions(b.Docker)
+	o := p.dockerOptions(b.Docker)
 	o.Python, o.Env, o.Scratch = b.Python, env, scratchDir()
 	o.Facts, o.FactsReadOnly = filepath.Join(p.state, "images"), p.reads
 	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
@@ -111,7 +111,7 @@ func (a *app) connect(host string) (*docker.Daemon, error) {
 	return daemon, nil
 }
 
-func dockerOptions(d *lang.DockerBackend) docker.Options {
+func (p *project) dockerOptions(d *lang.DockerBackend) docker.Options {
 	o := docker.Options{
 		Image: d.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
@@ -119,6 +119,15 @@ func dockerOptions(d *lang.DockerBackend) docker.Options {
 	}
 	if d.Pids == 0 {
 		o.Pids = -1
+	}
+	if d.Build != nil {
+		o.Build = &docker.Build{Name: d.Build.Dockerfile}
+		if inside, err := filepath.Rel(p.cfg.Root, d.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
+			o.Build.Name = filepath.ToSlash(inside)
+		}
+		for _, a := range d.Build.Args {
+			o.Build.Args = append(o.Build.Args, docker.Arg(a))
+		}
 	}
 	for _, m := range d.Mounts {
 		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
@@ -37,6 +38,9 @@ func (a *app) runLock(ctx context.Context, upgrade bool) error {
 }
 
 func (p *project) lockAll(ctx context.Context) error {
+	if err := p.buildImages(ctx); err != nil {
+		return err
+	}
 	if err := p.plan.LockAll(ctx); err != nil {
 		code := exitNotJudged
 		if graph.IsInput(err) {
@@ -57,6 +61,30 @@ func (p *project) lockAll(ctx context.Context) error {
 	}
 	if len(invalid) > 0 {
 		return exit(exitUsage, invalid)
+	}
+	return nil
+}
+
+// buildImages makes the images in which requirements are resolved.
+func (p *project) buildImages(ctx context.Context) error {
+	images := p.plan.Images()
+	if len(images) == 0 {
+		return nil
+	}
+	rep, err := p.plan.Graph.Execute(ctx, images, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.plan.Pools})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return exit(exitNotJudged, err)
+	}
+	for _, id := range rep.Nodes {
+		switch st := rep.Status(id); {
+		case st.Input:
+			return exit(exitUsage, fmt.Errorf("%s: %s", p.plan.Graph.Node(id).Addr, st.Message))
+		case st.State == event.Broken:
+			return exit(exitNotJudged, fmt.Errorf("%s: %s", p.plan.Graph.Node(id).Addr, st.Message))
+		}
 	}
 	return nil
 }

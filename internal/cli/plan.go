@@ -89,7 +89,7 @@ type planJSON struct {
 type planNode struct {
 	Addr    string         `json:"addr"`
 	Kind    string         `json:"kind"`
-	State   string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped
+	State   string         `json:"state"` // fresh, stale, new, broken, error, blocked
 	Cause   string         `json:"cause"`
 	Key     string         `json:"key,omitempty"`
 	Changes []event.Change `json:"changes,omitempty"`
@@ -111,12 +111,13 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 			causes[causeWord(st)]++
 		}
 		if state != "fresh" || p.app.flags.verbose {
-			problem := n.Label("problem")
-			if problem == "" { // a suite's
+			problem, on := n.Label("problem"), n.Label("backend")
+			if problem == "" { // a suite's or a backend's, which the address names
 				_, problem, _ = strings.Cut(n.Addr, ":")
+				on = ""
 			}
 			lines = append(lines, view.PlanLine{Mark: mark, Kind: n.Kind, Problem: problem, Checkpoint: n.Label("checkpoint"),
-				File: n.Label("file"), Solution: n.Label("solution"), Backend: n.Label("backend"), Addr: n.Addr, Cause: planCause(st)})
+				File: n.Label("file"), Solution: n.Label("solution"), Backend: on, Addr: n.Addr, Cause: planCause(st)})
 		}
 	}
 	if p.app.flags.json {
@@ -140,8 +141,6 @@ func planState(st *graph.Status) (state, mark string) {
 		return "broken", "!"
 	case st.State == event.Blocked:
 		return "blocked", "!"
-	case st.State == event.Skipped:
-		return "skipped", "!"
 	case st.WasBroke != "":
 		return "broken", "!"
 	case st.New:
@@ -168,8 +167,6 @@ func causeWord(st *graph.Status) string {
 		return "broken"
 	case st.State == event.Blocked:
 		return "blocked"
-	case st.State == event.Skipped:
-		return "skipped"
 	case st.New && st.Category != "follows":
 		return "new"
 	}

@@ -71,7 +71,8 @@ var libraries = []struct {
 	{"github.com/spf13/pflag", []string{"internal/cli"}},
 	// What a container costs without the backend is measured without it.
 	{"github.com/docker", []string{"backend/docker", "bench/docker"}},
-	{"github.com/moby", []string{"backend/docker"}},
+	{"github.com/moby/buildkit", []string{"backend/docker"}},
+	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},
 	{"google.golang.org/grpc", []string{"cache/remote", "backend/remote"}},

@@ -1,0 +1,215 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/build"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Build says how the image of a Backend is made, when it is not one that is
+// there already.
+type Build struct {
+	Name string // of the Dockerfile, for people
+	Args []Arg  // sorted by name
+}
+
+// Arg is an argument of a build. Its value can be read in the image.
+type Arg struct{ Name, Value string }
+
+// LabelImage marks images that were built. They have LabelProject, too.
+const LabelImage = "fevalgraph.image"
+
+// Ingredients are what of the outside a build depends on, beside the Dockerfile
+// and its context: the platform, the arguments, and the images that are built
+// on, by their IDs. Missing ones are fetched as Options.Pull says. A Dockerfile
+// that cannot be read is a *backend.RecipeError.
+func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	names, err := bases(dockerfile, b.opt.Build.Args)
+	if err != nil {
+		return nil, err
+	}
+	platform := b.opt.Platform
+	if platform == "" {
+		about, err := b.d.about(ctx)
+		if err != nil {
+			return nil, err
+		}
+		platform = about.platform
+	}
+	found := backend.Identity{{Label: "platform", Value: platform}}
+	for _, a := range b.opt.Build.Args {
+		found = append(found, backend.Field{Label: "build argument " + a.Name, Value: a.Value})
+	}
+	for _, name := range names {
+		id, err := b.base(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, backend.Field{Label: "base " + name, Value: id})
+	}
+	return found, nil
+}
+
+// base returns the ID of an image that is built on. With PullAlways it is
+// fetched once.
+func (b *Backend) base(ctx context.Context, name string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := Options{Image: name, Platform: b.opt.Platform, Pull: b.opt.Pull}
+	if b.pulled[name] {
+		o.Pull = PullMissing
+	}
+	image, err := b.d.resolve(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	if b.pulled == nil {
+		b.pulled = map[string]bool{}
+	}
+	b.pulled[name] = true
+	return image.id, nil
+}
+
+// Build makes the image that containers are then made of, and returns what its
+// content is: a text that is the same for another build with the same content.
+// out gets what the build prints. What is wrong with the recipe is a
+// *backend.RecipeError.
+func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	id, err := b.build(ctx, r, out)
+	if err != nil {
+		return nil, err
+	}
+	if content, err = b.content(ctx, id); err != nil {
+		return nil, err
+	}
+	image, err := b.adopt(ctx, id, content)
+	if err != nil {
+		return nil, err
+	}
+	b.use(image)
+	return content, nil
+}
+
+func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
+	archive := newBuildContext(ctx, b.store, r)
+	defer archive.Close()
+	var failed *backend.RecipeError
+	args := map[string]*string{}
+	for _, a := range slices.Concat(proxies(b.opt.Env), b.opt.Build.Args) {
+		args[a.Name] = &a.Value
+	}
+	answer, err := b.d.api.ImageBuild(ctx, archive, build.ImageBuildOptions{
+		Version: build.BuilderV1, Dockerfile: archive.dockerfile, BuildArgs: args, Platform: b.opt.Platform, NoCache: r.Afresh,
+		NetworkMode: b.opt.network(true), Labels: map[string]string{LabelProject: b.opt.Project, LabelImage: "true"},
+		Remove: true, ForceRemove: true, // containers of steps
+	})
+	if err == nil {
+		said := capped.Buffer{Head: 1, Tail: keptOutput}
+		id, err = readBuild(answer.Body, io.MultiWriter(&said, out))
+		if errors.As(err, &failed) {
+			err = b.d.whose(ctx, failed, said.Bytes())
+		}
+		answer.Body.Close()
+	} else if errdefs.IsInvalidArgument(err) {
+		err = &backend.RecipeError{Err: err}
+	}
+	cause, unread := context.Cause(ctx), archive.failure()
+	switch {
+	case cause != nil:
+		return "", cause
+	case unread != nil: // the daemon only saw the context end
+		return "", fmt.Errorf("sending the context of %s: %w", b.opt.Build.Name, unread)
+	case errors.As(err, &failed):
+		return "", failed
+	case err != nil:
+		return "", fmt.Errorf("building the image of %s: %w", b.opt.Build.Name, b.d.explain(err))
+	}
+	return id, nil
+}
+
+// keptOutput is how many bytes of a failed build's last output its error may
+// have.
+const keptOutput = 2 << 10
+
+// whose decides what a build that failed means. A daemon that is being stopped
+// ends the build's commands, too; it does not answer any more then.
+func (d *Daemon) whose(ctx context.Context, failed *backend.RecipeError, said []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if _, err := d.api.Ping(ctx); err != nil {
+		return err
+	}
+	if says(failed, "no space left on device") {
+		return errors.New(failed.Error()) // the machine's fault
+	}
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	const shown = 20
+	if len(lines) > shown {
+		lines = append([]string{"..."}, lines[len(lines)-shown:]...)
+	}
+	return &backend.RecipeError{Err: fmt.Errorf("%w; it ended with:\n  %s", failed.Err, strings.Join(lines, "\n  "))}
+}
+
+// colours are what the daemon puts around what a command wrote to stderr.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// readBuild reads the messages of a build to their end.
+func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
+	decoder := json.NewDecoder(messages)
+	for {
+		var message struct {
+			Stream string `json:"stream"`
+			Error  string `json:"error"`
+			Aux    struct {
+				ID string `json:"ID"`
+			} `json:"aux"`
+		}
+		err := decoder.Decode(&message)
+		switch {
+		case errors.Is(err, io.EOF) && id == "":
+			return "", io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF):
+			return id, nil
+		case err != nil:
+			return "", err
+		case message.Error != "":
+			return "", &backend.RecipeError{Err: errors.New(strings.TrimSpace(message.Error))}
+		case message.Aux.ID != "":
+			id = message.Aux.ID
+		}
+		if _, err := io.WriteString(out, colours.ReplaceAllString(message.Stream, "")); err != nil {
+			return "", err
+		}
+	}
+}
+
+// proxies are the variables of env that every build takes as arguments without
+// having declared them, and of which it leaves no trace.
+func proxies(env []string) []Arg {
+	var found []Arg
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		switch strings.ToUpper(name) {
+		case "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY":
+			found = append(found, Arg{Name: name, Value: value})
+		}
+	}
+	return found
+}

@@ -1,0 +1,81 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/image"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// builtRepository names the images that were built; their tags are the digests
+// of their contents.
+const builtRepository = "fevalgraph/image"
+
+func builtName(content cache.Digest) string { return builtRepository + ":" + content.Hex() }
+
+// Find looks for an image that was built, by the digest of what Build returned,
+// and has containers made of it. It is there only if the image that bears its
+// name has that content.
+func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) {
+	if b.err != nil {
+		return false, b.err
+	}
+	image, err := b.d.inspect(ctx, Options{Image: builtName(content)})
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	found, err := b.content(ctx, image.id)
+	if err != nil || cache.SumBytes(found) != content {
+		return false, err
+	}
+	b.use(image)
+	return true, nil
+}
+
+// adopt gives an image its name. One with the same content that has the name
+// keeps it: grounds were made of that. The other is then of no use.
+func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved, error) {
+	name := builtName(cache.SumBytes(found))
+	ctx, cancel := b.d.call(ctx)
+	defer cancel()
+	before, err := b.d.inspect(ctx, Options{Image: name})
+	switch {
+	case err == nil && before.id == id:
+		return before, nil
+	case err == nil:
+		known, err := b.content(ctx, before.id)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(known, found) {
+			// Steps stay for later builds. An image in use stays, too.
+			_, _ = b.d.api.ImageRemove(ctx, id, image.RemoveOptions{})
+			return before, nil
+		}
+	case !errdefs.IsNotFound(err):
+		return nil, err
+	}
+	if err := b.d.api.ImageTag(ctx, id, name); err != nil {
+		return nil, fmt.Errorf("naming image %s: %w", id, b.d.explain(err))
+	}
+	return b.d.inspect(ctx, Options{Image: name})
+}
+
+// use has containers made of an image.
+func (b *Backend) use(image *resolved) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.image == nil || b.image.id != image.id {
+		b.image, b.facts = image, nil
+	}
+}
+
+// errNotBuilt is why there is no image to make containers of.
+var errNotBuilt = errors.New("its image has not been built")

@@ -1,3 +1,0 @@
-def pytest_addoption(parser):
-    parser.addoption("--entrypoint")
-    parser.addoption("--checkpoint")

@@ -1,4 +1,0 @@
-import sys
-
-table = dict([sys.argv[2].split("=")])
-print(table.get(sys.argv[3]))

@@ -1,0 +1,91 @@
+package lang
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// dockerImage reads which image a docker backend has: one that is named, or one
+// that is built.
+func (b *block) dockerImage() (name string, build *ImageBuild) {
+	name, image := b.imageName("image")
+	path, dockerfile := b.path("dockerfile")
+	switch {
+	case image == isFailed || dockerfile == isFailed:
+		return "", nil
+	case image == isSet && dockerfile == isSet:
+		b.reject("dockerfile", "conflict", "Two images", "A docker backend has an image or a dockerfile, not both.", "remove one of them; a Dockerfile names what it builds on with FROM")
+		return "", nil
+	case dockerfile == isSet:
+		return "", b.imageBuild(path)
+	case image != isSet:
+		b.fail(finding{
+			code: "missing-attribute", summary: "Which image?", rng: b.header,
+			detail: "A docker backend has exactly one of image and dockerfile.",
+			hint:   `write image = "python:3.12-slim", or dockerfile = "path/Dockerfile"`,
+		})
+		return "", nil
+	}
+	for _, only := range []string{"context", "build_args"} {
+		if b.attrs[only] != nil {
+			b.reject(only, "conflict", "Nothing to build", only+" is for an image that is built, and this one is there already.", "name a dockerfile in place of the image, or remove "+only)
+		}
+	}
+	return name, nil
+}
+
+func (b *block) imageBuild(dockerfile string) *ImageBuild {
+	build := &ImageBuild{Dockerfile: dockerfile, Context: filepath.Dir(dockerfile)}
+	if info, ok := b.stat("dockerfile", dockerfile, ""); ok && info.IsDir() {
+		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "name the Dockerfile in it")
+	}
+	if context, g := b.path("context"); g == isSet {
+		if info, ok := b.stat("context", context, ""); ok && !info.IsDir() {
+			b.reject("context", "bad-path", "Not a directory", fmt.Sprintf("%q is not a directory.", b.l.show(context)), "")
+		}
+		build.Context = context
+	}
+	build.Args = b.buildArgs("build_args")
+	return build
+}
+
+// buildArgs reads a map of arguments, sorted by name.
+func (b *block) buildArgs(name string) []BuildArg {
+	a := b.schemaOf(name, TypeMap)
+	v, g := b.marked(a)
+	if g != isSet {
+		return nil
+	}
+	plain, marks := v.UnmarkDeep()
+	if secret := secretName(marks); secret != "" {
+		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would leave the sensitive value %q in the image, for everyone to read.", name, secret),
+			"give it to what needs it at run time, through env; what a build needs a secret for is fetched before")
+		return nil
+	}
+	texts, err := convert.Convert(plain, cty.Map(cty.String))
+	if err != nil {
+		b.wrongType(name, "a map of strings", plain.Type())
+		return nil
+	}
+	var args []BuildArg
+	for it := texts.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		switch {
+		case value.IsNull():
+			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
+			return nil
+		case !envName.MatchString(key.AsString()):
+			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an argument.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
+			return nil
+		case strings.ContainsRune(value.AsString(), 0):
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s holds a NUL.", name, key.AsString()), "")
+			return nil
+		}
+		args = append(args, BuildArg{Name: key.AsString(), Value: value.AsString()})
+	}
+	return args
+}

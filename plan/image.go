@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"errors"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// image adds the nodes that make the image of a backend, and returns the edge of
+// what runs in it.
+func (c *compiler) image(b *lang.Backend, d Driver) ([]graph.Dep, error) {
+	builder, ok := d.(tasks.ImageBuilder)
+	if !ok {
+		return nil, errors.New("it cannot build images")
+	}
+	build := b.Docker.Build
+	node := func(kind string, task graph.Task) graph.Node {
+		return graph.Node{Addr: kind + ":" + b.Addr(), Kind: kind, Task: task, Pool: inProcessPool,
+			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
+	}
+	context := c.plan.Graph.Add(node(KindContext, tasks.NewContext(build.Context, c.sources)))
+	image := node(KindImage, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
+	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
+	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
+	return []graph.Dep{{On: c.plan.Graph.Add(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
+}
+
+// Images are the nodes that make images.
+func (p *Plan) Images() []graph.ID {
+	var ids []graph.ID
+	for id := range graph.ID(p.Graph.Len()) {
+		if p.Graph.Node(id).Kind == KindImage {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,101 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
+)
+
+// dockerignore is the file at the root of a build's context that says what does
+// not belong to it.
+const dockerignore = ".dockerignore"
+
+// NewContext returns the task that brings the context of an image's build into
+// the store: the tree below root, without what its .dockerignore names.
+func NewContext(root string, sources Sources) *Source {
+	s := &Source{sources: sources}
+	s.scan = func() ([]file, error) {
+		ignored, err := readDockerignore(root)
+		if err != nil {
+			return nil, err
+		}
+		found, err := scanTree(root, ignored.leavesOut)
+		if err != nil {
+			return nil, fmt.Errorf("reading the context of the build: %w", err)
+		}
+		// One that may hold files which are taken was looked into.
+		return slices.DeleteFunc(found, func(f file) bool { return f.Dir && ignored.names(f.Path) }), nil
+	}
+	return s
+}
+
+// dockerignored is what a .dockerignore says; the zero value names nothing.
+type dockerignored struct {
+	matcher *patternmatcher.PatternMatcher
+}
+
+func readDockerignore(root string) (dockerignored, error) {
+	name := filepath.Join(root, dockerignore)
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dockerignored{}, nil
+	}
+	if err != nil {
+		return dockerignored{}, err
+	}
+	defer f.Close()
+	patterns, err := ignorefile.ReadAll(f)
+	if err != nil {
+		return dockerignored{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	matcher, err := patternmatcher.New(patterns)
+	if err != nil {
+		return dockerignored{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return dockerignored{matcher}, nil
+}
+
+// names reports whether a path is left out, by itself or with a directory above
+// it.
+func (d dockerignored) names(rel string) bool {
+	if d.matcher == nil {
+		return false
+	}
+	// It errs for patterns only, which New has read.
+	matched, err := d.matcher.MatchesOrParentMatches(filepath.FromSlash(rel))
+	return err == nil && matched
+}
+
+// leavesOut is an Ignore. A directory is left out whole, unless a pattern with
+// "!" may take something below it back.
+func (d dockerignored) leavesOut(rel string, dir bool) bool {
+	if !d.names(rel) {
+		return false
+	}
+	return !dir || !slices.ContainsFunc(d.matcher.Patterns(), func(p *patternmatcher.Pattern) bool {
+		return p.Exclusion() && reaches(filepath.ToSlash(p.String()), rel)
+	})
+}
+
+// reaches reports whether a pattern may match something below a directory.
+// Patterns that do not begin with the names of it may, if they do with a
+// wildcard.
+func reaches(pattern, dir string) bool {
+	names := strings.Split(pattern, "/")
+	for i, name := range strings.Split(dir, "/") {
+		if i >= len(names)-1 || strings.ContainsAny(names[i], `*?[\`) {
+			return i < len(names) && strings.ContainsAny(names[i], `*?[\`)
+		}
+		if names[i] != name {
+			return false
+		}
+	}
+	return true
+}

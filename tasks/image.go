@@ -1,0 +1,146 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// ImageBuilder makes the image that a backend's commands run in. It is safe for
+// concurrent use.
+type ImageBuilder interface {
+	// Ingredients are what of the outside a build depends on, beside the recipe.
+	Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error)
+	// Build makes the image and returns what its content is, the same for
+	// images between which commands cannot tell. What is wrong with the recipe
+	// is a *backend.RecipeError.
+	Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error)
+	// Find reports whether an image with the content of that digest is there,
+	// and has commands run in it.
+	Find(ctx context.Context, content cache.Digest) (bool, error)
+}
+
+// Image is the task that builds an image. Its input is the tree "context"; its
+// outputs are ImageOutput, by which images can be told apart, and
+// graph.LogOutput.
+type Image struct {
+	Dockerfile string // absolute path
+	Context    string // absolute path of the context's root
+	Builder    ImageBuilder
+
+	text   []byte           // of the last Describe
+	needed backend.Identity // likewise
+}
+
+// ImageOutput is the name of the output that tells the content of an image.
+const ImageOutput = "image"
+
+// imageRecipe is raised when images are built in another way.
+const imageRecipe = 1
+
+// Describe implements graph.Task.
+func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
+	text, err := os.ReadFile(i.Dockerfile)
+	if err != nil {
+		return &graph.InputError{Err: fmt.Errorf("reading the Dockerfile: %w", err)}
+	}
+	needed, err := i.Builder.Ingredients(ctx, text)
+	if err != nil {
+		return i.mistake(err)
+	}
+	i.text, i.needed = text, needed
+	m.Int("recipe", imageRecipe)
+	m.Digest("Dockerfile", cache.SumBytes(text))
+	if name := i.inContext(); name != "" {
+		m.String("Dockerfile in the context", name) // COPY may bring it in
+	}
+	for _, f := range needed {
+		m.String(f.Label, f.Value)
+	}
+	return nil
+}
+
+// inContext is the Dockerfile's path in the context, "" when it lies elsewhere.
+func (i *Image) inContext() string {
+	rel, err := filepath.Rel(i.Context, i.Dockerfile)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// Run implements graph.Task.
+func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	tree, _ := w.Input("context", TreeOutput)
+	if err := i.unchanged(ctx, w.Store, tree); err != nil {
+		return graph.Outcome{}, err
+	}
+	recipe := backend.Recipe{Dockerfile: i.inContext(), Text: i.text, Context: tree, Afresh: w.Forced}
+	var log capped.Buffer
+	content, err := i.Builder.Build(ctx, recipe, io.MultiWriter(&log, w.Log))
+	if err != nil {
+		return graph.Outcome{}, i.mistake(err)
+	}
+	// A name may have come to mean another image while the build ran.
+	needed, err := i.Builder.Ingredients(ctx, i.text)
+	if err != nil {
+		return graph.Outcome{}, i.mistake(err)
+	}
+	for n := range needed {
+		if len(needed) != len(i.needed) || needed[n] != i.needed[n] {
+			return graph.Outcome{}, fmt.Errorf("building from %s: %s is another image now: %w", i.Dockerfile, needed[n].Label, &cache.ChangedError{Path: i.Dockerfile})
+		}
+	}
+	digest, err := cache.PutBytes(ctx, w.Store, content)
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing what the image is: %w", err)
+	}
+	printed, err := cache.PutBytes(ctx, w.Store, log.Bytes())
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing what the build printed: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: ImageOutput, Digest: digest}, {Name: graph.LogOutput, Digest: printed}}}, nil
+}
+
+// unchanged holds the Dockerfile of the context against the one that was read.
+func (i *Image) unchanged(ctx context.Context, store cache.Store, tree cache.Digest) error {
+	name := i.inContext()
+	return cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {
+		if name != "" && e.Path == name && e.Link == "" && e.Digest != cache.SumBytes(i.text) {
+			return &cache.ChangedError{Path: i.Dockerfile}
+		}
+		return nil
+	})
+}
+
+// Lost implements graph.Perishable: others may remove images.
+func (i *Image) Lost(ctx context.Context, outputs []cache.Output) (string, error) {
+	for _, o := range outputs {
+		if o.Name != ImageOutput {
+			continue
+		}
+		found, err := i.Builder.Find(ctx, o.Digest)
+		if err != nil || found {
+			return "", err
+		}
+	}
+	return "the image is no longer there", nil
+}
+
+// mistake makes what is wrong with the recipe the user's.
+func (i *Image) mistake(err error) error {
+	var recipe *backend.RecipeError
+	if errors.As(err, &recipe) {
+		return &graph.InputError{Err: fmt.Errorf("%s: %w", i.Dockerfile, err)}
+	}
+	return err
+}
