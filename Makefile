@@ -1,6 +1,7 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+# make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
@@ -13,6 +14,8 @@ UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
 DOCKER    := $(TOOLS)/docker
+# Of the test that kills its daemon.
+VICTIM    := $(TOOLS)/docker-killed
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
@@ -59,7 +62,14 @@ race:
 # and FEVALGRAPH_TEST_DOCKER, which with-docker sets, none may skip.
 real: build $(UV)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 scripts/with-docker $(DOCKER) \
-	$(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
+	env FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
+
+# SEED has the rounds of an earlier one again, which printed it.
+soak: ROUNDS ?= 100
+soak: SEED ?=
+soak: $(UV)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
+	$(GO) test -count=1 -timeout 0 -v -run '^TestDockerKilled$$' ./cmd/fevalgraph
 
 # Starts it and leaves it running, so that one package's tests can be run by hand.
 docker-up: $(UV)
@@ -71,5 +81,5 @@ docker-down:
 	scripts/docker-daemon stop $(DOCKER)
 
 clean:
-	if [ -e $(DOCKER) ]; then scripts/docker-daemon remove $(DOCKER); fi
+	for dir in $(DOCKER) $(VICTIM); do if [ -e $$dir ]; then scripts/docker-daemon remove $$dir; fi; done
 	rm -rf bin .tools

@@ -122,6 +122,7 @@ type Exit struct {
 	// while the program ran, so that a SIGKILL cannot be blamed on it.
 	HostOOM bool
 	// OOM says that the session reached the memory limit of its backend and
-	// something in it was killed for that.
-	OOM bool
+	// something in it was killed for that. OOMLimit is that limit, in bytes.
+	OOM      bool
+	OOMLimit int64
 }

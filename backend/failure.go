@@ -28,3 +28,36 @@ func (e *ToolError) Error() string {
 
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }
+
+// SettingError says that an attribute of the backend's configuration cannot be
+// meant, as far as that shows only where it runs. It is a person's to mend, so
+// trying again is in vain.
+type SettingError struct {
+	Setting string // the attribute: "user"
+	Err     error
+	Hint    string // what to write; may be empty
+}
+
+// Error includes the hint.
+func (e *SettingError) Error() string {
+	if e.Hint == "" {
+		return fmt.Sprintf("%s: %v", e.Setting, e.Err)
+	}
+	return fmt.Sprintf("%s: %v (hint: %s)", e.Setting, e.Err, e.Hint)
+}
+
+// Unwrap returns the reason.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// AbsentError says that the machine which a backend is on lacks a device that
+// the configuration asks for. What needs it is skipped there.
+type AbsentError struct {
+	Device string // "GPU"
+	Err    error
+}
+
+// Error implements error.
+func (e *AbsentError) Error() string { return fmt.Sprintf("no such %s here: %v", e.Device, e.Err) }
+
+// Unwrap returns the reason.
+func (e *AbsentError) Unwrap() error { return e.Err }

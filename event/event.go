@@ -18,7 +18,8 @@ const (
 	Failed      State = "failed"      // the work itself said no
 	Broken      State = "broken"      // infrastructure; never stored
 	Timeout     State = "timeout"     // a limit in the key ended it; stored
-	Blocked     State = "blocked"     // something upstream failed or broke
+	Blocked     State = "blocked"     // something upstream failed, broke or was skipped
+	Skipped     State = "skipped"     // the machine lacks a device that it needs; never stored
 	Interrupted State = "interrupted" // the run ended first; same as never started
 )
 
@@ -98,7 +99,7 @@ type NodeDone struct {
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
 }
 
-// RunEnd is the last line. Nodes = Executed + Cached + Blocked + Interrupted;
+// RunEnd is the last line. Nodes = Executed + Cached + Blocked + Skipped + Interrupted;
 // Failed and Broken count among Executed.
 type RunEnd struct {
 	Type        string  `json:"type"` // run.end
@@ -109,6 +110,7 @@ type RunEnd struct {
 	Failed      int     `json:"failed"`
 	Broken      int     `json:"broken"`
 	Blocked     int     `json:"blocked"`
+	Skipped     int     `json:"skipped,omitempty"`
 	Interrupted int     `json:"interrupted"`
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`

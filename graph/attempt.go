@@ -215,7 +215,7 @@ func (s *scheduler) broke(ctx context.Context, u update) {
 		return
 	case s.heal(ctx, u.id, u.err):
 		return
-	case IsInput(u.err):
+	case IsInput(u.err), isAbsent(u.err):
 	case s.breaks[u.id]+1 < n.Retry.Attempts:
 		s.retryLater(u)
 		return

@@ -362,3 +362,9 @@ func IsInput(err error) bool {
 	var input *InputError
 	return errors.As(err, &input)
 }
+
+// isAbsent tells what the machine lacks from what broke on it.
+func isAbsent(err error) bool {
+	var absent *AbsentError
+	return errors.As(err, &absent)
+}

@@ -88,7 +88,8 @@ func cachedCause(r *cache.Record) string {
 }
 
 // fail settles a node that could not be described or whose attempt broke for
-// good. Mistakes in the inputs are the user's, everything else is broken.
+// good. Mistakes in the inputs are the user's, what needs a device that is not
+// here is skipped, everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
@@ -98,6 +99,11 @@ func (s *scheduler) fail(id ID, err error) {
 			st.Cause = "its inputs cannot be read"
 		}
 		s.settle(id, cache.ClassFailed)
+		return
+	}
+	if isAbsent(err) {
+		st.State = event.Skipped
+		s.settle(id, "")
 		return
 	}
 	st.State = event.Broken

@@ -88,8 +88,8 @@ type Report struct {
 	statuses []Status // by ID
 	Seconds  float64
 
-	Executed, Cached, Failed, Broken, Blocked, Interrupted int
-	InputErrors                                            int // among Failed
+	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
+	InputErrors                                                     int // among Failed
 }
 
 // Status returns what was decided about a node of the closure.
@@ -123,6 +123,8 @@ func (r *Report) count() {
 			r.Cached++
 		case event.Blocked:
 			r.Blocked++
+		case event.Skipped:
+			r.Skipped++
 		case event.Interrupted:
 			r.Interrupted++
 		case event.Done, event.Timeout:

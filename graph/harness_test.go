@@ -181,8 +181,8 @@ func checkCounts(t *testing.T, g *Graph, r *Report, o Options) {
 	if o.DryRun {
 		return
 	}
-	if n := r.Executed + r.Cached + r.Blocked + r.Interrupted; n != len(r.Nodes) {
-		t.Errorf("%d executed + %d cached + %d blocked + %d interrupted is not %d nodes", r.Executed, r.Cached, r.Blocked, r.Interrupted, len(r.Nodes))
+	if n := r.Executed + r.Cached + r.Blocked + r.Skipped + r.Interrupted; n != len(r.Nodes) {
+		t.Errorf("%d executed + %d cached + %d blocked + %d skipped + %d interrupted is not %d nodes", r.Executed, r.Cached, r.Blocked, r.Skipped, r.Interrupted, len(r.Nodes))
 	}
 	last := map[string]event.State{}
 	for _, e := range o.Sink.(*recorder).events {

@@ -59,6 +59,13 @@ type InputError struct{ Err error }
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
+// AbsentError says that this machine lacks a device which the work needs. The
+// node is skipped: neither broken nor retried, and nothing is stored.
+type AbsentError struct{ Err error }
+
+func (e *AbsentError) Error() string { return e.Err.Error() }
+func (e *AbsentError) Unwrap() error { return e.Err }
+
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
 

@@ -64,6 +64,40 @@ func TestTimeoutIsStoredAndDoesNotBlock(t *testing.T) {
 	}
 }
 
+// What lacks a device is skipped, whether that shows when it is described or
+// when it runs: not tried again, not stored, and no answer that is known is
+// given up for it.
+func TestSkipped(t *testing.T) {
+	absent := &AbsentError{Err: errors.New("no such GPU")}
+	for _, describing := range []bool{false, true} {
+		p := newProject(t)
+		g, value := New(), "x"
+		a := add(g, "a", leaf(&value))
+		lacks := &step{work: ends(Outcome{}, fmt.Errorf("starting: %w", absent)).work}
+		b := g.Add(Node{Addr: "b", Kind: "step", Task: lacks, Deps: on(g, a), Retry: Retry{Attempts: 3}})
+		lacks.describe = func(m *Manifest) error {
+			if describing {
+				return absent
+			}
+			m.String("addr", "b")
+			return nil
+		}
+		add(g, "c", join(nil), b)
+		r := p.execute(g)
+		wantStates(t, g, r, "a done", "b skipped", "c blocked")
+		if st := r.Status(b); r.Skipped != 1 || r.Broken != 0 || r.Executed != 1 || st.Attempts > 1 || !strings.Contains(st.Message, "no such GPU") {
+			t.Errorf("%+v, %+v", r, r.Status(b))
+		}
+		if e, _ := p.log.Get("b"); e.Broken != "" || !e.Key.IsZero() {
+			t.Errorf("the log says %+v", e)
+		}
+		describing, lacks.work = false, join(nil).work
+		wantStates(t, g, p.execute(g), "a cached", "b done", "c done")
+		lacks.work = ends(Outcome{}, absent).work
+		wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
+	}
+}
+
 func TestBrokenIsNotStored(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"

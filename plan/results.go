@@ -59,7 +59,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		return invalidResult(out, cell.Problem), asked[cell.Node], nil
 	}
 	var classes []report.Class
-	stopped := false // the run ended before some checkpoint
+	stopped := false // the run ended before some checkpoint, or the machine lacked what it needs
 	for _, cc := range cell.Checkpoints {
 		if !asked[cc.Aggregate] {
 			continue
@@ -69,7 +69,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
 		classes = append(classes, c.Class)
-		stopped = stopped || r.Status(cc.Aggregate).State == event.Interrupted
+		stopped = stopped || c.Class == report.NotReached
 		if out.Message == nil && c.Message != nil {
 			message := *c.Message
 			if c.Name != "" {
@@ -127,6 +127,10 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
+		if cs.State == event.Skipped {
+			c.Class, message = report.NotReached, cs.Message
+			c.InfrastructureFailure = true
+		}
 		if cs.Input {
 			c.Class = report.InputError
 		}
@@ -134,7 +138,7 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 	if message == "" {
 		message = st.Cause
 	}
-	c.InfrastructureFailure = c.Class == report.NotJudged
+	c.InfrastructureFailure = c.InfrastructureFailure || c.Class == report.NotJudged
 	c.Message = nonEmpty(message)
 	return c
 }

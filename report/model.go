@@ -80,7 +80,7 @@ const (
 	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
-	NotReached      Class = "skipped"          // the solution has no such checkpoint
+	NotReached      Class = "skipped"          // the run did not come to it, or the machine lacks a device that it needs
 )
 
 // Checkpoint is one graded checkpoint. Groups has an entry for each of Groups.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -43,8 +44,11 @@ func note(r row) string {
 	if c.Class == NotJudged || c.Class == NotReached {
 		return message // the mark says the rest
 	}
-	if message == "" {
+	switch {
+	case message == "":
 		return string(c.Class)
+	case strings.HasPrefix(message, string(c.Class)+": "):
+		return message
 	}
 	return string(c.Class) + ": " + message
 }

@@ -175,6 +175,8 @@ func TestSummarize(t *testing.T) {
 	pass := checkpoint("a", Judged, true, test("t", Core, TestPassed, ""))
 	fail := checkpoint("b", Judged, false, test("t", Core, TestFailed, ""), test("u", Functionality, TestPassed, ""))
 	killed, broken, skipped := checkpoint("c", Killed, false), checkpoint("d", NotJudged, false), checkpoint("e", NotReached, false)
+	lacking := skipped
+	lacking.InfrastructureFailure = true
 	for name, c := range map[string]struct {
 		status Status
 		in     []Checkpoint
@@ -188,6 +190,7 @@ func TestSummarize(t *testing.T) {
 		"killed":                  {Error, []Checkpoint{pass, killed}, AnyJudged, Summary{Judged: 1, Passed: 1, NotJudged: 1, Errored: 1, Exit: 1}, ""},
 		"broken":                  {Broken, []Checkpoint{broken, fail, skipped}, "", Summary{Judged: 1, Failed: 1, NotJudged: 2, Broken: 1, Skipped: 1, Exit: 3}, "1 cell, 3 checkpoints: 0 passed, 1 failed, 1 broken, 1 skipped"},
 		"skipped":                 {Success, []Checkpoint{pass, skipped}, "", Summary{Judged: 1, Passed: 1, NotJudged: 1, Skipped: 1}, ""},
+		"a device is lacking":     {Skipped, []Checkpoint{pass, lacking}, AnyJudged, Summary{Judged: 1, Passed: 1, NotJudged: 1, Skipped: 1, Exit: 3}, "1 cell, 2 checkpoints: 1 passed, 1 skipped"},
 		"nothing":                 {Skipped, []Checkpoint{skipped}, "", Summary{NotJudged: 1, Skipped: 1, Exit: 1}, ""},
 		"no checkpoints, broken":  {Broken, nil, "", Summary{NotJudged: 1, Broken: 1, Exit: 3}, "1 cell, 1 checkpoint: 0 passed, 1 broken"},
 		"no checkpoints, timeout": {TimedOut, nil, "", Summary{NotJudged: 1, Errored: 1, Exit: 1}, ""},

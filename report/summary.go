@@ -21,7 +21,7 @@ type Summary struct {
 	Broken      int `json:"broken"`     // infrastructure did
 	Skipped     int `json:"skipped"`    // there was nothing to judge
 	// Exit is the exit code that the results alone ask for: 3 when something
-	// broke, else 1 when something failed or errored, else 0. Results in
+	// broke, or was skipped because the machine lacks what it needs, else 1 when something failed or errored, else 0. Results in
 	// which checkpoints were asked for and every one was skipped are 1:
 	// nothing was shown to pass.
 	Exit int `json:"exit"`
@@ -33,7 +33,7 @@ func Summarize(r *Results, p *Policy) Summary {
 	s := Summary{Cells: len(r.Cells)}
 	broken, failed := false, false
 	for _, row := range rowsOf(r) {
-		broken = broken || row.cell.Status == Broken
+		broken = broken || row.cell.Status == Broken || row.checkpoint.InfrastructureFailure && verdictOf(row.checkpoint) == verdictSkipped
 		failed = failed || row.cell.Status == Error || row.cell.Status == TimedOut
 		s.count(row.checkpoint, p)
 	}

@@ -44,7 +44,7 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 // trouble reports whether a final state is something to look at.
 func trouble(s event.State) bool {
 	switch s {
-	case event.Failed, event.Broken, event.Timeout, event.Blocked:
+	case event.Failed, event.Broken, event.Timeout, event.Blocked, event.Skipped:
 		return true
 	}
 	return false
@@ -60,7 +60,7 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 	switch e.State {
 	case event.Failed, event.Timeout:
 		word = l.palette.Bad(strings.ToUpper(word))
-	case event.Broken, event.Blocked:
+	case event.Broken, event.Blocked, event.Skipped:
 		word = l.palette.Doubt(strings.ToUpper(word))
 	case event.Done:
 		word = l.palette.Good(word)

@@ -20,6 +20,7 @@ type tally struct {
 	failed   int // counted in ran, as broken is
 	broken   int
 	blocked  int
+	skipped  int // for want of a device
 	stopped  int // interrupted
 	running  []runningNode
 }
@@ -64,6 +65,8 @@ func (t *tally) count(s event.State, n int) {
 		t.cached += n
 	case event.Blocked:
 		t.blocked += n
+	case event.Skipped:
+		t.skipped += n
 	case event.Interrupted:
 		t.stopped += n
 	default:
@@ -89,7 +92,7 @@ func (t *tally) stop(addr string) bool {
 // work that nobody has looked at yet is not in it.
 func (t *tally) remaining(now time.Time) (float64, bool) {
 	const enough = 3
-	left := t.queued - t.ran - t.blocked - t.stopped
+	left := t.queued - t.ran - t.blocked - t.skipped - t.stopped
 	if t.ran < enough || left <= 0 {
 		return 0, false
 	}

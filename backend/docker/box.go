@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
+	"github.com/fevalgraph/fevalgraph/backend"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
@@ -138,10 +139,26 @@ func (d *Daemon) creationError(p blueprint, err error) error {
 	case errdefs.IsNotFound(err) && says(err, "no such image"):
 		return fmt.Errorf("image %s (%s) is gone from the daemon: %w", p.opt.Image, p.image, err)
 	case says(err, "bind source path does not exist"):
-		return fmt.Errorf("%w: %w", errNoSource, err)
+		return p.missingSource(err)
+	case says(err, "minimum memory limit allowed"):
+		return &backend.SettingError{Setting: "memory", Err: err, Hint: "raise it: the daemon gives containers no less"}
+	case says(err, "range of cpus is from"):
+		return &backend.SettingError{Setting: "cpus", Err: err, Hint: "the daemon's machine has no more"}
 	default:
 		return fmt.Errorf("creating a container: %w", err)
 	}
+}
+
+// missingSource says whether it is a mount of the configuration's that has no
+// source, or one of fevalgraph's own.
+func (p blueprint) missingSource(err error) error {
+	for _, m := range p.opt.Mounts {
+		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
+			return &backend.SettingError{Setting: "mount", Err: fmt.Errorf("%w: %w", errNoSource, err),
+				Hint: "source is a path of the daemon's machine, and has to be there before"}
+		}
+	}
+	return fmt.Errorf("%w: %w", errNoSource, err)
 }
 
 // errNoSource is why a container cannot be made when a mount's source is not

@@ -17,16 +17,6 @@ import (
 // tool is what errors about the daemon name as the missing tool.
 const tool = "docker"
 
-// GPUError says that the daemon has no GPU to give, or not the one asked for.
-// Whoever asked may skip what needs one.
-type GPUError struct{ Err error }
-
-// Error implements error.
-func (e *GPUError) Error() string { return "no such GPU: " + e.Err.Error() }
-
-// Unwrap returns what the daemon said.
-func (e *GPUError) Unwrap() error { return e.Err }
-
 // explain turns an error of the client library into one that a person can act
 // on. What the daemon itself said is left as it is.
 func (d *Daemon) explain(err error) error {

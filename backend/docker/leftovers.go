@@ -79,6 +79,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		if !l.IsImage() {
 			continue
 		}
+		// One that was made twice at a time has lost its name to the other.
 		if len(i.RepoTags) > 0 && i.RepoTags[0] != noTag {
 			l.Name = i.RepoTags[0]
 		}

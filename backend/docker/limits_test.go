@@ -22,9 +22,9 @@ func TestMemory(t *testing.T) {
 		script string
 		want   backend.Exit
 	}{
-		{"exec " + hungry, backend.Exit{Code: -1, Signal: "killed", OOM: true}},
+		{"exec " + hungry, backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}},
 		{"exit 3", backend.Exit{Code: 3}}, // the one before is forgotten
-		{hungry + "; exit 5", backend.Exit{Code: 5, OOM: true}},
+		{hungry + "; exit 5", backend.Exit{Code: 5, OOM: true, OOMLimit: 64 << 20}},
 	} {
 		exit, err := s.Exec(t.Context(), sh(test.script))
 		exit.Seconds = 0
@@ -140,11 +140,11 @@ func TestCannotBe(t *testing.T) {
 		{"no registry", docker.Options{Image: "127.0.0.1:1/absent"}, "127.0.0.1:1/absent: the image could not be pulled: "},
 		{"no name", docker.Options{}, "no image is named"},
 		{"bad name", docker.Options{Image: "Not An Image", Pull: docker.PullNever}, "invalid reference format"},
-		{"user", docker.Options{Image: baseImage, User: "stranger"}, "the image does not know the user: "},
-		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "there is nothing to mount where the daemon runs: "},
+		{"user", docker.Options{Image: baseImage, User: "stranger"}, "user: the image does not know it: "},
+		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: there is nothing to mount where the daemon runs: "},
 		{"mount without a target", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
-		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB"},
-		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "creating a container: "},
+		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB (hint: raise it"},
+		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "cpus: Error response from daemon: Range of CPUs"},
 		{"network", docker.Options{Image: baseImage, Network: "no-such-network"}, "no-such-network"},
 		{"network of the host", docker.Options{Image: baseImage, Network: "host"}, `network "host": commands need a network of their own`},
 		{"workdir", docker.Options{Image: baseImage, Workdir: "work"}, `workdir "work": want an absolute path`},
@@ -173,7 +173,7 @@ func TestCannotBe(t *testing.T) {
 		_, err = s.Exec(t.Context(), sh("true"))
 		s.Close(t.Context())
 	}
-	if gpu := (*docker.GPUError)(nil); !errors.As(err, &gpu) {
+	if gpu := (*backend.AbsentError)(nil); !errors.As(err, &gpu) || !strings.HasPrefix(gpu.Error(), "no such GPU here: ") {
 		t.Errorf("without a GPU: %v", err)
 	}
 }

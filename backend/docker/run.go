@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // job is one start of a box.
@@ -93,13 +94,14 @@ func (r *running) start(waiting context.Context) error {
 func (d *Daemon) startError(err error) error {
 	err = d.explain(err)
 	if says(err, "could not select device driver", "nvidia-container-cli", "unresolvable cdi devices") {
-		return &GPUError{Err: err}
+		return &backend.AbsentError{Device: "GPU", Err: err}
 	}
 	if says(err, "/proc/sys/net/ipv6/") {
 		return fmt.Errorf("%w: %w", errNoIPv6, err)
 	}
 	if says(err, "unable to find user", "unable to find group", "no matching entries in passwd file", "no matching entries in group file") {
-		return fmt.Errorf("the image does not know the user: %w", err)
+		return &backend.SettingError{Setting: "user", Err: fmt.Errorf("the image does not know it: %w", err),
+			Hint: "write a number, such as 1000:1000, or a name that the image has"}
 	}
 	return fmt.Errorf("starting the container: %w", err)
 }

@@ -167,11 +167,15 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 
 // exit is what a result means to the caller.
 func (b *Backend) exit(res result) backend.Exit {
-	return backend.Exit{
-		Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds,
-		// Without a limit of its own, a container runs out of its host's memory.
-		HostOOM: res.oom && b.opt.Memory == 0, OOM: res.oom && b.opt.Memory != 0,
+	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
+	switch {
+	case !res.oom:
+	case b.opt.Memory == 0: // then a container runs out of its host's memory
+		exit.HostOOM = true
+	default:
+		exit.OOM, exit.OOMLimit = true, b.opt.Memory
 	}
+	return exit
 }
 
 // prepare makes the container, with mounts, or puts it on another network.

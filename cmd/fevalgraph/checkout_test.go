@@ -16,24 +16,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
 )
 
-// checkout is a copy of testdata/project with more cells, so that there is
-// something to interrupt, and with the places that it shares with others.
+// checkout is a copy of a project, with the places that it shares with others.
 type checkout struct {
 	t     *testing.T
 	dir   string
-	place string // HOME, TMPDIR and the store are below
+	place string   // HOME, TMPDIR and the store are below
+	env   []string // further variables
 }
 
 // How often a checkout judges every cell, and how many pytest nodes that makes.
 const repeats, cells = 2, 3 * repeats
 
+// newCheckout copies testdata/project with more cells, so that there is
+// something to interrupt.
 func newCheckout(t *testing.T, place string) *checkout {
 	t.Helper()
+	c := newCheckoutOf(t, filepath.Join("testdata", "project"), place)
+	c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite \"all\" {\n  repeat = %d\n}\n", repeats))
+	return c
+}
+
+// newCheckoutOf copies a project and nothing else.
+func newCheckoutOf(t *testing.T, project, place string) *checkout {
+	t.Helper()
 	c := &checkout{t: t, dir: t.TempDir(), place: place}
-	if err := copyProject(filepath.Join("testdata", "project"), c.dir); err != nil {
+	if err := copyProject(project, c.dir); err != nil {
 		t.Fatal(err)
 	}
-	c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite \"all\" {\n  repeat = %d\n}\n", repeats))
 	for _, dir := range []string{"home", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(place, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -61,6 +70,7 @@ func (c *checkout) command(args ...string) *exec.Cmd {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.place, "home"), "TMPDIR=" + filepath.Join(c.place, "tmp"),
 		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"),
 	}
+	cmd.Env = append(cmd.Env, c.env...)
 	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
 	return cmd
 }

@@ -76,12 +76,17 @@ func runScripts(t *testing.T, dir string, real bool) {
 	})
 }
 
-// condition knows [private-network]: whether this machine allows any.
+// condition knows [private-network], whether this machine allows any, and
+// [gpu], whether it has one that containers could get.
 func condition(name string) (bool, error) {
-	if name != "private-network" {
-		return false, fmt.Errorf("unknown condition %q", name)
+	switch name {
+	case "private-network":
+		return local.PrivateNetwork() == nil, nil
+	case "gpu":
+		_, err := os.Stat("/dev/nvidiactl")
+		return err == nil, nil
 	}
-	return local.PrivateNetwork() == nil, nil
+	return false, fmt.Errorf("unknown condition %q", name)
 }
 
 // setUp gives a script the project of testdata/project, without the files that

@@ -53,7 +53,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
 	code := p.exitCode(ctx, e, rep, results, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
-		Broken: rep.Broken, Blocked: rep.Blocked, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
+		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
 	err = errors.Join(err, p.saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
@@ -130,7 +130,7 @@ func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report,
 		return exitNotJudged
 	case rep.InputErrors > 0:
 		return exitUsage
-	case rep.Broken > 0:
+	case rep.Broken > 0, rep.Skipped > 0:
 		return exitNotJudged
 	}
 	return report.Summarize(results, e.policy).Exit
@@ -211,7 +211,7 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 func (p *project) showTroubles(rep *graph.Report) {
 	for _, id := range rep.Nodes {
 		st := rep.Status(id)
-		if st.State == event.Broken || st.State == event.Failed {
+		if st.State == event.Broken || st.State == event.Failed || st.State == event.Skipped {
 			fmt.Fprintf(p.app.io.Err, "%s %s: %s\n", p.plan.Graph.Node(id).Addr, st.State, st.Message)
 		}
 	}

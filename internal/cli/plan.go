@@ -89,7 +89,7 @@ type planJSON struct {
 type planNode struct {
 	Addr    string         `json:"addr"`
 	Kind    string         `json:"kind"`
-	State   string         `json:"state"` // fresh, stale, new, broken, error, blocked
+	State   string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped
 	Cause   string         `json:"cause"`
 	Key     string         `json:"key,omitempty"`
 	Changes []event.Change `json:"changes,omitempty"`
@@ -141,6 +141,8 @@ func planState(st *graph.Status) (state, mark string) {
 		return "broken", "!"
 	case st.State == event.Blocked:
 		return "blocked", "!"
+	case st.State == event.Skipped:
+		return "skipped", "!"
 	case st.WasBroke != "":
 		return "broken", "!"
 	case st.New:
@@ -167,6 +169,8 @@ func causeWord(st *graph.Status) string {
 		return "broken"
 	case st.State == event.Blocked:
 		return "blocked"
+	case st.State == event.Skipped:
+		return "skipped"
 	case st.New && st.Category != "follows":
 		return "new"
 	}

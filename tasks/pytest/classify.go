@@ -126,8 +126,13 @@ func (r *read) readCTRF(l left) {
 }
 
 // classify tells how the run ended, with a line for people unless it was
-// judged.
+// judged and there is nothing to add.
 func classify(l left, r read) (report.Class, string) {
+	class, message := classOf(l, r)
+	return class, withMemory(l.exit.MemoryLimit, class, message)
+}
+
+func classOf(l left, r read) (report.Class, string) {
 	code := l.exit.Code
 	switch {
 	case l.exit.TimedOut:

@@ -72,7 +72,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: exit code %d: %s", exit.Code, bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
+		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
 	}
 	p.done, p.ground = true, ground
 	return python, ground, nil

@@ -83,6 +83,9 @@ type exitFacts struct {
 	Signal   string  `json:"signal,omitempty"`
 	TimedOut bool    `json:"timed_out,omitempty"`
 	Limit    float64 `json:"limit,omitempty"` // the session limit, seconds
+	// MemoryLimit, in bytes, is set when the backend's was reached and
+	// something was killed for that.
+	MemoryLimit int64 `json:"memory_limit,omitempty"`
 }
 
 // timing is the content of OutputTiming.
@@ -92,7 +95,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2)
+	m.Int("recipe", 3)
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
 	m.String("tests directory", r.Directory)
@@ -126,7 +129,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("network", string(r.Backend.Network()))
 	}
 	r.describeEnv(m)
-	return r.describeStack(ctx, m)
+	return classed(r.describeStack(ctx, m))
 }
 
 // describeStack adds what the tests run on: the backend and the packages.
@@ -176,6 +179,11 @@ func (r *Run) describeEnv(m *graph.Manifest) {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	outcome, err := r.run(ctx, w)
+	return outcome, classed(err)
+}
+
+func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	setup := &capped.Buffer{}
 	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log))
 	if session != nil {
@@ -310,7 +318,7 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
 		}
 		redacted.Close()
-		fmt.Fprintf(out, "[exit %d]\n", exit.Code)
+		fmt.Fprintf(out, "[%s]\n", ending("exit", exit))
 		if err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}
@@ -336,7 +344,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
 		return nil
 	}
-	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds()}
+	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
 	}

@@ -90,7 +90,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 2
+recipe: 3
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -256,6 +256,7 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "machine full", exit: backend.Exit{Code: -1, Signal: "killed", HostOOM: true}, state: event.Broken, message: "the machine ran out of memory while the tests ran"},
 		{name: "machine full, told by uvx", exit: backend.Exit{Code: 137, HostOOM: true}, state: event.Broken, message: "ran out of memory"},
 		{name: "machine full, tests fine", exit: backend.Exit{HostOOM: true}, reports: true, state: event.Done},
+		{name: "memory limit", exit: backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}, state: event.Done, facts: `{"code":-1,"signal":"killed","memory_limit":67108864}`},
 		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Broken, message: "uvx could not start pytest: error: Failed to spawn: `pytest`"},
 		{name: "uvx cannot resolve", exit: backend.Exit{Code: 1}, said: "  × No solution found\n  ╰─▶ Because\n", state: event.Broken, message: "uvx could not start pytest"},
 		{name: "error: in a test", exit: backend.Exit{Code: 1}, said: "=== test session starts ===\nerror: mine\n", state: event.Done},

@@ -1,0 +1,4 @@
+import sys
+
+table = dict([sys.argv[2].split("=")])
+print(table.get(sys.argv[3]) if sys.argv[1] == "get" else list(table))

@@ -1,0 +1,3 @@
+def pytest_addoption(parser):
+    parser.addoption("--entrypoint")
+    parser.addoption("--checkpoint")

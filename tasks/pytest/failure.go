@@ -1,0 +1,24 @@
+package pytest
+
+import (
+	"errors"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// classed tells the engine what an error of a backend's means: a mistake in the
+// configuration, a device that is not there, or else that something broke. What
+// was being done when the first two showed is no help to anybody.
+func classed(err error) error {
+	var setting *backend.SettingError
+	var absent *backend.AbsentError
+	switch {
+	case graph.IsInput(err):
+	case errors.As(err, &setting):
+		return &graph.InputError{Err: setting}
+	case errors.As(err, &absent):
+		return &graph.AbsentError{Err: absent}
+	}
+	return err
+}
