@@ -182,6 +182,17 @@ func sampleProject(t *testing.T) string {
 		"outputs/large/checkpoint_1/tally.py":  "",
 		"outputs/large/checkpoint_2/tally.py":  "",
 		"problems/tally/reference/answers.csv": "word,count\n",
+		"problems/sum/checker.cc":              "",
+		"problems/sum/interactor.cc":           "",
+		"problems/sum/include/testlib.h":       "",
+		"problems/sum/reference.cpp":           "",
+		"problems/sum/testdata/1.in":           "",
+		"problems/sum/testdata/1.ans":          "",
+		"problems/sum/testdata/2.in":           "",
+		"problems/sum/testdata/2.ans":          "",
+		"problems/sum/testdata/3.in":           "",
+		"problems/sum/testdata/3.ans":          "",
+		"solutions/sum/quick.cpp":              "",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}

@@ -17,7 +17,7 @@ const (
 // addAdHoc adds the solution of `fevalgraph eval` and its suite.
 func (l *loader) addAdHoc(a AdHoc) {
 	p := l.adHocProblem(a.Problem)
-	b := l.adHocBackend(a.Backend)
+	b := l.adHocBackend(a.Backend, p)
 	path := a.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.base, path)
@@ -73,6 +73,12 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 		if wanted != "" {
 			l.report(finding{code: "unknown-checkpoint", summary: "Unknown checkpoint", detail: fmt.Sprintf("%s has no checkpoints.", s.Problem.Ref), hint: "leave --checkpoint out"})
 			return false
+		}
+		if info, err := os.Stat(path); err == nil {
+			if f := notJudgeable(s.Problem, path, l.show(path), info); f.code != "" {
+				l.report(f)
+				return false
+			}
 		}
 		s.Checkpoints = []SolutionCheckpoint{{Checkpoint: s.Problem.Checkpoints[0], Source: path}}
 		return true
@@ -145,18 +151,26 @@ func (l *loader) adHocProblem(wanted string) *Problem {
 	return nil
 }
 
-func (l *loader) adHocBackend(wanted string) *Backend {
+// adHocBackend is the wanted backend or, when none is, the first that can
+// evaluate p.
+func (l *loader) adHocBackend(wanted string, p *Problem) *Backend {
 	var names []string
 	for _, b := range l.config.Backends {
+		if p != nil && !p.RunsOn(b) {
+			continue
+		}
 		if wanted == "" || wanted == b.Addr() || wanted == "backend."+b.Addr() {
 			return b
 		}
 		names = append(names, b.Addr())
 	}
+	if len(names) == 0 && p != nil && len(l.config.Backends) > 0 {
+		l.report(unpaired(p))
+	}
 	if len(names) > 0 {
 		l.report(finding{
 			code: "unknown-reference", summary: "Unknown backend",
-			detail: fmt.Sprintf("There is no backend %q.", wanted), hint: didYouMean(wanted, names, ""),
+			detail: fmt.Sprintf("There is no backend %q that can evaluate it.", wanted), hint: didYouMean(wanted, names, ""),
 		})
 	}
 	return nil

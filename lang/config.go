@@ -168,6 +168,8 @@ type Problem struct {
 	Category    string
 	Entry       string
 	Pytest      *Pytest       // exactly one driver is set
+	Judge       *Judge        // likewise
+	Reference   *Reference    // nil when it ships none
 	Checkpoints []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only
 	// with invalid = "report". Such a problem has no driver and no checkpoints,
@@ -249,6 +251,7 @@ type Solution struct {
 	Problem      *Problem
 	Labels       []Label              // sorted by name
 	Missing      string               // "error" or "skip"
+	Failed       string               // why there is no code: making it failed; "" when there is
 	Files        string               // what is taken of a source: "all" or "plain"
 	Ignore       []string             // patterns relative to the source
 	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -86,7 +87,7 @@ func (l *loader) declare() {
 // declareImplicit adds what exists when nothing of its kind is written.
 func (l *loader) declareImplicit() {
 	main := l.sources[0]
-	if !l.written("backend") {
+	if !l.written("backend") || !l.runsCommands() && l.writtenDriver("pytest") {
 		l.add(&decl{kind: "backend", path: []string{"local", "host"}, src: main})
 	}
 	if !l.written("suite") {
@@ -105,6 +106,33 @@ func (l *loader) written(kind string) bool {
 		for _, b := range src.body.Blocks {
 			if b.Type == kind {
 				return true
+			}
+		}
+	}
+	return false
+}
+
+// runsCommands reports whether a backend is written that is not for judge
+// problems alone.
+func (l *loader) runsCommands() bool {
+	for _, src := range l.sources {
+		for _, b := range src.body.Blocks {
+			if b.Type == "backend" && (len(b.Labels) == 0 || !slices.Contains(judgeKinds(), b.Labels[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// writtenDriver reports whether any problem has the driver block.
+func (l *loader) writtenDriver(name string) bool {
+	for _, src := range l.sources {
+		for _, b := range src.body.Blocks {
+			for _, inner := range b.Body.Blocks {
+				if b.Type == "problem" && inner.Type == name {
+					return true
+				}
 			}
 		}
 	}
@@ -208,7 +236,7 @@ func (l *loader) topSchema(name string) *BlockSchema {
 func drivers(schema *BlockSchema) []string {
 	var names []string
 	for _, b := range schema.Blocks {
-		if b.Name == "pytest" {
+		if b.Name == "pytest" || b.Name == "judge" {
 			names = append(names, b.Name)
 		}
 	}

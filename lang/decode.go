@@ -309,7 +309,10 @@ func (b *block) size(name string) (int64, given) {
 	a := b.schemaOf(name, TypeSize)
 	v, g := b.value(a)
 	if g != isSet {
-		return 0, g
+		if a.Default == "" {
+			return 0, g
+		}
+		v = b.l.defaultOf(a)
 	}
 	text, err := convert.Convert(v, cty.String)
 	if err != nil {
@@ -324,7 +327,7 @@ func (b *block) size(name string) (int64, given) {
 		b.reject(name, "bad-size", "Bad size", fmt.Sprintf("%s: %v.", name, err), "")
 		return 0, isFailed
 	}
-	return n, isSet
+	return n, g
 }
 
 // truth reads a bool.

@@ -16,6 +16,7 @@ import (
 func problemDrivers() map[string]func(*block, *Problem) {
 	return map[string]func(*block, *Problem){
 		"pytest": func(b *block, p *Problem) { p.Pytest = b.pytest() },
+		"judge":  func(b *block, p *Problem) { p.Judge = b.judge() },
 	}
 }
 
@@ -75,6 +76,10 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		return p
 	}
 
+	if r := b.only("reference"); r != nil && p.Pytest != nil {
+		r.fail(finding{code: "unknown-block", summary: "No use for this block", rng: r.header,
+			detail: "A problem with a pytest block has no reference.", hint: "write a solution block"})
+	}
 	down := inherited{problem: p}
 	down.timeout, _ = b.limit("timeout")
 	down.sessionTimeout, down.session = b.limit("session_timeout")
@@ -120,8 +125,11 @@ func (b *block) driver(p *Problem) {
 // Kind is the name of the driver block that says how p is judged; "" when p has
 // a mistake.
 func (p *Problem) Kind() string {
-	if p.Pytest != nil {
+	switch {
+	case p.Pytest != nil:
 		return "pytest"
+	case p.Judge != nil:
+		return "judge"
 	}
 	return ""
 }
@@ -157,6 +165,9 @@ func (b *block) nameless(p *Problem) {
 		c.Pass = pass.pass()
 	}
 	p.Checkpoints = []*Checkpoint{c}
+	if r := b.only("reference"); r != nil {
+		p.Reference = r.shipped(p)
+	}
 }
 
 // checkpoints reads the checkpoint blocks and sorts them by order and name.

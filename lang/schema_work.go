@@ -21,7 +21,7 @@ func policies() []string {
 func problemSchema() BlockSchema {
 	return BlockSchema{
 		Name: "problem", Labels: []string{"name"}, Repeats: true,
-		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest.",
+		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest or judge.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
@@ -38,8 +38,8 @@ func problemSchema() BlockSchema {
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), markerSchema(), assetSchema(), checkpointSchema(), passSchema()},
-		later:  []string{"judge", "command"},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), passSchema()},
+		later:  []string{"command"},
 	}
 }
 
@@ -113,8 +113,8 @@ func assetSchema() BlockSchema {
 
 func checkpointSchema() BlockSchema {
 	return BlockSchema{
-		Name: "checkpoint", Labels: []string{"name"}, Repeats: true, Required: true,
-		Doc: "One step of a problem. Scalars replace the problem's, maps are merged into them.",
+		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
+		Doc: "One step of a problem. One with pytest has at least one, others have none. Scalars replace the problem's, maps are merged into them.",
 		Attributes: []AttributeSchema{
 			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
@@ -133,7 +133,7 @@ func checkpointSchema() BlockSchema {
 func passSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pass",
-		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ".",
+		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", or " + scoredPolicy + " where a problem gives scores.",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
 			{Name: "when", Type: TypeExpression, scope: "self", Doc: "a condition over the checkpoint's result, self."},
@@ -149,11 +149,12 @@ func solutionSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
-			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code."},
+			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code. For a judge problem a single file."},
 			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a source that does not exist is: a mistake, or a checkpoint that was never reached."},
 			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "What is taken of a source: everything as it is, where what cannot be is an error; or only the contents of regular files, without executable bits, links and empty directories."},
+			{Name: "failed", Type: TypeText, Doc: "Why there is no code: a model gave no answer, for example. The solution is then an error with the score 0, and its source is not looked at. Only for problems that give scores; null is as if it were not there."},
 			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
 			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "How ignore is read: * stays within a name and ** stands for directories; or as by Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},

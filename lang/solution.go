@@ -55,6 +55,7 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		d.failed = true
 		return nil
 	}
+	s.Failed = b.whyFailed(s.Problem)
 	for _, c := range s.Problem.Checkpoints {
 		at := *b
 		at.ctx = b.ctx.NewChild()
@@ -114,12 +115,13 @@ func (b *block) labelValues() []Label {
 // solutionCheckpoint reads what is evaluated per checkpoint.
 func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoint {
 	sc := SolutionCheckpoint{Checkpoint: c}
+	if s.Problem.Scored() {
+		b.scoredSolution(s, &sc)
+		return sc
+	}
 	if source, g := b.path("source"); g == isSet {
 		sc.Source = source
 		sc.Missing = b.submissionMissing(s, source)
-	}
-	if s.Problem.Scored() {
-		return sc
 	}
 	entry, g := b.text("entry")
 	if g == isAbsent || g == isNull {
@@ -135,6 +137,65 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	}
 	sc.Setup, _ = b.texts("setup")
 	return sc
+}
+
+// whyFailed reads why there is no code.
+func (b *block) whyFailed(p *Problem) string {
+	why, g := b.text("failed")
+	switch {
+	case g != isSet:
+		return ""
+	case !p.Scored() && len(p.Invalid) == 0:
+		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
+	case strings.TrimSpace(why) == "":
+		b.reject("failed", "bad-value", "No reason", "failed says why there is no code, so it must not be empty.", "write failed = null where there is code")
+	}
+	return why
+}
+
+// scoredSolution reads what answers a problem that gives scores.
+func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
+	for _, name := range []string{"entry", "setup"} {
+		if b.attrs[name] != nil {
+			b.reject(name, "unknown-attribute", "No use for this attribute", fmt.Sprintf("A solution of a problem with a %s block has no %s.", s.Problem.Kind(), name), "remove it")
+		}
+	}
+	if s.Failed != "" {
+		return
+	}
+	source, g := b.path("source")
+	if g != isSet {
+		return
+	}
+	sc.Source = source
+	if sc.Missing = b.submissionMissing(s, source); sc.Missing {
+		return
+	}
+	if info, err := os.Stat(source); err == nil {
+		b.judgeable(s.Problem, source, info)
+	}
+}
+
+// judgeable looks whether a judge can do anything with a source.
+func (b *block) judgeable(p *Problem, source string, info fs.FileInfo) {
+	f := notJudgeable(p, source, b.l.show(source), info)
+	if f.code != "" {
+		b.reject("source", f.code, f.summary, f.detail, f.hint)
+	}
+}
+
+// notJudgeable says why not; the zero finding when it can.
+func notJudgeable(p *Problem, source, shown string, info fs.FileInfo) finding {
+	switch {
+	case p.Judge == nil:
+	case !info.Mode().IsRegular():
+		return finding{code: "not-a-file", summary: "Not a file", detail: fmt.Sprintf("%q is not a file: a judge problem is answered by a single one.", shown)}
+	case p.Judge.LanguageOf(source) == "":
+		return finding{code: "unknown-language", summary: "Unknown language",
+			detail: fmt.Sprintf("The name of %q does not say in which language it is.", shown),
+			hint:   "known are " + strings.Join(languages(), " and ") + `; the problem may say language = "cpp" in its judge block`}
+	}
+	return finding{}
 }
 
 // submissionMissing looks whether a source is there; not being there is

@@ -18,7 +18,10 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	d.made = s
 	if d.block == nil {
 		s.Implicit = true
-		s.Cells = cross(l.everySolution(), l.everyBackend(), true, 1)
+		s.Cells = l.runnable(cross(l.everySolution(), l.everyBackend(), true, 1), func(p *Problem, f finding) {
+			f.rng = hclRange(p.Range)
+			l.report(f)
+		})
 		return value
 	}
 	b := l.open(d, d.block, d.schema, l.scope(d))
@@ -31,7 +34,10 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	s.StopAfter, _ = b.integer("stop_after", 0)
 	s.Retry = b.retry()
 	b.shard(s)
-	cells := b.matrix(repeat)
+	cells := l.runnable(b.matrix(repeat), func(_ *Problem, f finding) {
+		f.rng = d.header
+		b.fail(f)
+	})
 	b.exclude(s, cells)
 	if len(s.Cells) == 0 && !d.failed && !l.anyFailed("solution", "backend") {
 		detail := "Nothing is left to judge."

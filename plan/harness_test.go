@@ -31,6 +31,8 @@ type project struct {
 	log   memoryLog
 	plan  *Plan
 	boxes map[string]*box
+	// sandbox runs the programs of judge problems; nil is none.
+	sandbox *fake.Sandbox
 }
 
 // files of the projects below: two checkpoints, two solutions, of which "half"
@@ -115,7 +117,8 @@ func (p *project) compile() {
 			}
 			return p.boxes[b.Addr()], nil
 		},
-		Tools: func(b *lang.Backend) []string { return []string{"UV_CACHE_DIR=/cache of " + b.Kind + "/uv"} },
+		Sandbox: func(*lang.Backend) (backend.Sandbox, error) { return p.sandbox, nil },
+		Tools:   func(b *lang.Backend) []string { return []string{"UV_CACHE_DIR=/cache of " + b.Kind + "/uv"} },
 		LookupEnv: func(name string) (string, bool) {
 			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
 		},

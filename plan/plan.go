@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
@@ -23,10 +24,19 @@ const (
 	KindParse       = "parse"
 	KindAggregate   = "aggregate"
 	KindProblem     = "problem" // of an invalid problem: says what is wrong with it
+
+	KindTestData   = "testdata"   // the files of a case
+	KindChecker    = "checker"    // compiles a problem's checker
+	KindInteractor = "interactor" // compiles a problem's interactor
+	KindCompile    = "compile"    // compiles a solution
+	KindRun        = "run"        // a solution on a case
+	KindCheck      = "check"      // a checker on a case
+	KindInteract   = "interact"   // both at once: a solution and an interactor
+	KindScore      = "score"      // a solution's verdict
 )
 
 // The axes that selectors know.
-var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "repeat", "verdict"}
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "verdict"}
 
 // Store is what the compiled graph keeps its blobs in.
 type Store interface {
@@ -41,6 +51,8 @@ type Environment struct {
 	// Backend makes the driver of a backend block; env is the environment of
 	// its probes.
 	Backend func(b *lang.Backend, env []string) (Driver, error)
+	// Sandbox makes the sandbox of a backend block that judges. Nil makes none.
+	Sandbox func(b *lang.Backend) (backend.Sandbox, error)
 	// Tools are variables, KEY=value, that lead tools to their files where a
 	// backend runs commands: caches, interpreters. They enter no key. Nil gives
 	// none.
@@ -92,9 +104,17 @@ type CellCheckpoint struct {
 	// Pytest are the runs of its tests: one, or one for each test file, in
 	// the order of their names. Problems that are judged otherwise have none.
 	Pytest []graph.ID
+	// Cases are those of a problem that is judged case by case, in order.
+	Cases []CaseNode
 	// Measured has the output tasks.MeasurementsOutput, Aggregate the output
 	// tasks.ResultOutput. They are one node when the problem gives scores.
 	Measured, Aggregate graph.ID
+}
+
+// CaseNode is a case and the node that has the verdict on it.
+type CaseNode struct {
+	Name    judge.CaseName
+	Verdict graph.ID
 }
 
 // Name is how a cell is called in addresses: agent["small"]@local.host, with
@@ -113,6 +133,7 @@ type compiler struct {
 	plan     *Plan
 	sources  tasks.Sources
 	backends map[*lang.Backend]*driver
+	boxes    map[*lang.Backend]*judge.Box
 	cells    map[lang.Cell]*Cell
 	prepared *pytest.Environments
 }
@@ -130,6 +151,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		sources:  tasks.Sources{States: env.States, Store: env.Store},
 		backends: map[*lang.Backend]*driver{},
+		boxes:    map[*lang.Backend]*judge.Box{},
 		cells:    map[lang.Cell]*Cell{},
 		prepared: &pytest.Environments{},
 	}
@@ -179,9 +201,16 @@ func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 		return known, nil
 	}
 	cell := &Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat, Suites: []string{s.Name}}
-	if len(cell.Problem.Invalid) > 0 {
+	var err error
+	switch {
+	case len(cell.Problem.Invalid) > 0:
 		c.invalidCell(cell)
-	} else if err := c.pytestCell(s, cell); err != nil {
+	case cell.Problem.Judge != nil:
+		err = c.judgeCell(s, cell)
+	default:
+		err = c.pytestCell(s, cell)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.plan.Cells = append(c.plan.Cells, cell)

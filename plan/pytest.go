@@ -43,11 +43,16 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 		names = append(names, answer.Checkpoint.Name)
 		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
 	}
+	c.addCell(cell, names, deps)
+	return nil
+}
+
+// addCell adds the node that sums up a cell.
+func (c *compiler) addCell(cell *Cell, checkpoints []string, deps []graph.Dep) {
 	cell.Node = c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
-		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
+		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: checkpoints}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
-	return nil
 }
 
 func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {

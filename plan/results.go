@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
 )
 
 // Results reads the results of an execution: every cell of which a checkpoint
@@ -94,7 +96,7 @@ func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph
 	switch st.State {
 	case event.Done, event.Cached:
 	default:
-		return p.withoutVerdict(r, cc, st), nil
+		return p.withoutVerdict(ctx, store, r, cc, st)
 	}
 	var c report.Checkpoint
 	if err := readOutput(ctx, store, st, tasks.ResultOutput, &c); err != nil {
@@ -109,7 +111,7 @@ func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph
 }
 
 // withoutVerdict is a checkpoint that could not be graded, and why.
-func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Status) report.Checkpoint {
+func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, st *graph.Status) (report.Checkpoint, error) {
 	c := report.Checkpoint{
 		Name: cc.Checkpoint.Name, Policy: policyOf(cc.Checkpoint.Pass).Text(), Class: report.NotJudged,
 		Groups: map[report.Group]report.Count{}, Tests: []report.Test{},
@@ -139,8 +141,50 @@ func (p *Plan) withoutVerdict(r *graph.Report, cc CellCheckpoint, st *graph.Stat
 		message = st.Cause
 	}
 	c.InfrastructureFailure = c.InfrastructureFailure || c.Class == report.NotJudged
+	if err := p.casesWithoutScore(ctx, store, r, cc, &c); err != nil {
+		return c, err
+	}
 	c.Message = nonEmpty(message)
-	return c
+	return c, nil
+}
+
+// casesWithoutScore adds to a checkpoint that has no score the cases that have a
+// verdict, and those that keep it from a score.
+func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, c *report.Checkpoint) error {
+	for _, one := range cc.Cases {
+		st := r.Status(one.Verdict)
+		var v judge.Verdict
+		switch st.State {
+		case event.Done, event.Cached:
+			if err := readOutput(ctx, store, st, judge.OutputVerdict, &v); err != nil {
+				return err
+			}
+		case event.Broken:
+			v = judge.Verdict{Verdict: string(report.NotJudged), Message: st.Message}
+			if strings.HasPrefix(st.Message, judge.FailedPrefix) {
+				v.Verdict = judge.CheckerFailed
+				if c.Class == report.NotJudged {
+					c.Class = report.CheckerFailed
+				}
+			}
+		default:
+			continue
+		}
+		t := judge.Test(one.Name, v)
+		if st.State == event.Broken {
+			t.Status = report.TestError
+		}
+		t.Message = nonEmpty(v.Message)
+		n := c.Groups[t.Group]
+		n.Total++
+		if t.Status == report.TestPassed {
+			n.Passed++
+		}
+		c.Groups[t.Group] = n
+		c.Tests = append(c.Tests, t)
+	}
+	c.Collected = len(c.Tests)
+	return nil
 }
 
 func (p *Plan) sort(r *report.Results) {

@@ -110,11 +110,7 @@ func (s *Source) Predict() ([]cache.Output, error) {
 }
 
 func (s *Source) tree() (*cache.Tree, error) {
-	entries := make([]cache.Entry, len(s.found))
-	for i, f := range s.found {
-		entries[i] = f.Entry
-	}
-	return cache.BuildTree(entries)
+	return cache.BuildTree(s.Found())
 }
 
 // Run implements graph.Task: it stores the files that the store lacks, then
@@ -124,13 +120,8 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err != nil {
 		return graph.Outcome{}, &graph.InputError{Err: err}
 	}
-	for _, f := range s.found {
-		if f.Dir || f.Link != "" {
-			continue
-		}
-		if err := s.put(ctx, w.Store, f); err != nil {
-			return graph.Outcome{}, err
-		}
+	if err := s.PutFound(ctx, w.Store); err != nil {
+		return graph.Outcome{}, err
 	}
 	if err := tree.Store(ctx, w.Store); err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)

@@ -1,0 +1,349 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Judge is the judge driver of a problem. Paths are absolute.
+type Judge struct {
+	Root          string
+	Mode          string   // ModeDefault or ModeInteractive
+	Checker       string   // C++ source of the checker or, in ModeInteractive, the interactor
+	Include       []string // directories with headers for it
+	CheckerFlags  []string
+	CheckerTime   time.Duration // 0: 10s, or in ModeInteractive four times the case's
+	CheckerMemory int64         // 0: 256MiB, or likewise
+	Language      string        // of every solution; "" is by the name of each
+	Filename      string        // of a solution's source; "" is by its language
+	Flags         []string      // of the compiler for solutions
+	CompileTime   time.Duration // processor time
+	CompileMemory int64         // bytes
+	Output        int64         // bytes that a solution may print
+	Processes     int           // of a solution at a time
+	Compat        string        // CompatSafe or CompatFrontier
+	Weights       bool          // subtasks count by their Score
+	Subtasks      []Subtask
+	Range         diag.Range
+}
+
+// Subtask is a group of cases, at least one.
+type Subtask struct {
+	Score float64 // above 0
+	Cases []Case
+	Range diag.Range
+}
+
+// Case is one input of a judge problem, with the limits of a solution on it.
+type Case struct {
+	Name   string // unique in its problem: a number, or the input's name without its suffix
+	Input  string // absolute path of a file
+	Output string // likewise; "" is an empty answer
+	Time   time.Duration
+	Clock  time.Duration
+	Memory int64 // bytes
+	Range  diag.Range
+}
+
+// Reference is a solution that a problem ships.
+type Reference struct {
+	Source string  // absolute path of a file
+	Score  float64 // what it must reach
+	Range  diag.Range
+}
+
+const (
+	defaultCaseTime   = time.Second
+	defaultCaseMemory = 256 << 20
+	fullScore         = 100
+)
+
+// judge reads the judge driver of a problem and looks whether its files exist.
+func (b *block) judge() *Judge {
+	j := &Judge{Range: convertRange(b.header)}
+	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
+		j.Root = root
+	}
+	j.Mode, _ = b.text("mode")
+	j.Checker = b.checkerSource(j)
+	j.Include = b.includeDirs(j)
+	j.CheckerFlags, _ = b.texts("checker_flags")
+	j.Language, _ = b.text("language")
+	if name, g := b.text("filename"); g == isSet {
+		j.Filename = name
+		if !isRelativeInside(name) || strings.Contains(name, "/") {
+			b.reject("filename", "bad-path", "Bad file name", fmt.Sprintf("filename must be the plain name of a file, not %q.", name), `write such as "main.cpp"`)
+		}
+	}
+	j.Flags, _ = b.texts("flags")
+	j.CompileTime, _ = b.positive("compile_time")
+	j.CompileMemory, _ = b.size("compile_memory")
+	j.CheckerTime, _ = b.positive("checker_time")
+	j.CheckerMemory, _ = b.size("checker_memory")
+	j.Output, _ = b.size("output")
+	j.Processes, _ = b.integer("processes", 1)
+	j.Compat, _ = b.text("compat")
+	j.Weights, _ = b.truth("weights")
+	b.subtasks(j)
+	return j
+}
+
+// checkerSource reads the program that judges: the mode says which it is.
+func (b *block) checkerSource(j *Judge) string {
+	wanted, other := "checker", "interactor"
+	if j.Mode == ModeInteractive {
+		wanted, other = other, wanted
+	}
+	if j.Mode != "" && b.attrs[other] != nil {
+		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("With mode = %q there is no %s.", j.Mode, other), "remove it, or write "+wanted+" = …")
+	}
+	if b.attrs[wanted] == nil {
+		if j.Mode != "" {
+			b.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: b.header,
+				detail: fmt.Sprintf("With mode = %q the judge block needs the attribute %q.", j.Mode, wanted)})
+		}
+		return ""
+	}
+	return b.fileBelow(wanted, j.Root)
+}
+
+// fileBelow reads the path of a regular file, relative to dir. dir is "" when
+// it has a mistake of its own.
+func (b *block) fileBelow(name, dir string) string {
+	text, g := b.text(name)
+	if g != isSet || dir == "" {
+		return ""
+	}
+	if text == "" || strings.ContainsRune(text, 0) {
+		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a path, not %q.", name, text), "")
+		return ""
+	}
+	file := below(dir, text)
+	info, ok := b.stat(name, file, "it is relative to "+b.l.show(dir))
+	if ok && !info.Mode().IsRegular() {
+		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%q is not a file.", b.l.show(file)), "")
+	}
+	return file
+}
+
+// below is a written path, relative to dir.
+func below(dir, written string) string {
+	if filepath.IsAbs(written) {
+		return filepath.Clean(written)
+	}
+	return filepath.Join(dir, filepath.FromSlash(written))
+}
+
+func (b *block) isDirectory(name, dir, hint string) bool {
+	info, ok := b.stat(name, dir, hint)
+	if ok && !info.IsDir() {
+		b.reject(name, "not-a-directory", "Not a directory", fmt.Sprintf("%q is not a directory.", b.l.show(dir)), "")
+		ok = false
+	}
+	return ok
+}
+
+func (b *block) includeDirs(j *Judge) []string {
+	written, _ := b.texts("include")
+	var dirs []string
+	for _, text := range written {
+		if j.Root == "" {
+			return nil
+		}
+		if dir := below(j.Root, text); b.isDirectory("include", dir, "it is relative to "+b.l.show(j.Root)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// positive reads a duration that must be there and longer than 0: no limit at
+// all is no choice.
+func (b *block) positive(name string) (time.Duration, given) {
+	d, g := b.duration(name)
+	switch {
+	case g == isNull:
+		b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must not be null: there is no running without a limit.", name), "")
+		return 0, isFailed
+	case g == isSet && d == 0:
+		b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must be longer than 0.", name), "")
+		return 0, isFailed
+	}
+	return d, g
+}
+
+// limits are a solution's on a case, as far as a block and those around it say.
+type limits struct {
+	time, clock time.Duration // clock 0 is twice the time
+	memory      int64
+}
+
+// limits reads those of the block; what it does not say stays as outer says.
+func (b *block) limits(outer limits) limits {
+	if d, g := b.positive("time"); g == isSet {
+		outer.time = d
+		outer.clock = 0
+	}
+	if d, g := b.positive("clock"); g == isSet {
+		outer.clock = d
+	}
+	if n, g := b.size("memory"); g == isSet {
+		outer.memory = n
+	}
+	return outer
+}
+
+func (l limits) of(c Case) Case {
+	c.Time, c.Clock, c.Memory = l.time, l.clock, l.memory
+	if c.Clock == 0 {
+		c.Clock = 2 * c.Time
+	}
+	return c
+}
+
+// naming is how the files of numbered cases are called.
+type naming struct {
+	dir                                                  string // "" when it has a mistake of its own
+	inputPrefix, inputSuffix, outputPrefix, outputSuffix string
+}
+
+func (b *block) naming(j *Judge) naming {
+	var n naming
+	text, g := b.text("testdata")
+	if g.usable() && j.Root != "" {
+		if dir := below(j.Root, text); b.isDirectory("testdata", dir, "testdata is relative to "+b.l.show(j.Root)) {
+			n.dir = dir
+		}
+	}
+	n.inputPrefix, _ = b.text("input_prefix")
+	n.inputSuffix, _ = b.text("input_suffix")
+	n.outputPrefix, _ = b.text("output_prefix")
+	n.outputSuffix, _ = b.text("output_suffix")
+	return n
+}
+
+// subtasks reads the cases. Numbers go on from subtask to subtask.
+func (b *block) subtasks(j *Judge) {
+	outer, files := b.limits(limits{time: defaultCaseTime, memory: defaultCaseMemory}), b.naming(j)
+	number, named := 0, map[string]Case{}
+	for _, s := range b.children("subtask") {
+		made := Subtask{Score: fullScore, Range: convertRange(s.header)}
+		if score, g := s.number("score"); g == isSet {
+			made.Score = score
+		}
+		own := s.limits(outer)
+		n, g := s.integer("n_cases", 1)
+		written := s.children("case")
+		switch {
+		case g == isFailed:
+			continue
+		case g == isSet == (len(written) > 0):
+			s.fail(finding{code: "missing-attribute", summary: "Which cases?", rng: s.header,
+				detail: "A subtask has either n_cases or case blocks, and at least one case.",
+				hint:   `write n_cases = 3 for "1.in" to "3.in", or case { input = "1.in" output = "1.ans" }`})
+			continue
+		case g == isSet:
+			made.Cases = s.numbered(files, own, number, n)
+			number += n
+		}
+		for _, c := range written {
+			made.Cases = append(made.Cases, c.explicitCase(files, own))
+			number++
+		}
+		for _, c := range made.Cases {
+			if before, taken := named[c.Name]; taken && files.dir != "" {
+				s.fail(finding{code: "duplicate", summary: "Two cases of one name", rng: hclRange(c.Range),
+					detail: fmt.Sprintf("The case in line %d is named %q, too.", before.Range.Start.Line, c.Name)})
+			}
+			named[c.Name] = c
+		}
+		j.Subtasks = append(j.Subtasks, made)
+	}
+	if len(b.children("subtask")) == 0 && !b.decl.failed {
+		b.fail(finding{code: "missing-block", summary: "Problem without cases", rng: b.header,
+			detail: "A judge block has at least one subtask.", hint: "write subtask { n_cases = 3 }"})
+	}
+}
+
+// numbered are the n cases after a number. The first file that is not there is
+// reported: those after it rarely say anything new.
+func (b *block) numbered(files naming, own limits, after, n int) []Case {
+	if files.dir == "" {
+		return nil
+	}
+	b.l.input("fileset", files.dir+"\x00*")
+	entries, err := os.ReadDir(files.dir)
+	if err != nil {
+		b.reject("n_cases", "unreadable-file", "Unreadable directory", pathReason(b.l.show(files.dir), err), "")
+		return nil
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		if !e.IsDir() {
+			there[e.Name()] = true
+		}
+	}
+	var cases []Case
+	for i := after + 1; i <= after+n; i++ {
+		input := fmt.Sprintf("%s%d%s", files.inputPrefix, i, files.inputSuffix)
+		output := fmt.Sprintf("%s%d%s", files.outputPrefix, i, files.outputSuffix)
+		for _, name := range []string{input, output} {
+			if !there[name] {
+				b.reject("n_cases", "missing-file", "Missing test data",
+					fmt.Sprintf("Case %d needs %q, which is not there.", i, b.l.show(filepath.Join(files.dir, name))),
+					fmt.Sprintf("n_cases = %d from case %d on; the files are named by input_prefix, input_suffix, output_prefix and output_suffix", n, after+1))
+				return nil
+			}
+		}
+		cases = append(cases, own.of(Case{Name: fmt.Sprint(i), Input: filepath.Join(files.dir, input), Output: filepath.Join(files.dir, output), Range: convertRange(b.at("n_cases").rng)}))
+	}
+	return cases
+}
+
+func (b *block) explicitCase(files naming, own limits) Case {
+	c := Case{Range: convertRange(b.header), Input: b.fileBelow("input", files.dir)}
+	if b.attrs["output"] != nil {
+		c.Output = b.fileBelow("output", files.dir)
+	}
+	if rel, err := filepath.Rel(files.dir, c.Input); err == nil && c.Input != "" {
+		c.Name = strings.TrimSuffix(filepath.ToSlash(rel), files.inputSuffix)
+	}
+	return b.limits(own).of(c)
+}
+
+// LanguageOf is the language of a source file, by j or by its name; "" when
+// neither says.
+func (j *Judge) LanguageOf(source string) string {
+	if j.Language != "" {
+		return j.Language
+	}
+	switch ext := path.Ext(filepath.ToSlash(source)); {
+	case slices.Contains([]string{".cpp", ".cc", ".cxx", ".c++"}, ext):
+		return LanguageCPP
+	case ext == ".py":
+		return LanguagePython
+	}
+	return ""
+}
+
+// shipped reads the solution that a problem ships.
+func (b *block) shipped(p *Problem) *Reference {
+	r := &Reference{Score: fullScore, Range: convertRange(b.header)}
+	if source, g := b.path("source"); g == isSet {
+		if info, ok := b.stat("source", source, ""); ok {
+			b.judgeable(p, source, info)
+		}
+		r.Source = source
+	}
+	if score, g := b.number("score"); g == isSet {
+		r.Score = score
+	}
+	return r
+}

@@ -1,0 +1,44 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+)
+
+// judgeKinds are the kinds of backends that run the programs of judge
+// problems. They run nothing else.
+func judgeKinds() []string { return []string{"gojudge"} }
+
+// RunsOn reports whether b can evaluate p. An invalid problem is evaluated
+// nowhere, so it makes no difference where.
+func (p *Problem) RunsOn(b *Backend) bool {
+	return p.Kind() == "" || (p.Judge != nil) == slices.Contains(judgeKinds(), b.Kind)
+}
+
+// runnable are the pairs of a cross product that can be run. A solution that is
+// left without any backend is reported, once for its problem.
+func (l *loader) runnable(cells []Cell, report func(*Problem, finding)) []Cell {
+	runs, told := map[*Solution]bool{}, map[*Problem]bool{}
+	for _, c := range cells {
+		runs[c.Solution] = runs[c.Solution] || c.Solution.Problem.RunsOn(c.Backend)
+	}
+	for _, c := range cells {
+		p := c.Solution.Problem
+		if runs[c.Solution] || told[p] {
+			continue
+		}
+		told[p] = true
+		report(p, unpaired(p))
+	}
+	return slices.DeleteFunc(cells, func(c Cell) bool { return !c.Solution.Problem.RunsOn(c.Backend) })
+}
+
+// unpaired is the finding that no backend can evaluate p.
+func unpaired(p *Problem) finding {
+	f := finding{code: "no-backend", summary: "No backend for a problem", detail: fmt.Sprintf("%s is a %s problem, and no backend here can evaluate it.", p.Ref, p.Kind())}
+	f.hint = `declare one, such as backend "local" "host" {}`
+	if p.Judge != nil {
+		f.hint = `judge problems run on a judge: declare backend "gojudge" "box" {}`
+	}
+	return f
+}

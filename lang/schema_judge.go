@@ -1,0 +1,87 @@
+package lang
+
+// The languages of judge problems.
+const (
+	LanguageCPP    = "cpp"
+	LanguagePython = "python"
+)
+
+func languages() []string { return []string{LanguageCPP, LanguagePython} }
+
+// Modes and scoring rules of judge problems.
+const (
+	ModeDefault     = "default"
+	ModeInteractive = "interactive"
+	CompatSafe      = "safe"
+	CompatFrontier  = "frontier"
+)
+
+func judgeSchema() BlockSchema {
+	attributes := []AttributeSchema{
+		{Name: "root", Type: TypeText, Required: true, Doc: "Directory of the problem. The other paths are relative to it."},
+		{Name: "mode", Type: TypeText, Default: `"default"`, Values: []string{ModeDefault, ModeInteractive}, Doc: "How a case is judged: a program reads its input, then a checker its output; or it talks to an interactor."},
+		{Name: "checker", Type: TypeText, Doc: "C++ source of the checker. mode = \"default\" needs it."},
+		{Name: "interactor", Type: TypeText, Doc: "C++ source of the interactor. mode = \"interactive\" needs it."},
+		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers of the checker or interactor, such as testlib.h. Everything in them is in its key."},
+		{Name: "checker_flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of the checker or interactor."},
+		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. The default is by the name of each: .cpp, .cc, .cxx or .c++; .py."},
+		{Name: "filename", Type: TypeText, Doc: "What a solution's source is called when it is compiled or run. The default is main.cpp or main.py."},
+		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
+		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation. From start to end it may take ten times as long."},
+		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
+		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end it may take twice as long."},
+		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker or interactor. The default is 256MiB for a checker, four times the case's memory for an interactor."},
+		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
+		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
+		{Name: "testdata", Type: TypeText, Default: `"testdata"`, Doc: "Directory with the inputs and answers of cases."},
+		{Name: "input_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an input."},
+		{Name: "input_suffix", Type: TypeText, Default: `".in"`, Doc: "After the number in the name of an input."},
+		{Name: "output_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an answer."},
+		{Name: "output_suffix", Type: TypeText, Default: `".ans"`, Doc: "After the number in the name of an answer."},
+		{Name: "compat", Type: TypeText, Default: `"safe"`, Values: []string{CompatSafe, CompatFrontier}, Doc: "How scores are read. \"safe\": a ratio counts only from the checker or interactor. \"frontier\": as by the judge of Frontier-CS."},
+		{Name: "weights", Type: TypeBool, Default: "false", Doc: "Whether a subtask counts by its score. Otherwise every case counts the same."},
+	}
+	attributes = append(attributes, limitsSchema("The default is 1s.", "The default is 256MiB.")...)
+	caseLimits := limitsSchema("The default is the subtask's.", "The default is the subtask's.")
+	return BlockSchema{
+		Name:       "judge",
+		Doc:        "Judges a program case by case, on a backend \"gojudge\".",
+		Attributes: attributes,
+		Blocks: []BlockSchema{{
+			Name: "subtask", Repeats: true, Required: true,
+			Doc: "Cases: the next n_cases by number, counted from 1 over all subtasks, or case blocks.",
+			Attributes: append([]AttributeSchema{
+				{Name: "score", Type: TypeNumber, Doc: "What the subtask counts under weights. The default is 100."},
+				{Name: "n_cases", Type: TypeInteger, Doc: "How many numbered cases it has."},
+			}, limitsSchema("The default is the problem's.", "The default is the problem's.")...),
+			Blocks: []BlockSchema{{
+				Name: "case", Repeats: true,
+				Doc: "A case by the names of its files.",
+				Attributes: append([]AttributeSchema{
+					{Name: "input", Type: TypeText, Required: true, Doc: "Its input, relative to testdata."},
+					{Name: "output", Type: TypeText, Doc: "Its answer, relative to testdata. Without it the checker gets an empty one."},
+				}, caseLimits...),
+			}},
+		}},
+	}
+}
+
+// limitsSchema are the limits of a solution on a case.
+func limitsSchema(time, memory string) []AttributeSchema {
+	return []AttributeSchema{
+		{Name: "time", Type: TypeDuration, Doc: "Processor time of a solution on a case. " + time},
+		{Name: "clock", Type: TypeDuration, Doc: "Time from its start to its end. The default is twice time."},
+		{Name: "memory", Type: TypeSize, Doc: "Memory of a solution on a case. " + memory},
+	}
+}
+
+func referenceSchema() BlockSchema {
+	return BlockSchema{
+		Name: "reference",
+		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`. It is no part of any suite.",
+		Attributes: []AttributeSchema{
+			{Name: "source", Type: TypeText, Required: true, Doc: "Its source file."},
+			{Name: "score", Type: TypeNumber, Doc: "What it must reach at least. The default is 100."},
+		},
+	}
+}

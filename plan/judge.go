@@ -1,0 +1,241 @@
+package plan
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+)
+
+// box returns where programs of a backend run, made once.
+func (c *compiler) box(b *lang.Backend) (*judge.Box, error) {
+	if box, ok := c.boxes[b]; ok {
+		return box, nil
+	}
+	if c.env.Sandbox == nil {
+		return nil, fmt.Errorf("backend %s: there are no sandboxes here", b.Addr())
+	}
+	made, err := c.env.Sandbox(b)
+	if err != nil {
+		return nil, err
+	}
+	box := &judge.Box{Sandbox: made, Ident: remember(made.Identity), Env: judge.Environment()}
+	c.boxes[b] = box
+	return box, nil
+}
+
+// judgeCell adds the nodes of a cell of a judge problem.
+func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
+	box, err := c.box(cell.Backend)
+	if err != nil {
+		return err
+	}
+	var names []string
+	var deps []graph.Dep
+	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
+		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
+	} else {
+		j := judging{compiler: c, suite: s, cell: cell, judge: cell.Problem.Judge, answer: answer, box: box}
+		cc := j.checkpoint()
+		cell.Checkpoints = append(cell.Checkpoints, cc)
+		names = append(names, answer.Checkpoint.Name)
+		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+	}
+	c.addCell(cell, names, deps)
+	return nil
+}
+
+// judging makes the nodes of one cell.
+type judging struct {
+	*compiler
+	suite  *lang.Suite
+	cell   *Cell
+	judge  *lang.Judge
+	answer lang.SolutionCheckpoint
+	box    *judge.Box
+}
+
+// node is a node of the cell that runs in the sandbox.
+func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...string) graph.Node {
+	return graph.Node{
+		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(kind, j.cell, nil),
+		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Retry: j.retry(),
+	}
+}
+
+// Sandboxes fail now and then, on a busy machine more often, so broken work is
+// tried again unless the configuration says otherwise.
+const (
+	sandboxAttempts = 3
+	sandboxWait     = 200 * time.Millisecond
+)
+
+func (j *judging) retry() graph.Retry {
+	if r := retryOf(j.suite, j.cell.Backend); r.Attempts > 0 {
+		return r
+	}
+	return graph.Retry{Attempts: sandboxAttempts, Wait: sandboxWait}
+}
+
+func (j *judging) checkpoint() CellCheckpoint {
+	cc := CellCheckpoint{Checkpoint: j.answer.Checkpoint}
+	policy := policyOf(cc.Checkpoint.Pass)
+	var score graph.Node
+	if why := j.cell.Solution.Failed; why != "" {
+		score = j.node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
+	} else {
+		score = j.scored(&cc, policy)
+	}
+	score.Pool, score.Kept = inProcessPool, true
+	cc.Aggregate = j.plan.Graph.Add(score)
+	cc.Measured = cc.Aggregate
+	cc.Own = append(cc.Own, cc.Aggregate)
+	return cc
+}
+
+// scored adds the nodes of every case and returns the one that gives the score.
+func (j *judging) scored(cc *CellCheckpoint, policy tasks.Policy) graph.Node {
+	program, tool := j.compile(), j.tool()
+	task := &judge.Score{Weights: j.judge.Weights, Policy: policy}
+	deps := []graph.Dep{{On: program, As: judge.FromSolution, Outputs: []string{judge.OutputDiagnosis}}}
+	for _, s := range j.judge.Subtasks {
+		sub := judge.Subtask{Score: s.Score}
+		for i := range s.Cases {
+			one := &s.Cases[i]
+			made := j.oneCase(one, program, tool)
+			cc.Own = append(cc.Own, made.nodes...)
+			cc.Cases = append(cc.Cases, CaseNode{Name: j.caseName(one), Verdict: made.verdict})
+			sub.Cases = append(sub.Cases, j.caseName(one))
+			deps = append(deps,
+				graph.Dep{On: made.verdict, As: "verdict " + one.Name, Outputs: []string{judge.OutputVerdict}},
+				graph.Dep{On: made.measure, As: "measure " + one.Name, Outputs: []string{judge.OutputMeasure}})
+		}
+		task.Subtasks = append(task.Subtasks, sub)
+	}
+	return j.node(KindScore, task, deps)
+}
+
+func (j *judging) caseName(c *lang.Case) judge.CaseName {
+	file := c.Input
+	if rel, err := filepath.Rel(j.judge.Root, file); err == nil {
+		file = filepath.ToSlash(rel)
+	}
+	return judge.CaseName{Name: c.Name, File: file}
+}
+
+// caseNodes are the nodes of a case of the cell.
+type caseNodes struct {
+	nodes            []graph.ID
+	verdict, measure graph.ID
+}
+
+func (j *judging) oneCase(one *lang.Case, program, tool graph.ID) caseNodes {
+	data := j.testData(one)
+	language, filename := j.language()
+	limits := backend.Limits{
+		CPU: one.Time, Clock: one.Clock, Memory: one.Memory, Stack: one.Memory, AddressSpace: true,
+		Processes: j.judge.Processes, Stdout: j.judge.Output, Stderr: j.judge.Output,
+	}
+	limits.Stderr = min(limits.Stderr, 1<<20)
+	rules := judge.Rules(j.judge.Compat)
+	fromData := graph.Dep{On: data, As: judge.FromTestData, Outputs: []string{judge.OutputIn, judge.OutputAns}}
+	fromProgram := graph.Dep{On: program, As: judge.FromSolution, Outputs: []string{judge.OutputProgram}}
+	fromTool := graph.Dep{On: tool, As: judge.FromTool, Outputs: []string{judge.OutputProgram}}
+	onCase := func(n graph.Node) graph.ID {
+		n.Labels = append(n.Labels, graph.Label{Name: "case", Value: one.Name})
+		return j.plan.Graph.Add(n)
+	}
+	if j.judge.Mode == lang.ModeInteractive {
+		limits.AddressSpace = false
+		task := &judge.Interact{Language: language, Filename: filename, Rules: rules, Limits: limits,
+			InteractorLimits: j.toolLimits(judge.InteractorLimits(limits)), Repeat: j.cell.Repeat, Box: j.box}
+		n := j.node(KindInteract, task, []graph.Dep{fromData, fromProgram, fromTool}, one.Name)
+		n.Kept = true
+		id := onCase(n)
+		return caseNodes{nodes: []graph.ID{id}, verdict: id, measure: id}
+	}
+	fromData.Outputs = []string{judge.OutputIn}
+	run := j.node(KindRun, &judge.Run{Language: language, Filename: filename, Limits: limits, Repeat: j.cell.Repeat, Box: j.box},
+		[]graph.Dep{fromData, fromProgram}, one.Name)
+	ran := onCase(run)
+	fromData.Outputs = []string{judge.OutputIn, judge.OutputAns}
+	fromRun := graph.Dep{On: ran, As: judge.FromRun, Outputs: []string{judge.OutputExit, judge.OutputStdout}}
+	if rules == judge.Frontier {
+		fromRun.Outputs = append(fromRun.Outputs, graph.LogOutput)
+	}
+	check := j.node(KindCheck, &judge.Check{Rules: rules, Limits: j.toolLimits(judge.CheckerLimits(checkerTime, checkerMemory)), Box: j.box},
+		[]graph.Dep{fromRun, fromData, fromTool}, one.Name)
+	check.Kept = true
+	checked := onCase(check)
+	return caseNodes{nodes: []graph.ID{ran, checked}, verdict: checked, measure: ran}
+}
+
+const (
+	checkerTime   = 10 * time.Second
+	checkerMemory = 256 << 20
+)
+
+// toolLimits are those of a checker or interactor, with what the problem says.
+func (j *judging) toolLimits(l backend.Limits) backend.Limits {
+	if t := j.judge.CheckerTime; t > 0 {
+		l.CPU, l.Clock = t, 2*t
+	}
+	if m := j.judge.CheckerMemory; m > 0 {
+		l.Memory = m
+	}
+	return l
+}
+
+func (j *judging) language() (judge.Language, string) {
+	language := judge.CPP
+	if j.judge.LanguageOf(j.answer.Source) == lang.LanguagePython {
+		language = judge.Python
+	}
+	if j.judge.Filename != "" {
+		return language, j.judge.Filename
+	}
+	return language, language.Filename
+}
+
+// testData adds the node with the files of a case, shared by every solution.
+func (j *judging) testData(one *lang.Case) graph.ID {
+	p := j.cell.Problem
+	return j.once(graph.Node{
+		Addr: address(KindTestData, p.Name, one.Name), Kind: KindTestData,
+		Labels: append(problemLabels(KindTestData, p, ""), graph.Label{Name: "case", Value: one.Name}),
+		Task:   judge.NewTestData(one.Input, one.Output, j.sources), Pool: inProcessPool,
+	})
+}
+
+// compile adds the node that compiles the solution, shared by repeats.
+func (j *judging) compile() graph.ID {
+	language, filename := j.language()
+	n := j.node(KindCompile, judge.NewCompile(judge.Compile{
+		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
+	}, j.answer.Source, j.sources), nil)
+	n.Addr = address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
+	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
+		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})
+	return j.once(n)
+}
+
+// tool adds the node that compiles the checker or interactor, shared by every
+// solution.
+func (j *judging) tool() graph.ID {
+	kind, p := KindChecker, j.cell.Problem
+	if j.judge.Mode == lang.ModeInteractive {
+		kind = KindInteractor
+	}
+	return j.once(graph.Node{
+		Addr: kind + ":" + p.Name + "@" + j.cell.Backend.Addr(), Kind: kind,
+		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
+		Task: judge.NewTool(judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
+			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box}, j.judge.Checker, j.judge.Include, j.sources),
+		Pool: j.cell.Backend.Pool, Retry: j.retry(),
+	})
+}

@@ -1,0 +1,120 @@
+package judge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Box is where programs run.
+type Box struct {
+	backend.Sandbox
+	Ident func(context.Context) (backend.Identity, error) // of Sandbox, memoised by the caller
+	Env   []string                                        // KEY=value, complete, of every program; enters keys
+}
+
+// Environment is that of programs unless the backend adds to it.
+func Environment() []string { return []string{"PATH=/usr/bin:/bin"} }
+
+// describe adds what programs run on.
+func (b *Box) describe(ctx context.Context, m *graph.Manifest) error {
+	identity, err := b.Ident(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range identity {
+		m.String("backend "+f.Label, f.Value)
+	}
+	m.Strings("env", b.Env)
+	return nil
+}
+
+// describeLimits adds every limit of a program.
+func describeLimits(m *graph.Manifest, whose string, l backend.Limits) {
+	m.String(whose+"cpu limit", l.CPU.String())
+	m.String(whose+"clock limit", l.Clock.String())
+	m.Int(whose+"memory limit", l.Memory)
+	m.Int(whose+"stack limit", l.Stack)
+	m.Bool(whose+"address space limited", l.AddressSpace)
+	m.Int(whose+"process limit", int64(l.Processes))
+	m.Int(whose+"output limit", l.Stdout)
+	m.Int(whose+"error output limit", l.Stderr)
+	m.Int(whose+"file limit", l.Kept)
+}
+
+// one runs a single program.
+func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error) {
+	p.Env = b.Env
+	endings, err := b.Run(ctx, p)
+	if err != nil {
+		return backend.Ending{}, err
+	}
+	return endings[0], nil
+}
+
+// input is the digest of an output that a dependency must have.
+func input(w *graph.Work, as, output string) (cache.Digest, error) {
+	d, ok := w.Input(as, output)
+	if !ok {
+		return d, fmt.Errorf("dependency %q has no output %q", as, output)
+	}
+	return d, nil
+}
+
+// maxJSON bounds what a task reads of another, in bytes.
+const maxJSON = 64 << 20
+
+func readJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
+	d, err := input(w, as, output)
+	if err != nil {
+		return err
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, d, maxJSON)
+	if err != nil {
+		return fmt.Errorf("reading the %s of %q: %w", output, as, err)
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
+	}
+	return nil
+}
+
+// put stores an output.
+func put(ctx context.Context, w *graph.Work, o *graph.Outcome, name string, value any) error {
+	content, ok := value.([]byte)
+	if !ok {
+		var err error
+		if content, err = json.Marshal(value); err != nil {
+			return fmt.Errorf("encoding the %s: %w", name, err)
+		}
+	}
+	d, err := cache.PutBytes(ctx, w.Store, content)
+	if err != nil {
+		return fmt.Errorf("storing the %s: %w", name, err)
+	}
+	o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
+	return nil
+}
+
+// maxText bounds a message, in bytes.
+const maxText = 64 << 10
+
+// readable is what a program printed, for people: valid UTF-8, cut in its
+// middle when it is long.
+func readable(printed []byte) string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(printed), string(utf8.RuneError)))
+	if len(text) <= maxText {
+		return text
+	}
+	cut := func(s string) string { return strings.ToValidUTF8(s, "") }
+	return cut(text[:maxText/2]) + "\n[...]\n" + cut(text[len(text)-maxText/2:])
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

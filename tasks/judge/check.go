@@ -1,0 +1,155 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// CheckerLimits are those of a checker on one case.
+func CheckerLimits(cpu time.Duration, memory int64) backend.Limits {
+	return backend.Limits{CPU: cpu, Clock: 2 * cpu, Memory: memory, Processes: toolProcesses, Stdout: toolOutput, Stderr: toolOutput}
+}
+
+const (
+	toolProcesses = 128
+	toolOutput    = 1 << 20
+)
+
+// The files that a checker or interactor gets, and their names.
+const (
+	fileIn  = "in.txt"
+	fileOut = "out.txt"
+	fileAns = "ans.txt"
+)
+
+// Check is the task that lets a checker judge what a Run printed. A solution
+// that did not end as it should has its verdict without one.
+type Check struct {
+	Rules  Rules
+	Limits backend.Limits // of the checker
+	Box    *Box
+}
+
+// Describe implements graph.Task.
+func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("rules", string(c.Rules))
+	describeLimits(m, "", c.Limits)
+	return c.Box.describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (c *Check) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var o graph.Outcome
+	v, err := c.check(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	return o, put(ctx, w, &o, OutputVerdict, v)
+}
+
+func (c *Check) check(ctx context.Context, w *graph.Work) (Verdict, error) {
+	var ran end
+	if err := readJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
+		return Verdict{}, err
+	}
+	if !ran.clean() {
+		verdict, why := ran.blame()
+		if c.Rules == Frontier {
+			said, err := contestant(ctx, w, ran)
+			return frontier(verdict, false, said), err
+		}
+		return failedWith(verdict, why), nil
+	}
+	e, err := c.runChecker(ctx, w)
+	if err != nil {
+		return Verdict{}, err
+	}
+	said := e.Stderr
+	if e.Stdout.Size > 0 {
+		if said, err = cache.ReadBlob(ctx, w.Store, e.Stdout, toolOutput); err != nil {
+			return Verdict{}, fmt.Errorf("reading what the checker said: %w", err)
+		}
+	}
+	if c.Rules == Frontier {
+		return frontier(wordFor(endOf(e)), endOf(e).clean(), string(said)), nil
+	}
+	return judged(endOf(e), readable(said))
+}
+
+func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, error) {
+	p := backend.Program{Argv: []string{"chk", fileIn, fileOut, fileAns}, Limits: c.Limits}
+	for _, f := range []struct{ as, output, name string }{
+		{FromTool, OutputProgram, "chk"}, {FromTestData, OutputIn, fileIn}, {FromRun, OutputStdout, fileOut}, {FromTestData, OutputAns, fileAns},
+	} {
+		d, err := input(w, f.as, f.output)
+		if err != nil {
+			return backend.Ending{}, err
+		}
+		if f.name == fileOut && c.Rules == Frontier {
+			if d, err = asText(ctx, w.Store, d); err != nil {
+				return backend.Ending{}, err
+			}
+		}
+		p.Files = append(p.Files, backend.File{Path: f.name, Digest: d})
+	}
+	return c.Box.one(ctx, p)
+}
+
+// asText is a program's output as Frontier-CS's judge hands it on: every byte
+// that is not UTF-8 is U+FFFD.
+func asText(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
+	content, err := cache.ReadBlob(ctx, store, d, -1)
+	if err != nil {
+		return d, fmt.Errorf("reading what the solution printed: %w", err)
+	}
+	if utf8.Valid(content) {
+		return d, nil
+	}
+	return cache.PutBytes(ctx, store, []byte(string([]rune(string(content)))))
+}
+
+// contestant is what a solution that failed said, as far as it is kept.
+func contestant(ctx context.Context, w *graph.Work, ran end) (string, error) {
+	said := ""
+	if d, ok := w.Input(FromRun, graph.LogOutput); ok {
+		content, err := cache.ReadBlob(ctx, w.Store, d, maxStderr)
+		if err != nil {
+			return "", fmt.Errorf("reading what the solution said: %w", err)
+		}
+		said = string(content)
+	}
+	if ran.Status == backend.Signalled {
+		said += "(signal=" + ran.Signal + ")"
+	}
+	return said, nil
+}
+
+// failedWith is a verdict that earns nothing.
+func failedWith(verdict, why string) Verdict {
+	ratio, unbounded := 0.0, 0.0
+	return Verdict{Verdict: verdict, Ratio: &ratio, RatioUnbounded: &unbounded, Message: why}
+}
+
+// wordFor is the verdict that the exit code of a checker or interactor stands
+// for, whatever it says.
+func wordFor(e end) string {
+	if !e.usable() {
+		return CheckerFailed
+	}
+	switch e.Code {
+	case exitOK:
+		return Accepted
+	case exitWrong:
+		return WrongAnswer
+	case exitPoints:
+		return Points
+	}
+	return PresentationError
+}

@@ -1,0 +1,237 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// The outputs of Compile and Tool.
+const (
+	OutputDiagnosis = "diagnosis" // of Compile, always: a Diagnosis
+	OutputProgram   = "program"   // a blob, when there is one
+)
+
+// Diagnosis is the content of OutputDiagnosis.
+type Diagnosis struct {
+	OK   bool   `json:"ok"`
+	Text string `json:"text,omitempty"` // what the compiler had to say when not OK
+}
+
+// Language is how programs of a language are made and started.
+type Language struct {
+	Name     string // "cpp", "python": enters keys
+	Filename string // of the source, unless a problem says otherwise
+	compiled bool
+}
+
+// The languages.
+var (
+	CPP    = Language{Name: "cpp", Filename: "main.cpp", compiled: true}
+	Python = Language{Name: "python", Filename: "main.py"}
+)
+
+// built is what a compiler makes.
+const built = "a"
+
+// program says how a program of the language is started: its arguments, and the
+// name under which it lies in its directory.
+func (l Language) program(filename string) (argv []string, as string) {
+	if l.compiled {
+		return []string{built}, built
+	}
+	return []string{"/usr/bin/python3", filename}, filename
+}
+
+// CompileLimits are those of one compilation.
+func CompileLimits(cpu time.Duration, memory int64) backend.Limits {
+	return backend.Limits{
+		CPU: cpu, Clock: compileClock * cpu, Memory: memory, Processes: compileProcesses,
+		Stdout: compileOutput, Stderr: compileOutput,
+	}
+}
+
+const (
+	// Time from start to end stops a compiler that waits, not one that a busy
+	// machine holds up.
+	compileClock     = 10
+	compileProcesses = 128
+	compileOutput    = 1 << 20
+	maxSource        = 10 << 20 // bytes of a solution's source
+)
+
+// Compile is the task that makes a program of a solution's source. That it does
+// not compile is data. An interpreted language's program is its source.
+type Compile struct {
+	Language Language
+	Filename string // what the source is called
+	Flags    []string
+	Limits   backend.Limits
+	Box      *Box
+
+	source *tasks.Source
+}
+
+// NewCompile returns c for the source at an absolute path.
+func NewCompile(c Compile, source string, sources tasks.Sources) *Compile {
+	c.source = tasks.NewNamed([]tasks.Named{{Name: c.Filename, Abs: source}}, nil, sources)
+	return &c
+}
+
+// Describe implements graph.Task.
+func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe of compiling", 1)
+	m.String("language", c.Language.Name)
+	if c.Language.compiled {
+		m.Strings("flags", c.Flags)
+		describeLimits(m, "", c.Limits)
+		if err := c.Box.describe(ctx, m); err != nil {
+			return err
+		}
+	}
+	return c.source.Describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if err := c.source.PutFound(ctx, w.Store); err != nil {
+		return graph.Outcome{}, err
+	}
+	code := c.source.Found()[0].Digest
+	d, program, err := c.compile(ctx, w, code)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	var o graph.Outcome
+	if err := put(ctx, w, &o, OutputDiagnosis, d); err != nil {
+		return o, err
+	}
+	if d.OK {
+		o.Outputs = append(o.Outputs, cache.Output{Name: OutputProgram, Digest: program})
+		return o, nil
+	}
+	o.Message = "does not compile"
+	return o, put(ctx, w, &o, graph.LogOutput, []byte(d.Text+"\n"))
+}
+
+func (c *Compile) compile(ctx context.Context, w *graph.Work, code cache.Digest) (Diagnosis, cache.Digest, error) {
+	if code.Size > maxSource {
+		return Diagnosis{Text: fmt.Sprintf("the source has %d bytes; the limit is %d", code.Size, maxSource)}, cache.Digest{}, nil
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, code, maxSource)
+	if err != nil {
+		return Diagnosis{}, cache.Digest{}, fmt.Errorf("reading the source: %w", err)
+	}
+	if strings.TrimSpace(string(content)) == "" {
+		return Diagnosis{Text: "the source is empty"}, cache.Digest{}, nil
+	}
+	if !c.Language.compiled {
+		return Diagnosis{OK: true}, code, nil
+	}
+	return gxx(ctx, c.Box, c.source.Found(), c.Filename, c.Flags, c.Limits)
+}
+
+// gxx runs the C++ compiler on a file of files.
+func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, flags []string, limits backend.Limits) (Diagnosis, cache.Digest, error) {
+	argv := append([]string{"/usr/bin/g++", filename}, flags...)
+	p := backend.Program{Argv: append(argv, "-I.", "-o", built), Limits: limits, Keep: []string{built}}
+	for _, f := range files {
+		p.Files = append(p.Files, backend.File{Path: f.Path, Digest: f.Digest})
+	}
+	end, err := box.one(ctx, p)
+	if err != nil {
+		return Diagnosis{}, cache.Digest{}, err
+	}
+	text := withoutTemporaries(readable(end.Stderr))
+	failed := func(why string) (Diagnosis, cache.Digest, error) {
+		return Diagnosis{Text: strings.TrimSpace(why + "\n" + text)}, cache.Digest{}, nil
+	}
+	switch end.Status {
+	case backend.ClockLimit:
+		return Diagnosis{}, cache.Digest{}, fmt.Errorf("compiling took longer than %v, with processor time to spare: the machine is too busy", limits.Clock)
+	case backend.CPULimit:
+		return failed(fmt.Sprintf("compiling took more than %v of processor time", limits.CPU))
+	case backend.MemoryLimit:
+		return failed(fmt.Sprintf("compiling took more than %d bytes of memory", limits.Memory))
+	case backend.OutputLimit:
+		return failed("the compiler wrote more than it may")
+	case backend.Signalled:
+		return failed("the compiler was ended by a signal: " + end.Signal)
+	}
+	if end.Code != 0 {
+		if text == "" {
+			return failed(fmt.Sprintf("the compiler ended with exit status %d", end.Code))
+		}
+		return failed("")
+	}
+	if len(end.Kept) != 1 {
+		return failed("the compiler left no program")
+	}
+	return Diagnosis{OK: true}, end.Kept[0].Digest, nil
+}
+
+// temporary is how the compiler calls files between its passes: by chance.
+var temporary = regexp.MustCompile(`/tmp/cc[A-Za-z0-9]{6}\b`)
+
+func withoutTemporaries(text string) string {
+	return temporary.ReplaceAllString(text, "/tmp/cc")
+}
+
+// Tool is the task that makes the program of a problem's checker or interactor,
+// shared by every solution. When it does not compile, the problem has a mistake.
+type Tool struct {
+	Name   string // "checker" or "interactor"
+	Flags  []string
+	Limits backend.Limits
+	Box    *Box
+
+	source *tasks.Source
+}
+
+// NewTool returns t for a source and directories with headers, absolute paths.
+func NewTool(t Tool, source string, include []string, sources tasks.Sources) *Tool {
+	dirs := make([]tasks.Named, len(include))
+	for i, dir := range include {
+		dirs[i] = tasks.Named{Abs: dir}
+	}
+	t.source = tasks.NewNamed([]tasks.Named{{Name: t.filename(), Abs: source}}, dirs, sources)
+	return &t
+}
+
+// filename does not depend on what the file is called where it is.
+func (t *Tool) filename() string { return t.Name + ".cc" }
+
+// Describe implements graph.Task.
+func (t *Tool) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe of compiling", 1)
+	m.Strings("flags", t.Flags)
+	describeLimits(m, "", t.Limits)
+	if err := t.Box.describe(ctx, m); err != nil {
+		return err
+	}
+	return t.source.Describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (t *Tool) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if err := t.source.PutFound(ctx, w.Store); err != nil {
+		return graph.Outcome{}, err
+	}
+	d, program, err := gxx(ctx, t.Box, t.source.Found(), t.filename(), t.Flags, t.Limits)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	if !d.OK {
+		fmt.Fprintln(w.Log, d.Text)
+		return graph.Outcome{}, &graph.InputError{Err: errors.New("the " + t.Name + " does not compile: " + d.Text)}
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: OutputProgram, Digest: program}}}, nil
+}

@@ -1,0 +1,130 @@
+package judge
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Interact is the task that lets a solution and an interactor talk to each
+// other on one case. Its outputs are OutputVerdict and OutputMeasure, which is
+// the solution's, and a log of what the solution printed to its standard error.
+type Interact struct {
+	Language         Language
+	Filename         string
+	Rules            Rules
+	Limits           backend.Limits // of the solution
+	InteractorLimits backend.Limits
+	Repeat           int
+	Box              *Box
+}
+
+// InteractorLimits are those of an interactor: it lives as long as a solution
+// does, and longer.
+func InteractorLimits(solution backend.Limits) backend.Limits {
+	const more = 4
+	return backend.Limits{
+		CPU: more * solution.CPU, Clock: more * solution.Clock, Memory: more * solution.Memory,
+		Processes: toolProcesses, Stdout: toolOutput, Stderr: toolOutput,
+	}
+}
+
+// Describe implements graph.Task.
+func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	argv, _ := i.Language.program(i.Filename)
+	m.Strings("argv", argv)
+	m.String("rules", string(i.Rules))
+	describeLimits(m, "", i.Limits)
+	describeLimits(m, "interactor ", i.InteractorLimits)
+	m.Int("repeat", int64(i.Repeat))
+	return i.Box.describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var o graph.Outcome
+	program, ok := w.Input(FromSolution, OutputProgram)
+	if !ok {
+		verdict, why := end{}.blame()
+		if err := put(ctx, w, &o, OutputVerdict, failedWith(verdict, why)); err != nil {
+			return o, err
+		}
+		return o, put(ctx, w, &o, OutputMeasure, Measure{})
+	}
+	argv, as := i.Language.program(i.Filename)
+	solution := backend.Program{
+		Argv: argv, Env: i.Box.Env, Files: []backend.File{{Path: as, Digest: program}}, StdinFrom: 2, Limits: i.Limits,
+	}
+	interactor := backend.Program{Argv: []string{"interactor", fileIn, "tout.txt", fileAns}, Env: i.Box.Env, StdinFrom: 1, Limits: i.InteractorLimits}
+	for _, f := range []struct{ as, output, name string }{
+		{FromTool, OutputProgram, "interactor"}, {FromTestData, OutputIn, fileIn}, {FromTestData, OutputAns, fileAns},
+	} {
+		d, err := input(w, f.as, f.output)
+		if err != nil {
+			return o, err
+		}
+		interactor.Files = append(interactor.Files, backend.File{Path: f.name, Digest: d})
+	}
+	endings, err := i.Box.Run(ctx, solution, interactor)
+	if err != nil {
+		return o, err
+	}
+	v, err := i.judge(endings[0], endings[1])
+	if err != nil {
+		return o, err
+	}
+	if err := put(ctx, w, &o, OutputVerdict, v); err != nil {
+		return o, err
+	}
+	if err := put(ctx, w, &o, OutputMeasure, measureOf(endings[0])); err != nil {
+		return o, err
+	}
+	if said := endings[0].Stderr; len(said) > 0 {
+		return o, put(ctx, w, &o, graph.LogOutput, said)
+	}
+	return o, nil
+}
+
+// brokenPipe is the signal of who writes to somebody that has ended.
+const brokenPipe = "broken pipe"
+
+// judge decides between the two. What a solution did outweighs what the
+// interactor made of it, except where the solution could not help it.
+func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
+	s, t := endOf(solution), endOf(interactor)
+	verdict, why := s.blame()
+	if i.Rules == Frontier {
+		switch {
+		case s.clean() && t.clean():
+			return frontier(Accepted, true, string(interactor.Stderr)), nil
+		case !s.clean():
+			said := string(solution.Stderr)
+			if s.Status == backend.Signalled {
+				said += "(signal=" + s.Signal + ")"
+			}
+			return frontier(verdict, false, said), nil
+		}
+		return frontier(wordFor(t), false, string(interactor.Stderr)), nil
+	}
+	said := readable(interactor.Stderr)
+	hung := t.Status == backend.CPULimit || t.Status == backend.ClockLimit
+	switch {
+	case s.clean():
+	case s.Status == backend.ClockLimit && hung:
+		// Each waited for the other: an interactor whose solution is gone would
+		// have read the end of its input and ended.
+	case s.Status == backend.Signalled && s.Signal == brokenPipe && t.usable():
+		// The interactor had made up its mind and gone; whether the solution
+		// writes once more before it notices is chance.
+	default:
+		if why == "" {
+			why = said
+		} else if said != "" {
+			why += "; interactor: " + said
+		}
+		return failedWith(verdict, why), nil
+	}
+	return judged(t, said)
+}

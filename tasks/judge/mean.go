@@ -1,0 +1,47 @@
+package judge
+
+import "math"
+
+// group are the ratios of a subtask, in the order of its cases.
+type group struct {
+	weight float64
+	ratios []float64
+}
+
+func (g *group) add(ratio *float64) {
+	n := math.NaN()
+	if ratio != nil {
+		n = *ratio
+	}
+	g.ratios = append(g.ratios, n)
+}
+
+// plain is the mean of every ratio, times 100: the sum in the order of cases,
+// then the division, then the factor. Scores are compared digit by digit, so
+// this order is part of what a score is.
+func plain(groups []group) float64 {
+	sum, n := 0.0, 0
+	for _, g := range groups {
+		for _, ratio := range g.ratios {
+			sum += ratio
+			n++
+		}
+	}
+	return float64(sum/float64(n)) * 100
+}
+
+// weighted is the mean of the subtasks' means by their weights, times 100, in
+// the order of the subtasks.
+func weighted(groups []group) float64 {
+	sum, weights := 0.0, 0.0
+	for _, g := range groups {
+		own := 0.0
+		for _, ratio := range g.ratios {
+			own += ratio
+		}
+		mean := own / float64(len(g.ratios))
+		sum += float64(g.weight * mean) // never fused with the addition
+		weights += g.weight
+	}
+	return float64(sum/weights) * 100
+}

@@ -1,0 +1,93 @@
+package judge
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// The dependencies of Run, Check and Interact.
+const (
+	FromTestData = "test data" // OutputIn, and for a judge OutputAns
+	FromSolution = "solution"  // OutputProgram of a Compile, if it has one
+	FromTool     = "tool"      // OutputProgram of a Tool
+	FromRun      = "run"       // what Run left
+)
+
+// The outputs of Run beside the log, which is what the program printed to its
+// standard error.
+const (
+	OutputExit    = "exit"    // always: how the program ended
+	OutputStdout  = "stdout"  // a blob, when there was a program
+	OutputMeasure = "measure" // always: a Measure
+)
+
+// Measure is the content of OutputMeasure.
+type Measure struct {
+	CPUMS       float64 `json:"cpu_ms"`
+	ClockMS     float64 `json:"clock_ms"`
+	MemoryBytes int64   `json:"memory_bytes"`
+}
+
+func measureOf(e backend.Ending) Measure {
+	return Measure{CPUMS: milliseconds(e.CPU), ClockMS: milliseconds(e.Clock), MemoryBytes: e.Memory}
+}
+
+// maxStderr bounds what is kept of a program's standard error, in bytes.
+const maxStderr = 1 << 20
+
+// Run is the task that runs a solution on the input of one case. Without a
+// program, because it did not compile, it says so and runs nothing.
+type Run struct {
+	Language Language
+	Filename string
+	Limits   backend.Limits
+	Repeat   int
+	Box      *Box
+}
+
+// Describe implements graph.Task.
+func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	argv, _ := r.Language.program(r.Filename)
+	m.Strings("argv", argv)
+	describeLimits(m, "", r.Limits)
+	m.Int("repeat", int64(r.Repeat))
+	return r.Box.describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var o graph.Outcome
+	program, ok := w.Input(FromSolution, OutputProgram)
+	if !ok {
+		if err := put(ctx, w, &o, OutputExit, end{}); err != nil {
+			return o, err
+		}
+		return o, put(ctx, w, &o, OutputMeasure, Measure{})
+	}
+	in, err := input(w, FromTestData, OutputIn)
+	if err != nil {
+		return o, err
+	}
+	argv, as := r.Language.program(r.Filename)
+	e, err := r.Box.one(ctx, backend.Program{
+		Argv: argv, Files: []backend.File{{Path: as, Digest: program}}, Stdin: in, Limits: r.Limits,
+	})
+	if err != nil {
+		return o, err
+	}
+	o.Outputs = []cache.Output{{Name: OutputStdout, Digest: e.Stdout}}
+	if err := put(ctx, w, &o, OutputExit, endOf(e)); err != nil {
+		return o, err
+	}
+	if err := put(ctx, w, &o, OutputMeasure, measureOf(e)); err != nil {
+		return o, err
+	}
+	if len(e.Stderr) > 0 {
+		return o, put(ctx, w, &o, graph.LogOutput, e.Stderr)
+	}
+	return o, nil
+}

@@ -1,0 +1,116 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// Score is the task that gives a solution its score. It depends on the Compile,
+// "solution", and for each case on "verdict <name>" and "measure <name>". Its
+// outputs are those of tasks.PutGraded.
+type Score struct {
+	Subtasks []Subtask
+	Weights  bool // subtasks count by their Score; otherwise every case counts the same
+	Policy   tasks.Policy
+}
+
+// Subtask is a group of cases, at least one.
+type Subtask struct {
+	Score float64
+	Cases []CaseName
+}
+
+// CaseName is what a case is called in results.
+type CaseName struct {
+	Name string
+	File string // its input, relative to the problem
+}
+
+// Describe implements graph.Task.
+func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	for i, sub := range s.Subtasks {
+		if s.Weights {
+			m.String(fmt.Sprintf("score of subtask %d", i+1), strconv.FormatFloat(sub.Score, 'g', -1, 64))
+			m.Int(fmt.Sprintf("cases of subtask %d", i+1), int64(len(sub.Cases)))
+		}
+		for _, c := range sub.Cases {
+			m.String("case "+c.Name, c.File)
+		}
+	}
+	m.String("pass", s.Policy.Text())
+	return nil
+}
+
+// Run implements graph.Task.
+func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	c := report.Checkpoint{Class: report.Judged, Tests: []report.Test{}}
+	m := report.Measurements{Tests: []report.TestMeasurement{}}
+	var d Diagnosis
+	if err := readJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
+		return graph.Outcome{}, err
+	}
+	if !d.OK {
+		c.Class, m.Message = report.CompileError, d.Text
+	} else if err := s.cases(ctx, w, &c, &m); err != nil {
+		return graph.Outcome{}, err
+	}
+	if err := tasks.Grade(&c, s.Policy); err != nil {
+		return graph.Outcome{}, err
+	}
+	return tasks.PutGraded(ctx, w.Store, &c, &m)
+}
+
+// cases reads the verdicts and adds them up.
+func (s *Score) cases(ctx context.Context, w *graph.Work, c *report.Checkpoint, m *report.Measurements) error {
+	var bounded, unbounded []group
+	for _, sub := range s.Subtasks {
+		b, u := group{weight: sub.Score}, group{weight: sub.Score}
+		for _, name := range sub.Cases {
+			var v Verdict
+			if err := readJSON(ctx, w, "verdict "+name.Name, OutputVerdict, &v); err != nil {
+				return err
+			}
+			var measure Measure
+			if err := readJSON(ctx, w, "measure "+name.Name, OutputMeasure, &measure); err != nil {
+				return err
+			}
+			c.Tests = append(c.Tests, Test(name, v))
+			m.Tests = append(m.Tests, report.TestMeasurement{
+				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
+			})
+			m.DurationMS += measure.ClockMS
+			b.add(v.Ratio)
+			u.add(v.RatioUnbounded)
+		}
+		bounded, unbounded = append(bounded, b), append(unbounded, u)
+	}
+	total := plain
+	if s.Weights {
+		total = weighted
+	}
+	c.Collected = len(c.Tests)
+	c.Score, c.ScoreUnbounded = number(total(bounded)), number(total(unbounded))
+	if c.Score == nil || c.ScoreUnbounded == nil {
+		m.Message = "the score is not a number"
+	}
+	return nil
+}
+
+// Test is a case with its verdict in results.
+func Test(name CaseName, v Verdict) report.Test {
+	t := report.Test{ID: name.Name, File: name.File, Group: report.Core, Status: report.TestFailed,
+		Verdict: v.Verdict, Ratio: v.Ratio, RatioUnbounded: v.RatioUnbounded}
+	switch {
+	case v.Verdict == CheckerFailed && v.Ratio == nil:
+		t.Status = report.TestError
+	case v.Ratio != nil && *v.Ratio == 1:
+		t.Status = report.TestPassed
+	}
+	return t
+}

@@ -1,0 +1,85 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// The verdicts on a case.
+const (
+	Accepted          = "AC"
+	WrongAnswer       = "WA"
+	PresentationError = "PE"
+	Points            = "points" // some of what the case can earn
+	TimeLimit         = "TLE"
+	MemoryLimit       = "MLE"
+	OutputLimit       = "OLE"
+	RuntimeError      = "RE"
+	CheckerFailed     = "checker failed" // there is no verdict
+)
+
+// Verdict is the content of OutputVerdict. Ratio is what the case earned of what
+// it can earn; a nil Ratio is none that is a number.
+type Verdict struct {
+	Verdict        string   `json:"verdict"`
+	Ratio          *float64 `json:"ratio"`
+	RatioUnbounded *float64 `json:"ratio_unbounded"`
+	Message        string   `json:"message,omitempty"`
+}
+
+// OutputVerdict is the output of Check and Interact that holds a Verdict.
+const OutputVerdict = "verdict"
+
+// end is the content of OutputExit: what a program's ending says without
+// measurements. The zero Status says that there was no program.
+type end struct {
+	Status backend.EndingStatus `json:"status"`
+	Code   int                  `json:"code,omitempty"`
+	Signal string               `json:"signal,omitempty"`
+}
+
+func endOf(e backend.Ending) end { return end{e.Status, e.Code, e.Signal} }
+
+// clean reports whether the program ended as it should.
+func (e end) clean() bool { return e.Status == backend.Exited && e.Code == 0 }
+
+// blame is the verdict on a solution whose program did not end as it should, and
+// why.
+func (e end) blame() (verdict, why string) {
+	switch e.Status {
+	case backend.CPULimit:
+		return TimeLimit, "the limit of processor time"
+	case backend.ClockLimit:
+		return TimeLimit, "the limit of time from start to end"
+	case backend.MemoryLimit:
+		return MemoryLimit, ""
+	case backend.OutputLimit:
+		return OutputLimit, ""
+	case backend.Signalled:
+		return RuntimeError, "signal: " + e.Signal
+	case "":
+		return RuntimeError, "there is no program"
+	}
+	return RuntimeError, fmt.Sprintf("exit status %d", e.Code)
+}
+
+// String says how a checker or interactor ended.
+func (e end) String() string {
+	switch e.Status {
+	case backend.Exited:
+		return fmt.Sprintf("exit status %d", e.Code)
+	case backend.Signalled:
+		return "signal: " + e.Signal
+	}
+	return string(e.Status)
+}
+
+// FailedPrefix begins the message of a node that broke because a checker or
+// interactor gave no verdict.
+const FailedPrefix = CheckerFailed + ": "
+
+// failedError says so.
+type failedError struct{ why string }
+
+func (e *failedError) Error() string { return FailedPrefix + e.why }

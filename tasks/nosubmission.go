@@ -1,0 +1,33 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// NoSubmission is the task of a solution that could not be made: there is no
+// code, and the score is 0. Its outputs are those of PutGraded.
+type NoSubmission struct {
+	Why    string
+	Policy Policy
+}
+
+// Describe implements graph.Task.
+func (n *NoSubmission) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("failed", n.Why)
+	m.String("pass", n.Policy.Text())
+	return nil
+}
+
+// Run implements graph.Task.
+func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	score, unbounded := 0.0, 0.0
+	c := report.Checkpoint{Class: report.NoSubmission, Score: &score, ScoreUnbounded: &unbounded, Tests: []report.Test{}}
+	if err := Grade(&c, n.Policy); err != nil {
+		return graph.Outcome{}, err
+	}
+	return PutGraded(ctx, w.Store, &c, &report.Measurements{Message: n.Why, Tests: []report.TestMeasurement{}})
+}
