@@ -43,6 +43,7 @@ var rooms = []room{
 	{"backend/local", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
+	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},

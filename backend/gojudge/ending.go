@@ -1,0 +1,109 @@
+package gojudge
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// errBusy is a race of go-judge's: a program that it has just written is still
+// open for writing in a process that it forked meanwhile.
+var errBusy = errors.New("text file busy")
+
+// ending says how a program ended, without what it left. An error means that
+// go-judge, or what it runs on, failed.
+func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
+	end := backend.Ending{
+		CPU: time.Duration(r.Time), Clock: time.Duration(r.RunTime), Memory: r.Memory,
+		Stderr: firstBytes(r.Files[stderrName], p.Limits.Stderr),
+	}
+	flooded, large, err := r.fileErrors()
+	if err != nil {
+		return end, err
+	}
+	cpu, clock := end.CPU > p.Limits.CPU, end.Clock >= p.Limits.Clock
+	switch r.Status {
+	case statusAccepted, statusNonzero:
+		end.Status, end.Code = backend.Exited, r.ExitStatus
+	case statusSignalled, statusSyscall:
+		end.Status, end.Signal = backend.Signalled, signalName(r.ExitStatus)
+		switch {
+		case r.Status == statusSyscall:
+			end.Signal = signalName(sigSys)
+		case r.ExitStatus == sigXFSZ:
+			end.Status, end.Signal = backend.OutputLimit, ""
+		// go-judge kills at a limit, and looks at its own clock to tell.
+		case cpu && (r.ExitStatus == sigKill || r.ExitStatus == sigXCPU):
+			end.Status, end.Signal = backend.CPULimit, ""
+		case clock && r.ExitStatus == sigKill:
+			end.Status, end.Signal = backend.ClockLimit, ""
+		}
+	case statusTime:
+		end.Status = backend.ClockLimit
+		if cpu {
+			end.Status = backend.CPULimit
+		}
+	case statusMemory:
+		end.Status = backend.MemoryLimit
+	case statusOutput:
+		end.Status = backend.OutputLimit
+		if len(r.FileError) > 0 && !flooded {
+			end.Status = backend.Exited // standard error alone, and that is no limit
+		}
+	case statusFile:
+		if len(r.FileError) == 0 {
+			return end, fmt.Errorf("%s: %s", r.Status, r.Error)
+		}
+		end.Status = backend.Exited
+		if large {
+			end.Status = backend.OutputLimit
+		}
+	default:
+		return end, r.failure(p)
+	}
+	if flooded {
+		// It runs on until another limit ends it, or itself.
+		end.Status, end.Code, end.Signal = backend.OutputLimit, 0, ""
+	}
+	return end, nil
+}
+
+// fileErrors tells output that was too much from what is no program's doing.
+func (r *wireResult) fileErrors() (flooded, large bool, err error) {
+	for _, e := range r.FileError {
+		switch e.Type {
+		case errCollectSize:
+			flooded = flooded || e.Name == stdoutName
+		case errCopyOutSize:
+			large = true
+		case errCopyOutOpen, errNotRegular: // left out
+		default:
+			return false, false, fmt.Errorf("%s: %s of %q: %s", r.Status, e.Type, e.Name, e.Message)
+		}
+	}
+	return flooded, large, nil
+}
+
+// failure is what a status that is about go-judge itself means.
+func (r *wireResult) failure(p *backend.Program) error {
+	reason := r.Error
+	if reason == "" {
+		reason = "it says no more"
+	}
+	switch {
+	case strings.HasSuffix(reason, errBusy.Error()):
+		return fmt.Errorf("%s: %w", r.Status, errBusy)
+	case r.Status == statusInternal && path.IsAbs(p.Argv[0]) && strings.HasSuffix(reason, "execve: no such file or directory"):
+		return &backend.ToolError{Tool: p.Argv[0], Err: errors.New("it is not in the sandbox"),
+			Hint: "install it on the machine that go-judge runs on, or let its mount.yaml show it"}
+	}
+	return fmt.Errorf("%s: %s", r.Status, reason)
+}
+
+func firstBytes(text string, limit int64) []byte {
+	return []byte(text[:min(int64(len(text)), limit)])
+}

@@ -1,0 +1,126 @@
+package gojudge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// supported reports whether a server can be started here.
+func supported() error { return nil }
+
+// tie ends the process with this thread, so that a run that is killed leaves
+// none, and keeps the terminal's interrupt from it: the run ends it.
+func tie(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// controlGroups is where they are mounted.
+const controlGroups = "/sys/fs/cgroup"
+
+// groups are the directories of the control groups that a server called id has
+// made: one in each hierarchy of version 1, a scope or none in version 2.
+func groups(id string) []string {
+	var found []string
+	for _, pattern := range []string{id, "*/" + id, "*/" + id + ".scope", "*/*/" + id + ".scope", "*/*/*/" + id + ".scope", "*/*/*/*/" + id + ".scope"} {
+		at, _ := filepath.Glob(filepath.Join(controlGroups, pattern))
+		found = append(found, at...)
+	}
+	return found
+}
+
+// groupPatience is how long control groups may be busy with dying processes.
+const groupPatience = 5 * time.Second
+
+// removeGroups ends what is in the control groups of a server and removes them.
+func removeGroups(id string) error {
+	deadline := time.Now().Add(groupPatience)
+	for wait := time.Millisecond; ; wait *= 2 {
+		var left error
+		for _, g := range groups(id) {
+			left = errors.Join(left, removeGroup(g))
+		}
+		if left == nil || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(wait)
+	}
+}
+
+// removeGroup removes a control group with those below it.
+func removeGroup(top string) error {
+	var dirs []string
+	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return ignoreGone(err)
+	})
+	slices.Reverse(dirs) // the deepest first
+	for _, dir := range dirs {
+		text, _ := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+		for pid := range strings.FieldsSeq(string(text)) {
+			if n, bad := strconv.Atoi(pid); bad == nil && n > 1 {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+		if gone := ignoreGone(syscall.Rmdir(dir)); gone != nil {
+			err = errors.Join(err, fmt.Errorf("removing control group %s: %w", dir, gone))
+		}
+	}
+	return err
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV) {
+		return nil
+	}
+	return err
+}
+
+// Reap ends and removes what a dead run left of a server, for backend.Reap.
+func Reap(ctx context.Context, e backend.Entry) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(e.ID, "fevalgraph-") || filepath.Base(e.Workspace) != e.ID || !filepath.IsAbs(e.Workspace) {
+		return fmt.Errorf("session %s: its registry entry is damaged; remove %q by hand", e.ID, e.Workspace)
+	}
+	if err := errors.Join(endServers(e.ID), removeGroups(e.ID), os.RemoveAll(e.Workspace)); err != nil {
+		return fmt.Errorf("session %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// endServers ends the processes that were started with the control groups of a
+// server; those in them are not needed to find the rest.
+func endServers(id string) error {
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return err
+	}
+	mark := []byte("\x00-cgroup-prefix\x00" + id + "\x00")
+	for _, e := range all {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid <= 1 || pid == os.Getpid() {
+			continue
+		}
+		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err == nil && bytes.Contains(line, mark) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package gojudge
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+func supported() error {
+	return &backend.ToolError{Tool: "go-judge", Err: errors.New("it has exact limits on Linux only"),
+		Hint: "set endpoint to one that runs elsewhere"}
+}
+
+func tie(*exec.Cmd) {}
+
+func removeGroups(string) error { return nil }
+
+// Reap has nothing to do where no server is ever started.
+func Reap(context.Context, backend.Entry) error { return nil }

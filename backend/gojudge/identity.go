@@ -1,0 +1,84 @@
+package gojudge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Identity implements backend.Sandbox: the platform, the version of go-judge,
+// and what each of the commands of Options.Versions printed. A server of ours is
+// not started for it when the answers of an earlier run still hold.
+func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.opt.Facts == "" || s.server.opt == nil {
+		return s.ask(ctx)
+	}
+	name, err := s.memory()
+	if err != nil {
+		return nil, err // there is no such program
+	}
+	if found := recall(name); found != nil {
+		return found, nil
+	}
+	identity, err := s.ask(ctx)
+	if err == nil && !s.opt.FactsReadOnly {
+		remember(name, identity)
+	}
+	return identity, err
+}
+
+func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
+	c, err := s.server.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	identity := backend.Identity{
+		{Label: "platform", Value: c.about.OS + "/" + c.about.Platform},
+		{Label: "go-judge", Value: c.about.BuildVersion},
+	}
+	for i, command := range s.opt.Versions {
+		if slices.Contains(s.opt.Versions[:i], command) {
+			continue
+		}
+		said, err := s.version(ctx, c, command)
+		if err != nil {
+			return nil, fmt.Errorf("asking %q: %w", command, err)
+		}
+		identity = append(identity, backend.Field{Label: "output of " + command, Value: said})
+	}
+	return identity, nil
+}
+
+// version runs a command, whose failure is an answer, too.
+func (s *Sandbox) version(ctx context.Context, c *connection, command string) (string, error) {
+	ends, err := s.Run(ctx, backend.Program{
+		Argv: []string{"/bin/sh", "-c", command}, Env: []string{"PATH=" + searchPath},
+		Limits: backend.Limits{CPU: 20 * time.Second, Clock: time.Minute, Memory: 1 << 30, Processes: 64, Stdout: 64 << 10, Stderr: 4 << 10},
+	})
+	if err != nil {
+		return "", err
+	}
+	end := ends[0]
+	printed, err := cache.ReadBlob(ctx, c.store, end.Stdout, -1)
+	if err != nil {
+		return "", err
+	}
+	said := strings.TrimSpace(string(printed))
+	switch {
+	case end.Status == backend.Exited && end.Code == 0:
+		return said, nil
+	case end.Status == backend.Exited:
+		return strings.TrimSpace(fmt.Sprintf("%s\nexit %d: %s", said, end.Code, strings.TrimSpace(string(end.Stderr)))), nil
+	}
+	return "", fmt.Errorf("it ended by %s", end.Status)
+}
+
+// searchPath is the PATH of the commands of Options.Versions.
+const searchPath = "/usr/bin:/bin"

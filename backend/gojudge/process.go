@@ -1,0 +1,362 @@
+package gojudge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Process configures a server that is started for the run.
+type Process struct {
+	Binary      string // name that Path is searched for, or an absolute path
+	Path        string // list of directories, as in PATH
+	Parallelism int    // requests at a time; 0 is one for each processor
+	// Scratch is the directory below which its files are; it is made when
+	// absent. Empty is the system's directory for temporary files.
+	Scratch string
+	// Registry lists the server before it exists; nil lists none.
+	Registry *backend.Registry
+}
+
+// binaryHint is what to do about a go-judge that is not there.
+const binaryHint = "build it: go install github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
+
+// find returns the program's absolute path.
+func (o *Process) find() (string, error) {
+	fail := func(err error) (string, error) {
+		return "", &backend.ToolError{Tool: o.Binary, Err: err, Hint: binaryHint}
+	}
+	candidates := []string{o.Binary}
+	if !filepath.IsAbs(o.Binary) {
+		candidates = nil
+		if filepath.Base(o.Binary) != o.Binary {
+			return fail(errors.New("it is neither a name nor an absolute path"))
+		}
+		for _, dir := range filepath.SplitList(o.Path) {
+			if filepath.IsAbs(dir) {
+				candidates = append(candidates, filepath.Join(dir, o.Binary))
+			}
+		}
+	}
+	for _, c := range candidates {
+		info, err := os.Stat(c)
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return c, nil
+		}
+		if filepath.IsAbs(o.Binary) && err == nil {
+			return fail(errors.New("it is no program"))
+		}
+	}
+	if filepath.IsAbs(o.Binary) {
+		return fail(errors.New("it is not there"))
+	}
+	return fail(errors.New("it is not in PATH"))
+}
+
+// Start returns a server that is started when it is first needed, and again
+// when it has ended by itself. Blobs come from store.
+func Start(store cache.Store, o Process) *Server {
+	s := newServer(o.Binary)
+	s.opt = &o
+	s.connect = func(ctx context.Context) (*connection, error) { return o.start(ctx, store) }
+	return s
+}
+
+// process is a running server of ours.
+type process struct {
+	opt    *Process
+	id     string
+	base   string // its directory
+	said   *capped.Buffer
+	cmd    *exec.Cmd
+	ended  chan struct{} // closed when it has
+	err    error         // of its end
+	listed bool
+}
+
+// running reports whether it is, or whether the server is not ours to know.
+func (p *process) running() bool {
+	if p == nil {
+		return true
+	}
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// How long a server may take to answer after its start, and to end.
+const (
+	startPatience = 30 * time.Second
+	stopPatience  = 3 * time.Second
+	// endPatience is how long after an error the server's end may be seen.
+	endPatience = 300 * time.Millisecond
+)
+
+// errPortTaken says that somebody else was quicker.
+var errPortTaken = errors.New("its port was taken")
+
+// ports is how often another port is tried.
+const ports = 5
+
+func (o *Process) start(ctx context.Context, store cache.Store) (*connection, error) {
+	binary, err := o.find()
+	if err != nil {
+		return nil, err
+	}
+	if err := supported(); err != nil {
+		return nil, err
+	}
+	for range ports {
+		var c *connection
+		if c, err = o.startOnce(ctx, binary, store); !errors.Is(err, errPortTaken) {
+			return c, err
+		}
+	}
+	return nil, err
+}
+
+func (o *Process) startOnce(ctx context.Context, binary string, store cache.Store) (*connection, error) {
+	p := &process{opt: o, id: "fevalgraph-" + strings.ToLower(rand.Text()[:16]), ended: make(chan struct{}),
+		said: &capped.Buffer{Head: 16 << 10, Tail: 48 << 10}}
+	scratch := o.Scratch
+	if scratch == "" {
+		scratch = os.TempDir()
+	}
+	absolute, err := filepath.Abs(scratch)
+	if err != nil {
+		return nil, err
+	}
+	p.base = filepath.Join(absolute, p.id)
+	if o.Registry != nil {
+		e := backend.Entry{ID: p.id, Kind: Kind, Name: "go-judge", Workspace: p.base, Cookie: p.id, Opened: time.Now()}
+		if err := o.Registry.Add(e); err != nil {
+			return nil, err
+		}
+		p.listed = true
+	}
+	c, err := p.launch(ctx, binary, store)
+	if err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	return c, nil
+}
+
+// launch starts the program and waits until it answers.
+func (p *process) launch(ctx context.Context, binary string, store cache.Store) (*connection, error) {
+	src, files, tmp := filepath.Join(p.base, "src"), filepath.Join(p.base, "files"), filepath.Join(p.base, "tmp")
+	for _, dir := range []string{src, files, tmp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	token := rand.Text()
+	parallelism := p.opt.Parallelism
+	if parallelism == 0 {
+		parallelism = runtime.NumCPU()
+	}
+	p.cmd = exec.Command(binary,
+		"-http-addr", address, "-cgroup-prefix", p.id, "-no-fallback", "-src-prefix", src, "-dir", files,
+		"-parallelism", strconv.Itoa(parallelism),
+		// A container that is made while a program is written is what errBusy
+		// comes from. Two are for pairs.
+		"-pre-fork", strconv.Itoa(2*parallelism),
+		// Ends what has reached a limit sooner than the default of 100ms.
+		"-time-limit-checker-interval", "20ms",
+		"-file-timeout", "30m", "-release")
+	p.cmd.Dir = p.base // where it looks for mount.yaml and seccomp.yaml
+	p.cmd.Env = []string{"PATH=" + p.opt.Path, "TMPDIR=" + tmp, "ES_AUTH_TOKEN=" + token}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Stdout, p.cmd.Stderr = write, write
+	err = p.run()
+	write.Close()
+	if err != nil {
+		read.Close()
+		return nil, &backend.ToolError{Tool: binary, Err: err, Hint: binaryHint}
+	}
+	go p.listen(read)
+	c := &connection{client: newClient("http://"+address, token), name: p.opt.Binary, store: store, dir: files, process: p}
+	m := mirror{dir: src, foreign: os.Geteuid() == 0}
+	c.shelf, c.sealed, c.depot = m, m.foreign, newDepot(m, store, mirrorRoom)
+	if c.about, err = p.await(ctx, c); err != nil {
+		c.client.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// run starts the program on a thread that lives as long as it does: where that
+// is possible, the system ends it with the thread.
+func (p *process) run() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with this
+		tie(p.cmd)
+		err := p.cmd.Start()
+		if err != nil {
+			close(p.ended)
+			started <- err
+			return
+		}
+		started <- nil
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return <-started
+}
+
+// listen keeps what the server prints, but for one line per request.
+func (p *process) listen(from io.ReadCloser) {
+	defer from.Close()
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if !bytes.Contains(line, []byte(`"status":200`)) {
+			p.said.Write(line)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+// await waits until what answers at the address is this server.
+func (p *process) await(ctx context.Context, c *connection) (*wireVersion, error) {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		v, err := c.version(ctx)
+		if err == nil {
+			var dir string
+			if dir, err = c.fileStore(ctx); err == nil && dir == c.dir {
+				return v, nil
+			}
+		}
+		select {
+		case <-p.ended:
+			return nil, p.startFailure()
+		case <-ctx.Done():
+			return nil, fmt.Errorf("it did not answer within %v: %w", startPatience, err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// startFailure says why the server ended instead of answering.
+func (p *process) startFailure() error {
+	said := p.words()
+	switch {
+	case strings.Contains(said, "address already in use"):
+		return errPortTaken
+	case strings.Contains(said, "cgroup") && (strings.Contains(said, "permission denied") || strings.Contains(said, "read-only file system")):
+		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it may not make control groups: %s", said),
+			Hint: "run as root, let control groups be written to, or set endpoint to a go-judge that runs elsewhere"}
+	case os.Geteuid() != 0:
+		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it did not start: %s", said),
+			Hint: "run as root, or set endpoint to a go-judge that runs elsewhere"}
+	}
+	return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it did not start (%v): %s", p.err, said)}
+}
+
+// words are the last of what the server printed, without what only its makers
+// understand.
+func (p *process) words() string {
+	time.Sleep(10 * time.Millisecond) // what it said last may be on its way
+	var words []string
+	for line := range strings.Lines(string(p.said.Bytes())) {
+		var entry struct{ Level, Msg, Error string }
+		line = strings.TrimSpace(line)
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg != "" {
+			if entry.Level == "info" || entry.Level == "debug" {
+				continue
+			}
+			line = strings.TrimSpace(entry.Msg)
+			if entry.Error != "" {
+				line += ": " + entry.Error
+			}
+		}
+		if line != "" {
+			words = append(words, line)
+		}
+	}
+	const last = 5
+	if len(words) == 0 {
+		return "it said nothing"
+	}
+	return strings.Join(words[max(0, len(words)-last):], "; ")
+}
+
+// reason adds to an error that the server has ended, if that is behind it.
+func (p *process) reason(err error) error {
+	var gone *unreachable
+	if p == nil || !errors.As(err, &gone) {
+		return err
+	}
+	select {
+	case <-p.ended:
+		return fmt.Errorf("it ended while it worked (%v), %s: %w", p.cmd.ProcessState, p.words(), err)
+	case <-time.After(endPatience):
+		return err
+	}
+}
+
+// stop ends the server and removes all that is of it. It is idempotent.
+func (p *process) stop() error {
+	if p == nil {
+		return nil
+	}
+	if p.cmd != nil && p.cmd.Process != nil {
+		p.cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-p.ended:
+		case <-time.After(stopPatience):
+			p.cmd.Process.Kill()
+			<-p.ended
+		}
+	}
+	err := errors.Join(removeGroups(p.id), os.RemoveAll(p.base))
+	if err != nil {
+		return fmt.Errorf("ending go-judge: %w", err) // listed, for the next start
+	}
+	if !p.listed {
+		return nil
+	}
+	p.listed = false
+	return p.opt.Registry.Remove(p.id)
+}
+
+// freeAddress is one of this machine's that nobody listens on at the moment.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

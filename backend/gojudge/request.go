@@ -1,0 +1,215 @@
+package gojudge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Names of collected output. No file of a program's directory is called so: a
+// collector by pipe makes none.
+const (
+	stdoutName = "stdout"
+	stderrName = "stderr"
+)
+
+// textRoom is up to how many bytes text travels in the request itself, which is
+// cheaper than a file.
+const textRoom = 64 << 10
+
+// loans are the files that one request uses.
+type loans struct {
+	c     *connection
+	held  []*holding
+	alone []string // files of this request only
+}
+
+func (l *loans) giveBack() {
+	for _, h := range l.held {
+		l.c.depot.giveBack(h)
+	}
+	for _, name := range l.alone {
+		l.c.shelf.drop(name)
+	}
+}
+
+// blob is a file with content of the store, to be copied.
+func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
+	h, err := l.c.depot.lend(ctx, d)
+	if err != nil {
+		return wireFile{}, err
+	}
+	l.held = append(l.held, h)
+	return l.c.shelf.file(h.name), nil
+}
+
+// content is a file with content of its own.
+func (l *loans) content(ctx context.Context, content []byte) (wireFile, error) {
+	if len(content) <= textRoom && utf8.Valid(content) {
+		return text(string(content)), nil
+	}
+	return l.once(ctx, bytes.NewReader(content))
+}
+
+func text(s string) wireFile { return wireFile{Content: &s} }
+
+func (l *loans) once(ctx context.Context, content io.Reader) (wireFile, error) {
+	name, err := l.c.shelf.put(ctx, content)
+	if err != nil {
+		return wireFile{}, err
+	}
+	l.alone = append(l.alone, name)
+	return l.c.shelf.file(name), nil
+}
+
+// stdin is a file that the program gets open, and might write to.
+func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
+	var f wireFile
+	var err error
+	switch {
+	case d.IsZero():
+		f = text("")
+	case l.c.sealed:
+		f, err = l.blob(ctx, d)
+	case d.Size <= textRoom:
+		var b []byte
+		if b, err = cache.ReadBlob(ctx, l.c.store, d, -1); err == nil {
+			f, err = l.content(ctx, b)
+		}
+	default:
+		var r io.ReadCloser
+		if r, err = l.c.store.Open(ctx, d); err == nil {
+			f, err = l.once(ctx, r)
+			r.Close()
+		}
+	}
+	return &f, err
+}
+
+// request turns programs into go-judge's terms.
+func (l *loans) request(ctx context.Context, programs []backend.Program) (*wireRequest, error) {
+	r := &wireRequest{Cmd: make([]wireCmd, len(programs))}
+	for i := range programs {
+		cmd, err := l.command(ctx, &programs[i])
+		if err != nil {
+			return nil, fmt.Errorf("program %d: %w", i, err)
+		}
+		r.Cmd[i] = *cmd
+	}
+	for i := range programs {
+		from := programs[i].StdinFrom - 1
+		if from < 0 {
+			continue
+		}
+		r.Cmd[i].Files[0], r.Cmd[from].Files[1] = nil, nil
+		r.Cmd[from].CopyOutCached = slices.DeleteFunc(r.Cmd[from].CopyOutCached, func(name string) bool { return name == stdoutName })
+		r.PipeMapping = append(r.PipeMapping, wirePipe{In: wireEnd{from, 1}, Out: wireEnd{i, 0}})
+	}
+	return r, nil
+}
+
+func (l *loans) command(ctx context.Context, p *backend.Program) (*wireCmd, error) {
+	stdin, err := l.stdin(ctx, p.Stdin)
+	if err != nil {
+		return nil, fmt.Errorf("its standard input: %w", err)
+	}
+	cmd := &wireCmd{
+		Args: p.Argv, Env: p.Env,
+		Files:    []*wireFile{stdin, collector(stdoutName, p.Limits.Stdout), collector(stderrName, p.Limits.Stderr)},
+		CPULimit: int64(p.Limits.CPU), ClockLimit: int64(p.Limits.Clock),
+		MemoryLimit: p.Limits.Memory, StackLimit: p.Limits.Stack, ProcLimit: p.Limits.Processes,
+		AddressSpaceLimit: p.Limits.AddressSpace,
+		CopyOutCached:     []string{stdoutName}, CopyOutMax: p.Limits.Kept,
+	}
+	if cmd.StackLimit == 0 {
+		cmd.StackLimit = cmd.MemoryLimit
+	}
+	for _, f := range p.Files {
+		var made wireFile
+		if f.Digest.IsZero() {
+			made, err = l.content(ctx, f.Content)
+		} else {
+			made, err = l.blob(ctx, f.Digest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("file %q: %w", f.Path, err)
+		}
+		if cmd.CopyIn == nil {
+			cmd.CopyIn = map[string]wireFile{}
+		}
+		cmd.CopyIn[path.Clean(f.Path)] = made
+	}
+	for _, name := range p.Keep {
+		cmd.CopyOutCached = append(cmd.CopyOutCached, path.Clean(name)+optional)
+	}
+	return cmd, nil
+}
+
+// optional is at the end of a name of a file that may be missing.
+const optional = "?"
+
+func collector(name string, limit int64) *wireFile {
+	return &wireFile{Name: name, Max: &limit, Pipe: true}
+}
+
+// check refuses what no sandbox could run; it is a mistake of the caller's.
+func check(programs []backend.Program) error {
+	if len(programs) == 0 {
+		return errors.New("no program is given")
+	}
+	read := map[int]bool{}
+	for i := range programs {
+		if err := checkProgram(&programs[i]); err != nil {
+			return fmt.Errorf("program %d: %w", i, err)
+		}
+		from := programs[i].StdinFrom
+		if from < 0 || from > len(programs) || from != 0 && read[from] {
+			return fmt.Errorf("program %d reads from program %d, which is not there or is read already", i, from-1)
+		}
+		read[from] = true
+	}
+	return nil
+}
+
+func checkProgram(p *backend.Program) error {
+	if len(p.Argv) == 0 || p.Argv[0] == "" {
+		return errors.New("no program is named")
+	}
+	names := map[string]bool{}
+	for _, f := range p.Files {
+		name := path.Clean(f.Path)
+		switch {
+		case !inside(name):
+			return fmt.Errorf("file %q: not a path inside the directory", f.Path)
+		case names[name]:
+			return fmt.Errorf("file %q is there twice", f.Path)
+		}
+		names[name] = true
+	}
+	if !path.IsAbs(p.Argv[0]) && !names[path.Clean(p.Argv[0])] {
+		return fmt.Errorf("starting %q: it is none of the program's files", p.Argv[0])
+	}
+	for _, name := range p.Keep {
+		if clean := path.Clean(name); !inside(clean) || clean == stdoutName || clean == stderrName || strings.HasSuffix(name, optional) {
+			return fmt.Errorf("keeping %q: not a path that can be kept", name)
+		}
+	}
+	if p.Limits.CPU <= 0 || p.Limits.Clock <= 0 || p.Limits.Memory <= 0 || p.Limits.Processes <= 0 {
+		return errors.New("it has no limit of processor time, time, memory or processes")
+	}
+	return nil
+}
+
+// inside reports whether a clean path leads into the directory.
+func inside(name string) bool {
+	return name != "." && name != ".." && !path.IsAbs(name) && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0)
+}

@@ -1,0 +1,236 @@
+package gojudge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Options configure a Sandbox.
+type Options struct {
+	// Versions are shell commands, run in the sandbox, whose output is part of
+	// the identity.
+	Versions []string
+	// Facts is a directory in which the identity of a server of ours is
+	// remembered between runs; "" remembers nothing. FactsReadOnly keeps from
+	// writing there.
+	Facts         string
+	FactsReadOnly bool
+}
+
+// Sandbox implements backend.Sandbox. Several may share a Server.
+type Sandbox struct {
+	server *Server
+	opt    Options
+
+	asking sync.Mutex // one at a time asks for the identity
+}
+
+var _ backend.Sandbox = (*Sandbox)(nil)
+
+// New returns a sandbox on a server.
+func New(s *Server, o Options) *Sandbox { return &Sandbox{server: s, opt: o} }
+
+// How often a request is sent again that go-judge has not begun. Neither is an
+// attempt: no program ran.
+const (
+	busyTries = 8 // errBusy, of which one in a hundred or so happens
+	lostTries = 1 // a server that was started anew knows no file
+)
+
+// Run implements backend.Sandbox.
+func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	if err := check(programs); err != nil {
+		return nil, fmt.Errorf("running in the sandbox: %w", err)
+	}
+	busy, missing := 0, 0
+	for {
+		c, err := s.server.use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ends, err := c.run(ctx, programs)
+		if err == nil {
+			return ends, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		l := lost(err)
+		switch {
+		case errors.Is(err, errBusy) && busy < busyTries:
+			busy++
+			time.Sleep(time.Duration(busy) * time.Millisecond)
+			continue
+		case l != nil && missing < lostTries:
+			// It misses one file of several, and may miss them all.
+			missing++
+			c.depot.clear()
+			c.depot.forget(l.id)
+			continue
+		}
+		return nil, s.server.explain(c.process.reason(err))
+	}
+}
+
+// run sends one request and takes what comes back.
+func (c *connection) run(ctx context.Context, programs []backend.Program) ([]backend.Ending, error) {
+	l := &loans{c: c}
+	defer l.giveBack()
+	request, err := l.request(ctx, programs)
+	if err != nil {
+		return nil, err
+	}
+	longest := time.Duration(0)
+	for i := range programs {
+		longest = max(longest, programs[i].Limits.Clock)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, longest+resultPatience, errNoAnswer)
+	defer cancel()
+	results, err := c.client.run(limited, request)
+	if err != nil {
+		return nil, err
+	}
+	defer c.clean(results)
+	ends := make([]backend.Ending, len(programs))
+	for i := range programs {
+		if ends[i], err = ending(&results[i], &programs[i]); err == nil {
+			err = c.collect(limited, &ends[i], &results[i], &programs[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("running %q: %w", programs[i].Argv[0], err)
+		}
+	}
+	return ends, nil
+}
+
+// collect takes what a program left. Ids of files that were taken are removed
+// from r, so that clean does not look for them.
+func (c *connection) collect(ctx context.Context, end *backend.Ending, r *wireResult, p *backend.Program) error {
+	var err error
+	if id, there := r.FileIDs[stdoutName]; there {
+		if end.Stdout, err = c.fetch(ctx, r, stdoutName, id, p.Limits.Stdout); err != nil {
+			return fmt.Errorf("its standard output: %w", err)
+		}
+	}
+	for _, name := range p.Keep {
+		clean := path.Clean(name)
+		id, there := r.FileIDs[clean]
+		if !there {
+			continue
+		}
+		digest, err := c.fetch(ctx, r, clean, id, -1)
+		if err != nil {
+			return fmt.Errorf("file %q: %w", name, err)
+		}
+		end.Kept = append(end.Kept, backend.KeptFile{Path: name, Digest: digest})
+	}
+	return nil
+}
+
+// fetch brings the first limit bytes of a file to the store, all of it when
+// limit is negative.
+func (c *connection) fetch(ctx context.Context, r *wireResult, name, id string, limit int64) (cache.Digest, error) {
+	if c.process == nil {
+		content, err := c.download(ctx, id)
+		if err != nil {
+			return cache.Digest{}, err
+		}
+		defer content.Close()
+		return keep(ctx, c.store, &trusted{c: c.client, ctx: ctx, r: content}, limit)
+	}
+	from := filepath.Join(c.dir, filepath.Base(id))
+	f, err := os.OpenFile(from, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cache.Digest{}, &lostFile{id: id}
+	}
+	if err != nil {
+		return cache.Digest{}, err
+	}
+	defer f.Close()
+	digest, err := keep(ctx, c.store, f, limit)
+	if err != nil {
+		return cache.Digest{}, err
+	}
+	if c.depot.wants(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
+		delete(r.FileIDs, name)
+	}
+	return digest, nil
+}
+
+// adopt moves a file of the server's to where it is read from. What a program
+// made is mostly what the next one gets.
+func (c *connection) adopt(digest cache.Digest, from string) bool {
+	m := c.shelf.(mirror)
+	name, err := m.take(from)
+	if err != nil {
+		return false
+	}
+	if !c.depot.adopt(digest, name) {
+		m.drop(name)
+	}
+	return true
+}
+
+// clean removes the files of results that nobody took.
+func (c *connection) clean(results []wireResult) {
+	for i := range results {
+		for _, id := range results[i].FileIDs {
+			if c.process != nil {
+				os.Remove(filepath.Join(c.dir, filepath.Base(id)))
+				continue
+			}
+			uploads{c.client}.drop(id)
+		}
+	}
+}
+
+// inMemory is how much of an output is looked at before it is written: most are
+// short, and many are in the store already.
+const inMemory = 64 << 10
+
+// keep stores the first limit bytes of r, all when limit is negative.
+func keep(ctx context.Context, store cache.Store, r io.Reader, limit int64) (cache.Digest, error) {
+	if limit >= 0 {
+		r = io.LimitReader(r, limit)
+	}
+	var head bytes.Buffer
+	n, err := io.Copy(&head, io.LimitReader(r, inMemory))
+	if err != nil {
+		return cache.Digest{}, err
+	}
+	if n == inMemory {
+		return store.Put(ctx, io.MultiReader(&head, r))
+	}
+	digest := cache.SumBytes(head.Bytes())
+	if there, err := store.Has(ctx, digest); err != nil || there {
+		return digest, err
+	}
+	return store.Put(ctx, &head)
+}
+
+// trusted turns errors of reading an answer into ones about the server.
+type trusted struct {
+	c   *client
+	ctx context.Context
+	r   io.Reader
+}
+
+func (t *trusted) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = t.c.trouble(t.ctx, err)
+	}
+	return n, err
+}

@@ -1,0 +1,141 @@
+package gojudge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Server is one go-judge, which Sandboxes share. Methods are safe for
+// concurrent use.
+type Server struct {
+	// The address, or the program as it was asked for; for messages.
+	name    string
+	connect func(context.Context) (*connection, error)
+	opt     *Process // of one that is started; nil of one that runs already
+
+	turn   chan struct{} // holds one token, for whoever looks at what follows
+	conn   *connection   // nil before first use and after it was lost
+	closed bool
+}
+
+// connection is a server that was found to be a go-judge.
+type connection struct {
+	*client
+	name    string
+	about   *wireVersion
+	store   cache.Store
+	shelf   shelf
+	depot   *depot
+	sealed  bool   // programs cannot write to files of the shelf
+	dir     string // of the server's own files, when it is ours
+	process *process
+}
+
+// Room for blobs that nobody uses at the moment.
+const (
+	uploadRoom = 512 << 20
+	mirrorRoom = 1 << 30
+)
+
+func newServer(name string) *Server {
+	s := &Server{name: name, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
+// Connect returns the server at endpoint, such as "http://127.0.0.1:5050". It is
+// first talked to when it is needed. token is its -auth-token, "" for none.
+// Blobs come from store.
+func Connect(store cache.Store, endpoint, token string) *Server {
+	s := newServer("go-judge at " + endpoint)
+	s.connect = func(ctx context.Context) (*connection, error) {
+		c := newClient(endpoint, token)
+		about, err := c.version(ctx)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		shelf := uploads{c}
+		return &connection{client: c, name: s.name, about: about, store: store, shelf: shelf, depot: newDepot(shelf, store, uploadRoom)}, nil
+	}
+	return s
+}
+
+// use returns the connection, which is made when there is none.
+func (s *Server) use(ctx context.Context) (*connection, error) {
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	defer s.give()
+	if s.closed {
+		return nil, fmt.Errorf("%s: it was ended", s.name)
+	}
+	if s.conn != nil && s.conn.process.running() {
+		return s.conn, nil
+	}
+	s.drop()
+	c, err := s.connect(ctx)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, s.explain(err)
+	}
+	s.conn = c
+	return c, nil
+}
+
+func (s *Server) take(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Server) give() { s.turn <- struct{}{} }
+
+// drop lets go of a server that has ended by itself.
+func (s *Server) drop() {
+	if s.conn != nil {
+		s.conn.client.close()
+		s.conn.process.stop()
+		s.conn = nil
+	}
+}
+
+// explain says where it went wrong, once.
+func (s *Server) explain(err error) error {
+	return fmt.Errorf("%s: %w", s.name, err)
+}
+
+// Close removes what was uploaded, or ends the server when it is ours. A server
+// that was never used costs nothing. Sandboxes cannot be used afterwards.
+func (s *Server) Close() error {
+	<-s.turn
+	defer s.give()
+	s.closed = true
+	c := s.conn
+	if c == nil {
+		return nil
+	}
+	s.conn = nil
+	if c.process == nil {
+		c.depot.clear()
+		c.client.close()
+		return nil
+	}
+	c.client.close()
+	return c.process.stop()
+}
+
+// resultPatience is how long after its last limit a request may wait for its
+// turn in the server's queue, which others may use, too.
+const resultPatience = 10 * time.Minute
+
+var errNoAnswer = errors.New("it took the request and did not answer")
