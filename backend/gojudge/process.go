@@ -156,7 +156,10 @@ func (o *Process) startOnce(ctx context.Context, binary string, store cache.Stor
 	}
 	c, err := p.launch(ctx, binary, store)
 	if err != nil {
-		return nil, errors.Join(err, p.stop())
+		if left := p.stop(); left != nil {
+			err = errors.Join(err, left)
+		}
+		return nil, err
 	}
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -109,8 +110,11 @@ func (s *Server) drop() {
 	}
 }
 
-// explain says where it went wrong, once.
+// explain says where it went wrong, unless it is about the program to start.
 func (s *Server) explain(err error) error {
+	if _, says := err.(*backend.ToolError); says {
+		return err
+	}
 	return fmt.Errorf("%s: %w", s.name, err)
 }
 
@@ -132,6 +136,16 @@ func (s *Server) Close() error {
 	}
 	c.client.close()
 	return c.process.stop()
+}
+
+// Version returns the server's version, such as "v1.12.2". One of ours is
+// started for it.
+func (s *Server) Version(ctx context.Context) (string, error) {
+	c, err := s.use(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.about.BuildVersion, nil
 }
 
 // resultPatience is how long after its last limit a request may wait for its

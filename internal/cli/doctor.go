@@ -22,7 +22,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := command("doctor", "Check what evaluation needs on this machine",
 		`Doctor checks the programs, directories and leftovers that matter to a run, and
 says how to mend what is not right. It asks the Docker daemon when a backend of
-the configuration needs one, or with --containers. It exits with 3 when a run
+the configuration needs one, or with --containers, and the go-judge servers that
+it needs. It exits with 3 when a run
 could not work.`,
 		"  fevalgraph doctor",
 		func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context(), containers) })
@@ -42,6 +43,7 @@ func (a *app) runDoctor(ctx context.Context, containers bool) error {
 	findings := []finding{a.checkConfig(cfg, diags.HasErrors(), diags.Error())}
 	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), checkNetwork(), a.checkCache(cfg), a.checkLeftovers())
 	findings = append(findings, a.checkDocker(ctx, cfg, containers)...)
+	findings = append(findings, a.checkJudges(ctx, cfg)...)
 	missing := false
 	var rows [][]string
 	for _, f := range findings {

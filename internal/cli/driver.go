@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/backend/gojudge"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -27,6 +28,8 @@ func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
 		return p.localDriver(b, env), nil
 	case docker.Kind:
 		return p.dockerDriver(b, env), nil
+	case gojudge.Kind:
+		return nil, fmt.Errorf("a backend of the kind %q runs single programs, not pytest; problems with a pytest block need another", b.Kind)
 	}
 	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
 }
@@ -41,7 +44,7 @@ func (a *app) tools(b *lang.Backend) []string {
 
 // reapers end what dead runs left, by the kind of their backends.
 func (a *app) reapers() map[string]func(context.Context, backend.Entry) error {
-	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: a.dockerReaper()}
+	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: a.dockerReaper(), gojudge.Kind: gojudge.Reap}
 }
 
 // dockerReaper gives up on a daemon that cannot be talked to at its first

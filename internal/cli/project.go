@@ -38,6 +38,7 @@ type project struct {
 
 	registry *backend.Registry
 	daemon   *docker.Daemon // nil until a backend needs one
+	judges   judges
 }
 
 // store is a *cache.Disk, or a *cache.Layered over one that may not be changed.
@@ -91,7 +92,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 		return nil, err
 	}
 	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
+		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
 	})
 	if err != nil {
 		p.close()
@@ -211,7 +212,7 @@ func (p *project) close() error {
 	if p.index != nil && !p.reads {
 		note(p.index.Save())
 	}
-	for _, c := range []io.Closer{p.logCloser(), p.registryCloser(), p.daemonCloser()} {
+	for _, c := range []io.Closer{&p.judges, p.logCloser(), p.registryCloser(), p.daemonCloser()} {
 		if c != nil {
 			note(c.Close())
 		}
