@@ -12,13 +12,3 @@ type Recipe struct {
 	Context    cache.Digest // a tree
 	Afresh     bool         // take nothing from earlier builds
 }
-
-// RecipeError says that an image cannot be made as it is described: its
-// Dockerfile is wrong, or a command in it fails. That is for whoever wrote it to
-// mend, and neither a verdict nor the machinery's fault.
-type RecipeError struct{ Err error }
-
-func (e *RecipeError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e *RecipeError) Unwrap() error { return e.Err }

@@ -22,7 +22,7 @@ type ImageBuilder interface {
 	Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error)
 	// Build makes the image and returns what its content is, the same for
 	// images between which commands cannot tell. What is wrong with the recipe
-	// is a *backend.RecipeError.
+	// is a *backend.SettingError.
 	Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error)
 	// Find reports whether an image with the content of that digest is there,
 	// and has commands run in it.
@@ -55,7 +55,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	needed, err := i.Builder.Ingredients(ctx, text)
 	if err != nil {
-		return i.mistake(err)
+		return mistake(err)
 	}
 	i.text, i.needed = text, needed
 	m.Int("recipe", imageRecipe)
@@ -88,12 +88,12 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var log capped.Buffer
 	content, err := i.Builder.Build(ctx, recipe, io.MultiWriter(&log, w.Log))
 	if err != nil {
-		return graph.Outcome{}, i.mistake(err)
+		return graph.Outcome{}, mistake(err)
 	}
 	// A name may have come to mean another image while the build ran.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
-		return graph.Outcome{}, i.mistake(err)
+		return graph.Outcome{}, mistake(err)
 	}
 	for n := range needed {
 		if len(needed) != len(i.needed) || needed[n] != i.needed[n] {
@@ -137,10 +137,10 @@ func (i *Image) Lost(ctx context.Context, outputs []cache.Output) (string, error
 }
 
 // mistake makes what is wrong with the recipe the user's.
-func (i *Image) mistake(err error) error {
-	var recipe *backend.RecipeError
-	if errors.As(err, &recipe) {
-		return &graph.InputError{Err: fmt.Errorf("%s: %w", i.Dockerfile, err)}
+func mistake(err error) error {
+	var setting *backend.SettingError
+	if errors.As(err, &setting) {
+		return &graph.InputError{Err: setting}
 	}
 	return err
 }

@@ -33,14 +33,14 @@ const LabelImage = "fevalgraph.image"
 // Ingredients are what of the outside a build depends on, beside the Dockerfile
 // and its context: the platform, the arguments, and the images that are built
 // on, by their IDs. Missing ones are fetched as Options.Pull says. A Dockerfile
-// that cannot be read is a *backend.RecipeError.
+// that cannot be read is a *backend.SettingError.
 func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
 	names, err := bases(dockerfile, b.opt.Build.Args)
 	if err != nil {
-		return nil, err
+		return nil, b.wrongRecipe(err)
 	}
 	platform := b.opt.Platform
 	if platform == "" {
@@ -87,7 +87,7 @@ func (b *Backend) base(ctx context.Context, name string) (string, error) {
 // Build makes the image that containers are then made of, and returns what its
 // content is: a text that is the same for another build with the same content.
 // out gets what the build prints. What is wrong with the recipe is a
-// *backend.RecipeError.
+// *backend.SettingError.
 func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error) {
 	if b.err != nil {
 		return nil, b.err
@@ -107,10 +107,14 @@ func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (c
 	return content, nil
 }
 
+// wrongRecipe is the error for what whoever wrote the Dockerfile has to mend.
+func (b *Backend) wrongRecipe(err error) error {
+	return &backend.SettingError{Setting: "dockerfile", Err: fmt.Errorf("%s: %w", b.opt.Build.Name, err)}
+}
+
 func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
 	archive := newBuildContext(ctx, b.store, r)
 	defer archive.Close()
-	var failed *backend.RecipeError
 	args := map[string]*string{}
 	for _, a := range slices.Concat(proxies(b.opt.Env), b.opt.Build.Args) {
 		args[a.Name] = &a.Value
@@ -123,21 +127,23 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 	if err == nil {
 		said := capped.Buffer{Head: 1, Tail: keptOutput}
 		id, err = readBuild(answer.Body, io.MultiWriter(&said, out))
+		var failed *buildError
 		if errors.As(err, &failed) {
-			err = b.d.whose(ctx, failed, said.Bytes())
+			err = b.whose(ctx, failed, said.Bytes())
 		}
 		answer.Body.Close()
 	} else if errdefs.IsInvalidArgument(err) {
-		err = &backend.RecipeError{Err: err}
+		err = b.wrongRecipe(err)
 	}
+	var wrong *backend.SettingError
 	cause, unread := context.Cause(ctx), archive.failure()
 	switch {
 	case cause != nil:
 		return "", cause
 	case unread != nil: // the daemon only saw the context end
 		return "", fmt.Errorf("sending the context of %s: %w", b.opt.Build.Name, unread)
-	case errors.As(err, &failed):
-		return "", failed
+	case errors.As(err, &wrong):
+		return "", wrong
 	case err != nil:
 		return "", fmt.Errorf("building the image of %s: %w", b.opt.Build.Name, b.d.explain(err))
 	}
@@ -150,22 +156,27 @@ const keptOutput = 2 << 10
 
 // whose decides what a build that failed means. A daemon that is being stopped
 // ends the build's commands, too; it does not answer any more then.
-func (d *Daemon) whose(ctx context.Context, failed *backend.RecipeError, said []byte) error {
+func (b *Backend) whose(ctx context.Context, failed *buildError, said []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if _, err := d.api.Ping(ctx); err != nil {
+	if _, err := b.d.api.Ping(ctx); err != nil {
 		return err
 	}
-	if says(failed, "no space left on device") {
-		return errors.New(failed.Error()) // the machine's fault
+	if says(failed, "no space left on device") { // the machine's fault
+		return failed
 	}
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	const shown = 20
 	if len(lines) > shown {
 		lines = append([]string{"..."}, lines[len(lines)-shown:]...)
 	}
-	return &backend.RecipeError{Err: fmt.Errorf("%w; it ended with:\n  %s", failed.Err, strings.Join(lines, "\n  "))}
+	return b.wrongRecipe(fmt.Errorf("%w; it ended with:\n  %s", failed, strings.Join(lines, "\n  ")))
 }
+
+// buildError is how the daemon says that a build came to nothing.
+type buildError struct{ message string }
+
+func (e *buildError) Error() string { return e.message }
 
 // colours are what the daemon puts around what a command wrote to stderr.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
@@ -190,7 +201,7 @@ func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
 		case err != nil:
 			return "", err
 		case message.Error != "":
-			return "", &backend.RecipeError{Err: errors.New(strings.TrimSpace(message.Error))}
+			return "", &buildError{strings.TrimSpace(message.Error)}
 		case message.Aux.ID != "":
 			id = message.Aux.ID
 		}

@@ -164,7 +164,7 @@ func TestBuildEndings(t *testing.T) {
 	}{
 		{"a command fails", func(*fakeDaemon) http.HandlerFunc {
 			return says200Lines(`{"stream":"Step 1/1 : RUN false\n"}`, `{"stream":"\u001b[91mno\n\u001b[0m"}`, `{"errorDetail":{"code":1,"message":"x"},"error":"returned a non-zero code: 1"}`)
-		}, true, "returned a non-zero code: 1; it ended with:\n  Step 1/1 : RUN false\n  no"},
+		}, true, "dockerfile: box/Dockerfile: returned a non-zero code: 1; it ended with:\n  Step 1/1 : RUN false\n  no"},
 		{"refused", func(*fakeDaemon) http.HandlerFunc {
 			return fails(http.StatusBadRequest, "the --mount option requires BuildKit")
 		}, true, "requires BuildKit"},
@@ -181,7 +181,7 @@ func TestBuildEndings(t *testing.T) {
 			f.on["POST /build"] = try.answer(f)
 			b := f.builder()
 			_, err := b.Build(t.Context(), backend.Recipe{Dockerfile: "Dockerfile", Text: []byte("FROM x\n"), Context: contextTree(t, b.store, map[string]string{"a": "1"})}, io.Discard)
-			var recipe *backend.RecipeError
+			var recipe *backend.SettingError
 			if err == nil || errors.As(err, &recipe) != try.recipe || !strings.Contains(err.Error(), try.want) {
 				t.Errorf("recipe's fault: %t, want %t; error %v", errors.As(err, &recipe), try.recipe, err)
 			}

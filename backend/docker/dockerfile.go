@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 	"github.com/moby/buildkit/frontend/dockerfile/shell"
@@ -19,23 +18,24 @@ const emptyBase = "scratch"
 
 // bases lists the images that a Dockerfile takes something of, each once, in
 // order: those of FROM and of COPY --from that are not stages of its own. args
-// beat the defaults of the arguments that FROM may use.
+// beat the defaults of the arguments that FROM may use. An error is about the
+// Dockerfile.
 func bases(dockerfile []byte, args []Arg) ([]string, error) {
 	parsed, err := parser.Parse(bytes.NewReader(dockerfile))
 	if err != nil {
-		return nil, &backend.RecipeError{Err: err}
+		return nil, err
 	}
 	stages, arguments, err := instructions.Parse(parsed.AST, nil)
 	if err == nil && len(stages) == 0 {
 		err = errors.New("it has no FROM")
 	}
 	if err != nil {
-		return nil, &backend.RecipeError{Err: err}
+		return nil, err
 	}
 	lex := shell.NewLex(parsed.EscapeToken)
 	known, err := global(lex, arguments, args)
 	if err != nil {
-		return nil, &backend.RecipeError{Err: err}
+		return nil, err
 	}
 	var found []string
 	add := func(name string) {
@@ -49,7 +49,7 @@ func bases(dockerfile []byte, args []Arg) ([]string, error) {
 			err = fmt.Errorf("FROM %s names no image", stage.BaseName)
 		}
 		if err != nil {
-			return nil, &backend.RecipeError{Err: err}
+			return nil, err
 		}
 		if !isStage(stages[:i], name) {
 			add(name)

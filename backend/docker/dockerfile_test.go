@@ -1,12 +1,9 @@
 package docker
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 func TestBases(t *testing.T) {
@@ -50,8 +47,7 @@ func TestBasesRefuse(t *testing.T) {
 		"FROM a:${X\n":           "failed to process",
 	} {
 		_, err := bases([]byte(dockerfile), nil)
-		var recipe *backend.RecipeError
-		if !errors.As(err, &recipe) || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", dockerfile, err, want)
 		}
 	}
@@ -61,11 +57,7 @@ func FuzzBases(f *testing.F) {
 	f.Add([]byte("ARG A=1\nFROM a:$A AS b\nCOPY --from=c /x /x\n"))
 	f.Add([]byte("# escape=`\nFROM `\n a\nRUN <<E\nx\nE\n"))
 	f.Fuzz(func(t *testing.T, dockerfile []byte) {
-		found, err := bases(dockerfile, []Arg{{"A", "2"}})
-		var recipe *backend.RecipeError
-		if err != nil && !errors.As(err, &recipe) {
-			t.Errorf("%v", err)
-		}
+		found, _ := bases(dockerfile, []Arg{{"A", "2"}})
 		if slices.Contains(found, "") {
 			t.Errorf("a base without a name: %q", found)
 		}
