@@ -13,6 +13,7 @@ TOOLS     := $(CURDIR)/.tools
 UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
+GOJUDGE   := $(TOOLS)/bin/go-judge
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
@@ -25,13 +26,16 @@ TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 build:
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC)
+tools: $(UV) $(STATIC) $(GOJUDGE)
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
 
 $(STATIC): tools/go.mod tools/go.sum
 	cd tools && GOBIN=$(TOOLS)/bin $(GO) install honnef.co/go/tools/cmd/staticcheck
+
+$(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
+	cd tools/gojudge && GOBIN=$(TOOLS)/bin $(GO) install github.com/criyle/go-judge/cmd/go-judge
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
@@ -58,10 +62,11 @@ unit:
 race:
 	$(GO) test -race ./graph/... ./cache/... ./backend/... ./event/... ./view/...
 
-# The tests that need Python, uv and a Docker daemon; under FEVALGRAPH_TEST_REAL
-# and FEVALGRAPH_TEST_DOCKER, which with-docker sets, none may skip.
-real: build $(UV)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 scripts/with-docker $(DOCKER) \
+# The tests that need Python, uv, a Docker daemon and go-judge; under
+# FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
+# FEVALGRAPH_TEST_GOJUDGE none may skip.
+real: build $(UV) $(GOJUDGE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) scripts/with-docker $(DOCKER) \
 	env FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
 
 # SEED has the rounds of an earlier one again, which printed it.
