@@ -63,6 +63,15 @@ type Session interface {
 	Close(ctx context.Context) error
 }
 
+// Keeper is a Session that can be left behind for a person to look at.
+type Keeper interface {
+	// Keep makes Close leave the workspace, with everything ended in it. It is
+	// called between two Execs or after the last. how is the command by which
+	// a person enters it; it is empty when there is nothing to enter, and then
+	// Close removes all as ever.
+	Keep(ctx context.Context) (how string, err error)
+}
+
 // Spec describes a workspace.
 type Spec struct {
 	Name   string  // for people and registries: the node's address

@@ -74,6 +74,15 @@ type NodeRetry struct {
 	Wait    float64 `json:"wait"`
 }
 
+// NodeNote is something to know that is no part of the result, such as what a
+// node left behind and how to get at it.
+type NodeNote struct {
+	Type string `json:"type"` // node.note
+	Addr string `json:"addr"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
 // NodeReopened takes a NodeDone back: the node's stored outputs turned out to
 // be gone or damaged, or an input of it was made anew. Another NodeDone follows.
 type NodeReopened struct {
@@ -120,6 +129,7 @@ func (RunStart) event()     {}
 func (NodeQueued) event()   {}
 func (NodeStart) event()    {}
 func (NodeRetry) event()    {}
+func (NodeNote) event()     {}
 func (NodeReopened) event() {}
 func (NodeDone) event()     {}
 func (RunEnd) event()       {}

@@ -22,6 +22,7 @@ var every = []struct {
 		`{"type":"node.queued","addr":"pytest:kv/a[\"x\"]","kind":"pytest","key":"k","cause":"a <b> & c","changes":[{"field":"file x","old":"1","new":"2","via":"tests:kv"}]}`},
 	{NodeStart{Type: "node.start", Addr: "a", Kind: "k", Attempt: 1}, `{"type":"node.start","addr":"a","kind":"k","attempt":1}`},
 	{NodeRetry{Type: "node.retry", Addr: "a", Kind: "k", Attempt: 1, Reason: "r", Wait: 1.5}, `{"type":"node.retry","addr":"a","kind":"k","attempt":1,"reason":"r","wait":1.5}`},
+	{NodeNote{Type: "node.note", Addr: "a", Kind: "k", Text: "t"}, `{"type":"node.note","addr":"a","kind":"k","text":"t"}`},
 	{NodeReopened{Type: "node.reopened", Addr: "a", Kind: "k", State: Cached, Cause: "c"}, `{"type":"node.reopened","addr":"a","kind":"k","state":"cached","cause":"c"}`},
 	{NodeDone{Type: "node.done", Addr: "a", Kind: "k", State: Done, Key: "x", Cause: "c", Changes: []Change{{Field: "f"}}, Seconds: 0.25, Attempt: 2, Message: "m\nn", Log: "d/1"},
 		`{"type":"node.done","addr":"a","kind":"k","state":"done","key":"x","cause":"c","changes":[{"field":"f"}],"seconds":0.25,"attempt":2,"message":"m\nn","log":"d/1"}`},

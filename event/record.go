@@ -256,6 +256,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeStart](line)
 	case "node.retry":
 		return decodeAs[NodeRetry](line)
+	case "node.note":
+		return decodeAs[NodeNote](line)
 	case "node.reopened":
 		return decodeAs[NodeReopened](line)
 	case "node.done":

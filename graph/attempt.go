@@ -26,6 +26,7 @@ type update struct {
 	holes   bool          // ended: the outcome was made without some input
 	err     error         // ended
 	log     []byte        // ended
+	notes   []string      // ended
 	seconds float64       // ended
 }
 
@@ -109,7 +110,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 	started := time.Now()
 	u.outcome, u.err = runTask(ctx, n.Task, w)
 	u.seconds = time.Since(started).Seconds()
-	u.log = log.Bytes()
+	u.log, u.notes = log.Bytes(), w.notes
 	if u.outcome.Class == "" {
 		u.outcome.Class = cache.ClassDone
 	}
@@ -160,6 +161,9 @@ func (s *scheduler) take(ctx context.Context, u update) {
 	s.running--
 	s.poolOf(u.id).free++
 	s.release(u.id)
+	for _, text := range u.notes {
+		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: n.Addr, Kind: n.Kind, Text: text})
+	}
 	dirty := s.dirty[u.id]
 	delete(s.dirty, u.id)
 	switch {

@@ -182,6 +182,7 @@ type Work struct {
 	Forced  bool      // a person asked for the work, whatever is known
 	inputs  []input
 	index   map[string]int // of inputs by name
+	notes   []string
 }
 
 func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {
@@ -203,6 +204,10 @@ type input struct {
 func (w *Work) hasHoles() bool {
 	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
 }
+
+// Note tells whoever watches the run something that is no part of the outcome,
+// once the attempt is over.
+func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
 
 // Input returns the digest of a consumed output; false when the dependency
 // has no such output.

@@ -98,6 +98,33 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
+// A note is told whatever came of the attempt, before its end is.
+func TestNotes(t *testing.T) {
+	for _, err := range []error{nil, errors.New("unplugged")} {
+		p := newProject(t)
+		g := New()
+		add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			w.Note("look")
+			return Outcome{}, err
+		}})
+		o, seen := p.options(), &recorder{}
+		o.Sink = seen
+		p.executeWith(t.Context(), g, o)
+		var types []string
+		for _, e := range seen.events {
+			switch e := e.(type) {
+			case event.NodeNote:
+				types = append(types, e.Addr+" "+e.Text)
+			case event.NodeDone:
+				types = append(types, string(e.State))
+			}
+		}
+		if len(types) != 2 || types[0] != "a look" {
+			t.Errorf("%v: %q", err, types)
+		}
+	}
+}
+
 func TestBrokenIsNotStored(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"

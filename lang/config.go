@@ -125,6 +125,7 @@ type DockerBackend struct {
 	Pids     int
 	GPUs     string // "all", a number, "device=" and ids
 	NoInit   bool
+	Keep     string // whose containers stay: "never", "failed", "always"
 	Mounts   []Mount
 }
 

@@ -24,6 +24,7 @@ func (b *block) docker() *DockerBackend {
 	d.GPUs = b.shaped("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
+	d.Keep, _ = b.text("keep")
 	d.Mounts = b.mounts(d.Workdir)
 	return d
 }

@@ -120,6 +120,9 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Identity: d.identify, Environment: c.prepared,
 	}
+	if b := cell.Backend.Docker; b != nil {
+		run.Keep = pytest.Keep(b.Keep)
+	}
 	for _, m := range cp.Markers {
 		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})
 	}

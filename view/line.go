@@ -99,6 +99,13 @@ func (l lines) retry(prefix string, e event.NodeRetry) string {
 	return out + l.cut(text.Line(e.Reason, 0), text.Width(out)) + "\n"
 }
 
+// note is what to know beside the result. It may be a command, so nothing of it
+// is cut.
+func (l lines) note(prefix string, e event.NodeNote) string {
+	margin := strings.Repeat(" ", max(text.Width(prefix), 4))
+	return l.head(prefix, l.palette.Quiet("note"), e.Addr) + "\n" + margin + text.Line(e.Text, 0) + "\n"
+}
+
 // message indents m, cut to messageLines unless verbose.
 func (l lines) message(addr, m string, indent int) string {
 	margin := strings.Repeat(" ", indent)

@@ -110,6 +110,8 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 	switch e := e.(type) {
 	case event.NodeRetry:
 		above = v.lines.retry("", e)
+	case event.NodeNote:
+		above = v.lines.note("", e)
 	case event.NodeDone:
 		if trouble(e.State) || v.lines.verbose && v.lines.worthALine(e, ran) {
 			above = v.lines.done("", e)

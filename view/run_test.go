@@ -44,6 +44,7 @@ func eventfulRun() []step {
 		step{time.Second, ended("kvstore/c/pytest", event.Broken, 1, "last attempt broken", "starting uvx: connection refused\nhint: is the network up?")},
 		step{0, ended("kvstore/c/parse", event.Blocked, 0, "kvstore/c/pytest is broken", "")},
 		step{0, started("kvstore/d/pytest")},
+		step{0, event.NodeNote{Type: "node.note", Addr: "kvstore/d/pytest", Kind: "pytest", Text: "kept; to enter it: docker start fevalgraph-kept-0123456789 && docker exec -it -w '/workspace' fevalgraph-kept-0123456789 /bin/sh"}},
 		step{time.Second, ended("kvstore/d/pytest", event.Failed, 1, "never ran", long.String())},
 		step{0, started("kvstore/e/pytest")},
 		step{time.Second, ended("kvstore/e/pytest", event.Interrupted, 1, "never ran", "")},

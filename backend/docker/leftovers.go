@@ -25,8 +25,11 @@ type Leftover struct {
 	Node    string // of a container: the address it was made for
 	State   string // of a container: "running", "exited", "created" ...
 	Kept    bool   // it was left behind on purpose
+	Enter   string // of a kept container: the command that opens a shell in it
 	Created time.Time
 	Bytes   int64 // of an image, with what it shares with others
+
+	workspace string // of a container: its directory on this machine, "" for none
 }
 
 // IsImage reports whether it is an image, not a container.
@@ -67,10 +70,15 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		if len(c.Names) > 0 {
 			name = strings.TrimPrefix(c.Names[0], "/")
 		}
-		left = append(left, Leftover{
+		l := Leftover{
 			ID: c.ID, Name: name, Project: c.Labels[LabelProject], Run: c.Labels[LabelRun], Node: c.Labels[LabelNode],
-			State: c.State, Kept: c.Labels[LabelKeep] != "", Created: time.Unix(c.Created, 0),
-		})
+			State: c.State, Kept: c.Labels[LabelKeep] != "" || strings.HasPrefix(name, keptPrefix), Created: time.Unix(c.Created, 0),
+			workspace: workspaceOf(&c),
+		}
+		if l.Kept {
+			l.Enter = enter(name, c.Labels[LabelWorkdir])
+		}
+		left = append(left, l)
 	}
 	for _, i := range images {
 		// A ground on an image that was built has that one's labels, too.
@@ -98,7 +106,7 @@ const noTag = "<none>:<none>"
 // success.
 func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 	if !l.IsImage() {
-		return d.remove(ctx, l.ID)
+		return d.removeKept(ctx, l)
 	}
 	ctx, cancel := d.call(ctx)
 	defer cancel()

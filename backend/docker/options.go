@@ -15,6 +15,7 @@ const (
 	LabelRun     = "fevalgraph.run"     // Options.Run
 	LabelSession = "fevalgraph.session" // id of the session
 	LabelNode    = "fevalgraph.node"    // Spec.Name
+	LabelWorkdir = "fevalgraph.workdir" // of the session in the container
 	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
 )
 

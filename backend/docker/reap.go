@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -58,7 +59,7 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	}
 	defer d.Close()
 	if e.Keep {
-		return d.halt(ctx, namePrefix+e.ID)
+		return errors.Join(d.halt(ctx, namePrefix+e.ID), d.halt(ctx, keptPrefix+e.ID))
 	}
 	if e.Opened.Add(d.wait.call).After(time.Now()) {
 		if err := d.await(ctx, namePrefix+e.ID, until); err != nil {

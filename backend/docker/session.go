@@ -98,7 +98,7 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
-	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name}
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir}
 	if keep {
 		labels[LabelKeep] = "true"
 	}

@@ -104,14 +104,15 @@ func (a *app) checkDocker(ctx context.Context, cfg *lang.Config, asked bool) []f
 		rootless = ", without root"
 	}
 	found := []finding{{"docker", "ok", fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
-	return append(found, a.checkContainers(ctx, daemon))
+	return append(found, a.checkContainers(ctx, daemon)...)
 }
 
-func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) finding {
+func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) []finding {
 	left, err := a.leftovers(ctx, daemon, a.projectState())
 	if err != nil {
-		return finding{"containers", "warning", err.Error()}
+		return []finding{{"containers", "warning", err.Error()}}
 	}
+	var found []finding
 	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
@@ -122,6 +123,7 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) findin
 			built++
 		case l.Kept:
 			kept++
+			found = append(found, finding{"kept", "ok", l.Node + ": " + l.Enter})
 		default:
 			containers++
 		}
@@ -130,8 +132,12 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) findin
 	if built > 0 {
 		said += fmt.Sprintf("; %s built from a Dockerfile", text.Count(built, "image"))
 	}
+	state := "ok"
 	if containers > 0 {
-		return finding{"containers", "warning", said + "; `fevalgraph clean --containers` removes them"}
+		state = "warning"
 	}
-	return finding{"containers", "ok", said}
+	if containers+kept > 0 {
+		said += "; `fevalgraph clean --containers` removes them"
+	}
+	return append([]finding{{"containers", state, said}}, found...)
 }

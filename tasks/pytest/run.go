@@ -43,6 +43,7 @@ type Run struct {
 	RelativeAssets bool  // variables name assets relative to the workspace
 	Ports          []int // that the tests, or what they start, listen on
 	Repeat         int
+	Keep           Keep // leave workspaces for a person to enter; in no key
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -191,8 +192,16 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		defer session.Close(context.WithoutCancel(ctx))
 	}
 	if err != nil {
+		r.keep(ctx, w, session, nil, err)
 		return graph.Outcome{}, err
 	}
+	outcome, exit, err := r.test(ctx, w, session, python, setup)
+	r.keep(ctx, w, session, &exit, err)
+	return outcome, err
+}
+
+// test runs pytest in a workspace that is ready, and stores what it leaves.
+func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
 	env := r.environ(session.Dir())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
@@ -201,9 +210,10 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 	redacted.Close()
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("running pytest: %w", err)
+		return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", err)
 	}
-	return r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
+	outcome, err := r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
+	return outcome, exit, err
 }
 
 // open makes the workspace: the submission, what the set-up commands make of

@@ -1,0 +1,77 @@
+package pytest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// keepers is a backend whose sessions count how often they were to be kept.
+type keepers struct {
+	*fake.Backend
+	kept *int
+}
+
+func (k keepers) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	s, err := k.Backend.Open(ctx, spec)
+	return keepable{s, k.kept}, err
+}
+
+type keepable struct {
+	backend.Session
+	kept *int
+}
+
+func (k keepable) Keep(context.Context) (string, error) {
+	*k.kept++
+	return "enter", nil
+}
+
+func TestKeep(t *testing.T) {
+	good, red := backend.Exit{}, backend.Exit{Code: 1}
+	slow := backend.Exit{Code: -1, Signal: "killed", TimedOut: true}
+	unplugged := errors.New("unplugged")
+	for _, try := range []struct {
+		keep  Keep
+		exit  backend.Exit
+		err   error
+		setup int // exit code
+		want  int
+	}{
+		{keep: "", exit: red}, {keep: KeepNever, exit: red}, {keep: KeepNever, err: unplugged},
+		{keep: KeepFailed, exit: good},
+		{keep: KeepFailed, exit: red, want: 1},
+		{keep: KeepFailed, exit: slow, want: 1},
+		{keep: KeepFailed, err: unplugged, want: 1},
+		{keep: KeepFailed, setup: 127, want: 1},
+		{keep: KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
+		{keep: KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
+		{keep: KeepFailed, err: context.Canceled, want: 1}, // of somebody else: this run goes on
+		{keep: KeepAlways, exit: good, want: 1},
+		{keep: KeepAlways, exit: red, want: 1},
+	} {
+		s, kept := newBench(t), 0
+		s.run.Backend, s.run.Keep, s.run.Setup = keepers{s.box, &kept}, try.keep, []string{"set up"}
+		s.setup = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: try.setup}, nil }
+		s.tests = func(c *fake.Call) (backend.Exit, error) {
+			if try.exit.Code == 0 && try.err == nil {
+				passing(c)
+			}
+			return try.exit, try.err
+		}
+		st, _ := s.execute()
+		if kept != try.want {
+			t.Errorf("%s, %+v, %v: kept %d, want %d (%s: %s)", try.keep, try.exit, try.err, kept, try.want, st.State, st.Message)
+		}
+		if setting := (*backend.SettingError)(nil); errors.As(try.err, &setting) && (st.State != event.Failed || !st.Input) {
+			t.Errorf("%v: %s", try.err, st.State)
+		}
+		if absent := (*backend.AbsentError)(nil); errors.As(try.err, &absent) && st.State != event.Skipped {
+			t.Errorf("%v: %s", try.err, st.State)
+		}
+	}
+}
