@@ -67,7 +67,7 @@ race:
 # FEVALGRAPH_TEST_GOJUDGE none may skip.
 real: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) scripts/with-docker $(DOCKER) \
-	env FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./internal/fnmatch/...
+	env FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./bench/gojudge ./internal/fnmatch/...
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

@@ -55,6 +55,7 @@ var rooms = []room{
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
+	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/judge", []string{"backend/lightcp", "report"}, "it speaks to judge servers and reads results"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph"}, "it measures the engine alone, and the program from outside"},
 }
