@@ -116,9 +116,7 @@ func (b *box) followSize(ctx context.Context, id string, terminal int) (stop fun
 		for {
 			select {
 			case <-changed:
-				if width, height, err := term.GetSize(terminal); err == nil {
-					_ = b.d.api.ContainerExecResize(ctx, id, container.ResizeOptions{Width: uint(width), Height: uint(height)})
-				}
+				b.resize(ctx, id, terminal)
 			case <-done:
 				return
 			}
@@ -127,6 +125,21 @@ func (b *box) followSize(ctx context.Context, id string, terminal int) (stop fun
 	return func() {
 		signal.Stop(changed)
 		close(done)
+	}
+}
+
+// resize is best effort. Daemons refuse while the command has not quite begun.
+func (b *box) resize(ctx context.Context, id string, terminal int) {
+	const attempts, pause = 10, 50 * time.Millisecond
+	for range attempts {
+		width, height, err := term.GetSize(terminal)
+		if err != nil {
+			return
+		}
+		if b.d.api.ContainerExecResize(ctx, id, container.ResizeOptions{Width: uint(width), Height: uint(height)}) == nil {
+			return
+		}
+		time.Sleep(pause)
 	}
 }
 
