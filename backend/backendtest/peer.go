@@ -16,7 +16,10 @@ import (
 // peerVariable makes the test binary a peer.
 const peerVariable = "BACKENDTEST_PEER"
 
-// Main is for the TestMain of packages that call TestBackend or TestPorts. It
+// leakedVariable is in the environment of all tests, where no command may find it.
+const leakedVariable = "LEAKED"
+
+// Main is for the TestMain of packages that call the suite or a part of it. It
 // runs the tests; the suite also puts the test binary into workspaces as the
 // program "peer", because no image can be trusted to have one that listens:
 //
@@ -24,6 +27,10 @@ const peerVariable = "BACKENDTEST_PEER"
 //	peer ask ADDRESS           print the word, or exit with 1
 func Main(m *testing.M) int {
 	if os.Getenv(peerVariable) == "" {
+		if err := os.Setenv(leakedVariable, "from the caller"); err != nil {
+			fmt.Println(err)
+			return 1
+		}
 		return m.Run()
 	}
 	if err := peer(os.Args[1:]); err != nil {

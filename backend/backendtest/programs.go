@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -76,7 +77,9 @@ func testFilesOut(t *testing.T, open Opener) {
 }
 
 func testEnvironment(t *testing.T, open Opener, ambient []string) {
-	t.Setenv("LEAKED", "from the caller")
+	if os.Getenv(leakedVariable) == "" {
+		t.Fatal("TestMain does not call Main")
+	}
 	b, _ := open(t)
 	s := session(t, b)
 	cmd := backend.Command{

@@ -20,13 +20,15 @@ const (
 	pythonImage = "fevalgraph-test/python:latest"
 )
 
-// daemon returns the daemon that the tests may use. Without one they are
-// skipped, unless the caller says that there is one.
+// daemon returns the daemon that the tests may use, at the same time as others:
+// containers take longer to come and go than to work. Without a daemon tests
+// are skipped, unless the caller says that there is one.
 func daemon(t *testing.T) *docker.Daemon {
 	t.Helper()
 	if os.Getenv("FEVALGRAPH_TEST_DOCKER") == "" {
 		t.Skip("needs a Docker daemon; make test has one")
 	}
+	t.Parallel()
 	d, err := docker.Connect(docker.Endpoint{Host: os.Getenv("DOCKER_HOST")})
 	if err != nil {
 		t.Fatal(err)
@@ -39,10 +41,12 @@ func TestConformance(t *testing.T) {
 	d := daemon(t)
 	// The suite's own program needs the C library that it was linked with.
 	t.Run("mounted", func(t *testing.T) {
+		t.Parallel()
 		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE")
 	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
+		t.Parallel()
 		open := opener(d, docker.Options{Image: baseImage, Copy: true})
 		backendtest.TestFiles(t, open)
 		backendtest.TestPrograms(t, open)
