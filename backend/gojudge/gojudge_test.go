@@ -52,3 +52,13 @@ func TestConformance(t *testing.T) {
 		return gojudge.New(s, gojudge.Options{Versions: versions}), store
 	})
 }
+
+// The same, of a server that runs already.
+func TestEndpointConformance(t *testing.T) {
+	store := newStore(t)
+	s := gojudge.Connect(store, "http://"+listen(t, t.TempDir(), "s3cr3t"), "s3cr3t")
+	defer s.Close()
+	backendtest.TestSandbox(t, func(*testing.T) (backend.Sandbox, cache.Store) {
+		return gojudge.New(s, gojudge.Options{}), store
+	})
+}

@@ -21,8 +21,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// program is a script with limits that it does not reach.
-func program(script string) backend.Program {
+// programOf is a script with limits that it does not reach.
+func programOf(script string) backend.Program {
 	return backend.Program{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"},
 		Limits: backend.Limits{CPU: 30 * time.Second, Clock: time.Minute, Memory: 256 << 20, Processes: 32, Stdout: 1 << 20, Stderr: 1 << 20, Kept: 1 << 20}}
 }
@@ -103,7 +103,7 @@ func TestOwnServer(t *testing.T) {
 	server := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry, Parallelism: 1})
 	box := gojudge.New(server, gojudge.Options{})
 	nothingLeft(t, scratch)
-	if got := say(t, box, store, program("echo hello")); got != "hello\n" {
+	if got := say(t, box, store, programOf("echo hello")); got != "hello\n" {
 		t.Errorf("got %q", got)
 	}
 	made := ids(t, scratch)
@@ -114,7 +114,7 @@ func TestOwnServer(t *testing.T) {
 		t.Error(err)
 	}
 	nothingLeft(t, scratch, made...)
-	if _, err := box.Run(t.Context(), program("true")); err == nil {
+	if _, err := box.Run(t.Context(), programOf("true")); err == nil {
 		t.Error("a server that was ended runs programs")
 	}
 	if err := registry.Close(); err != nil {
@@ -135,7 +135,7 @@ func TestServerKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat := program("cat f; cat")
+	cat := programOf("cat f; cat")
 	cat.Stdin, cat.Files = blob, []backend.File{{Path: "f", Digest: blob}}
 	if got := say(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
 		t.Fatalf("got %q", got)
@@ -143,7 +143,7 @@ func TestServerKilled(t *testing.T) {
 	first := ids(t, scratch)
 	process := server(t, scratch)
 	time.AfterFunc(300*time.Millisecond, func() { process.Kill() })
-	ends, err := box.Run(t.Context(), program("sleep 50"))
+	ends, err := box.Run(t.Context(), programOf("sleep 50"))
 	if err == nil || !strings.Contains(err.Error(), "it ended while it worked (signal: killed)") {
 		t.Errorf("got %+v, %v", ends, err)
 	}
@@ -167,7 +167,7 @@ func TestReap(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry})
-	say(t, gojudge.New(s, gojudge.Options{}), store, program("true"))
+	say(t, gojudge.New(s, gojudge.Options{}), store, programOf("true"))
 	made := ids(t, scratch)
 	// The run is gone without a word: its lock is free, its server is not told.
 	if err := registry.Close(); err != nil {
@@ -199,7 +199,7 @@ func TestEndpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat := program("cat f")
+	cat := programOf("cat f")
 	cat.Files = []backend.File{{Path: "f", Digest: blob}}
 	for range 2 {
 		say(t, box, store, cat)
@@ -225,7 +225,7 @@ func TestEndpoint(t *testing.T) {
 	}
 	other := gojudge.Connect(store, "http://"+address, "wrong")
 	defer other.Close()
-	if _, err := gojudge.New(other, gojudge.Options{}).Run(t.Context(), program("true")); err == nil || !strings.Contains(err.Error(), "token") {
+	if _, err := gojudge.New(other, gojudge.Options{}).Run(t.Context(), programOf("true")); err == nil || !strings.Contains(err.Error(), "token") {
 		t.Errorf("with a wrong token: %v", err)
 	}
 }
@@ -299,7 +299,7 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Connect(store, page.URL, ""), "is no go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},
 	} {
-		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), program("true"))
+		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), programOf("true"))
 		var tool *backend.ToolError
 		if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, &tool) != test.tool {
 			t.Errorf("got %v; want %q", err, test.want)
