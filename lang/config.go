@@ -153,6 +153,7 @@ type Mount struct {
 	Source   string // absolute
 	Target   string // absolute, clean
 	ReadOnly bool
+	Unhashed bool // what is in it is in no key
 	Range    diag.Range
 }
 

@@ -90,6 +90,11 @@ func (b *block) mounts(workdir string) []Mount {
 		mount.Source, _ = m.path("source")
 		mount.Target = m.place("target")
 		mount.ReadOnly, _ = m.truth("read_only")
+		content, _ := m.text("content")
+		mount.Unhashed = content == "unhashed"
+		if writable, g := m.truth("read_only"); g == isSet && !writable && !mount.Unhashed {
+			m.reject("read_only", "bad-value", "Writable mount", "Containers can write to it, so what is in it when tests run is not what keys would say.", `content = "unhashed" says that verdicts do not depend on it`)
+		}
 		for _, taken := range []string{workdir, ownPlaces} {
 			if m.attrs["target"] != nil && (within(mount.Target, taken) || within(taken, mount.Target)) {
 				m.reject("target", "bad-path", "Place in use", fmt.Sprintf("%s is for the workspace and for fevalgraph's own files.", taken), "mount it elsewhere")

@@ -62,11 +62,12 @@ func dockerSchema() BlockSchema {
 		),
 		Blocks: []BlockSchema{{
 			Name: "mount", Repeats: true,
-			Doc: "A file or directory of the daemon's machine that containers see. Its content is in no key.",
+			Doc: "A file or directory of the daemon's machine that containers see.",
 			Attributes: []AttributeSchema{
 				{Name: "source", Type: TypeText, Required: true, Doc: "Path, relative to the file that says it. It must exist."},
 				{Name: "target", Type: TypeText, Required: true, Doc: "Absolute path in the container."},
 				{Name: "read_only", Type: TypeBool, Default: "true", Doc: "Keep containers from writing to it."},
+				{Name: "content", Type: TypeText, Default: `"hashed"`, Values: []string{"hashed", "unhashed"}, Doc: "Whether what is in it enters keys. It cannot where containers write to it, and where the daemon is on another machine: say \"unhashed\" there."},
 			},
 		}},
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
@@ -18,7 +19,9 @@ type driver struct {
 	Driver
 	base     []pytest.Var // the backend's part of the environment
 	identify func(context.Context) (backend.Identity, error)
-	image    []graph.Dep // on what makes the image that it runs commands in, if that is made
+	image    []graph.Dep    // on what makes the image that it runs commands in, if that is made
+	mounts   []graph.Dep    // on what is in its mounts
+	mounted  []*tasks.Mount // their tasks
 }
 
 func (c *compiler) driver(b *lang.Backend) (*driver, error) {
@@ -37,6 +40,7 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 		}
 	}
+	d.mounts, d.mounted = c.mounts(b, made)
 	c.backends[b] = d
 	return d, nil
 }

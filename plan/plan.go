@@ -20,6 +20,7 @@ const (
 	KindSubmission  = "submission"
 	KindContext     = "context" // of an image's build
 	KindImage       = "image"
+	KindMount       = "mount" // what is in a mount of a backend
 	KindPytest      = "pytest"
 	KindParse       = "parse"
 	KindAggregate   = "aggregate"

@@ -102,7 +102,7 @@ func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part
 		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
 		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
 	}
-	deps = append(deps, d.image...)
+	deps = append(append(deps, d.image...), d.mounts...)
 	for _, a := range answer.Checkpoint.Assets {
 		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
 	}
@@ -119,6 +119,9 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Identity: d.identify, Environment: c.prepared,
+	}
+	for _, m := range d.mounted {
+		run.Steady = append(run.Steady, m.Unchanged)
 	}
 	if b := cell.Backend.Docker; b != nil {
 		run.Keep = pytest.Keep(b.Keep)

@@ -142,7 +142,8 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("capabilities", strings.Join(o.Capabilities, " "), len(o.Capabilities) > 0)
 	add("init", "none", o.NoInit)
 	for _, m := range o.Mounts {
-		// What is mounted from where is the machine's affair; see Mount.
+		// Where it is mounted from is the machine's affair. What is in it is not
+		// of the backend's, either: somebody who can read it has to tell.
 		mode := "read-write"
 		if m.ReadOnly {
 			mode = "read-only"
@@ -150,4 +151,13 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 		add("mount "+m.Target, mode, true)
 	}
 	return identity, nil
+}
+
+// Elsewhere names the daemon when its machine may be another one than this,
+// whose files it mounts then; "" is this machine.
+func (b *Backend) Elsewhere() string {
+	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {
+		return ""
+	}
+	return "the daemon at " + b.d.host
 }

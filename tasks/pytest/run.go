@@ -43,7 +43,10 @@ type Run struct {
 	RelativeAssets bool  // variables name assets relative to the workspace
 	Ports          []int // that the tests, or what they start, listen on
 	Repeat         int
-	Keep           Keep // leave workspaces for a person to enter; in no key
+	// Steady are asked after the tests whether what they read in place is still
+	// what the key says. An error means that it is not.
+	Steady []func() error
+	Keep   Keep // leave workspaces for a person to enter; in no key
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -211,6 +214,11 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	redacted.Close()
 	if err != nil {
 		return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", err)
+	}
+	for _, steady := range r.Steady {
+		if err := steady(); err != nil {
+			return graph.Outcome{}, exit, err
+		}
 	}
 	outcome, err := r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
 	return outcome, exit, err

@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// distant is a Driver whose commands may run on another machine.
+type distant interface {
+	// Elsewhere names that machine; "" is this one.
+	Elsewhere() string
+}
+
+// mounts adds the nodes that tell what is mounted on a backend, and returns the
+// edges of what runs there and the tasks of the nodes.
+func (c *compiler) mounts(b *lang.Backend, d Driver) (deps []graph.Dep, hashed []*tasks.Mount) {
+	if b.Docker == nil {
+		return nil, nil
+	}
+	for _, m := range b.Docker.Mounts {
+		if m.Unhashed {
+			continue
+		}
+		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: c.sources.States, Elsewhere: func() string {
+			if far, ok := d.(distant); ok {
+				return far.Elsewhere()
+			}
+			return ""
+		}}
+		id := c.plan.Graph.Add(graph.Node{Addr: KindMount + ":" + b.Addr() + m.Target, Kind: KindMount, Task: task, Pool: inProcessPool,
+			Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
+		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
+		hashed = append(hashed, task)
+	}
+	return deps, hashed
+}

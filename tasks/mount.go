@@ -1,0 +1,182 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Mount is the task that tells what is in a file or directory of this machine
+// which commands of a backend see in place. Its only output, MountOutput, is a
+// list; the files themselves may be large and are not stored.
+//
+// Commands see files as they are here, so the list has what a copy would lose:
+// every mode bit, and owners where these decide who may read. Links are what
+// they say, wherever that leads in a container.
+type Mount struct {
+	Target string // of the backend: what people know it by
+	Source string // absolute path
+	States FileStates
+	// Elsewhere names the machine that Source is on when that is not this one.
+	Elsewhere func() string
+
+	list string // of the last Describe
+}
+
+// MountOutput is the name of Mount's output.
+const MountOutput = "content"
+
+// Describe implements graph.Task.
+func (t *Mount) Describe(_ context.Context, m *graph.Manifest) error {
+	entries, err := t.scan()
+	if err != nil {
+		return err
+	}
+	m.Int("recipe", 1)
+	for _, e := range entries {
+		m.String("file "+e.path, e.is)
+	}
+	t.list = listing(entries)
+	return nil
+}
+
+// Predict implements graph.Predictor.
+func (t *Mount) Predict() ([]cache.Output, error) {
+	return []cache.Output{{Name: MountOutput, Digest: cache.SumBytes([]byte(t.list))}}, nil
+}
+
+// Run implements graph.Task.
+func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	d, err := cache.PutBytes(ctx, w.Store, []byte(t.list))
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing what is in the mount: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: MountOutput, Digest: d}}}, nil
+}
+
+// Unchanged returns an error unless the mount is what it was when it was
+// described: whatever saw something else on the way says nothing about that.
+// It may be called while others do.
+func (t *Mount) Unchanged() error {
+	entries, err := t.scan()
+	if err != nil {
+		return fmt.Errorf("looking at the mount %s again: %w", t.Target, err)
+	}
+	if listing(entries) != t.list {
+		return fmt.Errorf("the mount %s changed while the tests ran", t.Target)
+	}
+	return nil
+}
+
+// mounted is one entry of a mount.
+type mounted struct {
+	path string // below the source, "." is the source itself
+	is   string // all that commands can tell of it
+}
+
+func listing(entries []mounted) string {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%q %s\n", e.path, e.is)
+	}
+	return b.String()
+}
+
+// scan lists the mount in lexical order. What cannot be read is the user's to
+// mend, all but a file that changes while it is hashed.
+func (t *Mount) scan() ([]mounted, error) {
+	if where := t.Elsewhere(); where != "" {
+		return nil, &graph.InputError{Err: fmt.Errorf(`mount %s: %s is on another machine, of %s, and cannot be read here (hint: content = "unhashed" keeps it out of keys)`, t.Target, t.Source, where)}
+	}
+	// The daemon follows links on the way to a source, too.
+	root, err := filepath.EvalSymlinks(t.Source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: there is no %s (hint: source is a path of the daemon's machine, and has to be there before)", t.Target, t.Source)}
+	}
+	if err != nil {
+		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: %w", t.Target, err)}
+	}
+	var entries []mounted
+	var errs []error
+	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
+		var is string
+		if err == nil {
+			is, err = t.describe(abs, d)
+		}
+		if isRace(err) {
+			return err
+		}
+		if err != nil {
+			errs = append(errs, err)
+			return nil
+		}
+		rel, err := filepath.Rel(root, abs)
+		entries = append(entries, mounted{filepath.ToSlash(rel), is})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(errs) > 0 {
+		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: %w", t.Target, joinSome(errs))}
+	}
+	return entries, nil
+}
+
+func (t *Mount) describe(abs string, d fs.DirEntry) (string, error) {
+	info, err := d.Info()
+	if err != nil {
+		return "", err
+	}
+	if !utf8.ValidString(abs) {
+		return "", fmt.Errorf("the file name %q is not valid UTF-8", abs)
+	}
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		target, err := os.Readlink(abs)
+		return fmt.Sprintf("link to %q", target), err
+	case mode.IsDir():
+		return "directory " + access(info), nil
+	case mode.IsRegular():
+		digest, err := t.States.Digest(abs, info)
+		if err != nil {
+			return "", fmt.Errorf("hashing %s: %w", abs, err)
+		}
+		return digest.String() + " " + access(info), nil
+	default:
+		return "", fmt.Errorf(`%s is a %s, which cannot be hashed (hint: content = "unhashed" keeps the mount out of keys)`, abs, kindOf(mode.Type()))
+	}
+}
+
+// access is the mode, and the owner where others may do less than the owner
+// or the group.
+func access(info fs.FileInfo) string {
+	mode := info.Mode()
+	text := fmt.Sprintf("%04o", mode.Perm())
+	for _, bit := range []struct {
+		mode fs.FileMode
+		name string
+	}{{fs.ModeSetuid, " setuid"}, {fs.ModeSetgid, " setgid"}, {fs.ModeSticky, " sticky"}} {
+		if mode&bit.mode != 0 {
+			text += bit.name
+		}
+	}
+	const readAndEnter = 0o5
+	others := mode.Perm() & readAndEnter
+	if mode.Perm()>>6&readAndEnter == others && mode.Perm()>>3&readAndEnter == others {
+		return text
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		text += fmt.Sprintf(" of %d:%d", owner.Uid, owner.Gid)
+	}
+	return text
+}

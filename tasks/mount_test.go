@@ -1,0 +1,135 @@
+package tasks
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+func mountOf(t *testing.T, source string) *Mount {
+	index, err := cache.OpenFileIndex(filepath.Join(t.TempDir(), "files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Mount{Target: "/data", Source: source, States: index, Elsewhere: func() string { return "" }}
+}
+
+// content is the digest of what the task's output would be.
+func content(t *testing.T, m *Mount) cache.Digest {
+	t.Helper()
+	if err := m.Describe(t.Context(), &graph.Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := m.Predict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outputs[0].Digest
+}
+
+// Whatever commands could tell of a mount makes it another one; where it is
+// does not.
+func TestMount(t *testing.T) {
+	do := func(steps ...error) {
+		t.Helper()
+		if err := errors.Join(steps...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	do(os.MkdirAll(at("sub/empty"), 0o755), os.WriteFile(at("sub/f"), []byte("one"), 0o644), os.Symlink("/etc/hosts", at("out")))
+	m := mountOf(t, dir)
+	last := content(t, m)
+	if content(t, m) != last {
+		t.Error("it differs from itself")
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		same bool
+	}{
+		{"content of the same size", func() error { return os.WriteFile(at("sub/f"), []byte("two"), 0o644) }, false},
+		{"mode", func() error { return os.Chmod(at("sub/f"), 0o755) }, false},
+		{"who may read", func() error { return os.Chmod(at("sub/f"), 0o700) }, false},
+		{"mode of a directory", func() error { return os.Chmod(at("sub/empty"), 0o555) }, false},
+		{"name", func() error { return os.Rename(at("sub/f"), at("sub/g")) }, false},
+		{"added", func() error { return os.WriteFile(at("sub/f"), nil, 0o644) }, false},
+		{"deleted", func() error { return os.Remove(at("sub/f")) }, false},
+		{"empty directory", func() error { return os.Remove(at("sub/empty")) }, false},
+		{"target of a link", func() error {
+			return errors.Join(os.Remove(at("out")), os.Symlink("/etc/passwd", at("out")))
+		}, false},
+		{"place", func() error {
+			moved := dir + "-moved"
+			m = mountOf(t, moved)
+			return os.Rename(dir, moved)
+		}, true},
+	} {
+		before := m
+		do(step.do())
+		if step.same {
+			if now := content(t, m); now != last {
+				t.Errorf("%s: it is another", step.name)
+			}
+			continue
+		}
+		if err := before.Unchanged(); err == nil || err.Error() != "the mount /data changed while the tests ran" {
+			t.Errorf("%s: nobody notices: %v", step.name, err)
+		}
+		now := content(t, m)
+		if now == last {
+			t.Errorf("%s: it is the same", step.name)
+		}
+		if err := m.Unchanged(); err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		last = now
+	}
+}
+
+func TestMountOfAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := mountOf(t, file)
+	before := content(t, m)
+	if err := os.WriteFile(file, []byte("two!"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if content(t, m) == before {
+		t.Error("it is the same")
+	}
+}
+
+// What cannot be hashed is the user's to mend, never a smaller hash.
+func TestMountCannotBeHashed(t *testing.T) {
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	far := mountOf(t, dir)
+	far.Elsewhere = func() string { return "the daemon at tcp://far:2376" }
+	for _, try := range []struct {
+		m    *Mount
+		want string
+	}{
+		{mountOf(t, dir), `is a socket, which cannot be hashed (hint: content = "unhashed"`},
+		{mountOf(t, filepath.Join(dir, "absent")), "mount /data: there is no "},
+		{far, "is on another machine, of the daemon at tcp://far:2376, and cannot be read here (hint: content = "},
+	} {
+		err := try.m.Describe(t.Context(), &graph.Manifest{})
+		if err == nil || !graph.IsInput(err) || !strings.Contains(err.Error(), try.want) {
+			t.Errorf("got %v, want %q", err, try.want)
+		}
+	}
+}
