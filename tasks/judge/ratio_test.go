@@ -1,0 +1,202 @@
+package judge
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+func exited(code int) end { return end{Status: backend.Exited, Code: code} }
+
+// What a checker says under safe rules. A want without numbers is no verdict.
+func TestJudged(t *testing.T) {
+	const none = -1
+	for _, try := range []struct {
+		name             string
+		end              end
+		said             string
+		verdict          string
+		ratio, unbounded float64
+	}{
+		{"silent and content", exited(0), "", Accepted, 1, 1},
+		{"accepted, in part", exited(0), "ok Ratio: 0.5", Points, 0.5, 0.5},
+		{"wrong", exited(1), "wrong answer 1st numbers differ", WrongAnswer, 0, 0},
+		{"wrong with a ratio", exited(1), "wrong answer Ratio: 0.25", Points, 0.25, 0.25},
+		{"wrong with a whole ratio", exited(1), "Ratio: 1.0", Accepted, 1, 1},
+		{"wrong form", exited(2), "", PresentationError, 0, 0},
+		{"dirt", exited(4), "", PresentationError, 0, 0},
+		{"end of file", exited(8), "", PresentationError, 0, 0},
+		{"points as testlib says them", exited(7), "points 0.33 near", Points, 0.33, 0.33},
+		{"points and a ratio", exited(7), "points 0.33333333 Ratio: 0.3333, RatioUnbounded: 1.2500", Points, 0.3333, 1.25},
+		{"all points", exited(7), "points 1 Ratio: 1.0000", Accepted, 1, 1},
+		{"no points", exited(7), "points 0 Ratio: 0.0000", Points, 0, 0},
+		{"a full stop after the ratio", exited(7), "Ratio: 0.5.", Points, 0.5, 0.5},
+		{"an exponent", exited(7), "Ratio: 1e-05", Points, 1e-05, 1e-05},
+		{"a negative ratio", exited(7), "Ratio: -0.5", Points, 0, 0},
+		{"more than everything", exited(7), "Ratio: 1.5", Points, 1.5, 1.5},
+		{"unbounded is infinite", exited(7), "Ratio: 0.5 RatioUnbounded: inf", Points, 0.5, 0.5},
+		{"unbounded alone is no ratio", exited(0), "RatioUnbounded: 3.5", Accepted, 1, 3.5},
+		{"the first ratio counts", exited(7), "Ratio: 0.1 Ratio: 0.9", Points, 0.1, 0.1},
+		{"not a number", exited(7), "Ratio: nan", "", none, none},
+		{"infinite", exited(0), "Ratio: inf", "", none, none},
+		{"a number that is too large", exited(0), "Ratio: 1e999", "", none, none},
+		{"points without any", exited(7), "well done", "", none, none},
+		{"points out of a hundred", exited(7), "points 50", "", none, none},
+		{"its own failure", exited(3), "FAIL bad answer file Ratio: 1.0", "", none, none},
+		{"a code of its own", exited(42), "", "", none, none},
+		{"a crash", end{Status: backend.Signalled, Signal: "segmentation fault"}, "Ratio: 1.0", "", none, none},
+		{"never ends", end{Status: backend.CPULimit}, "", "", none, none},
+		{"waits for ever", end{Status: backend.ClockLimit}, "", "", none, none},
+		{"too much memory", end{Status: backend.MemoryLimit}, "", "", none, none},
+		{"too much output", end{Status: backend.OutputLimit}, "Ratio: 1.0", "", none, none},
+	} {
+		v, err := judged(try.end, try.said)
+		if try.ratio == none {
+			if err == nil || !strings.HasPrefix(err.Error(), FailedPrefix) {
+				t.Errorf("%s: %+v, %v", try.name, v, err)
+			}
+			continue
+		}
+		if err != nil || v.Verdict != try.verdict || *v.Ratio != try.ratio || *v.RatioUnbounded != try.unbounded || v.Message != try.said {
+			t.Errorf("%s: %q %v %v %q, %v", try.name, v.Verdict, *v.Ratio, *v.RatioUnbounded, v.Message, err)
+		}
+	}
+}
+
+// The rules of Frontier-CS's judge.
+func TestFrontier(t *testing.T) {
+	nan := math.NaN()
+	for _, try := range []struct {
+		ok               bool
+		said             string
+		ratio, unbounded float64
+	}{
+		{true, "", 1, 1},
+		{false, "", 0, 0},
+		{false, "Ratio: 1.0 RatioUnbounded: 77.5", 1, 77.5},
+		{false, "Ratio: 1e-05", 1, 1}, // the exponent is not seen
+		{true, "Ratio: -0.5", 1, 1},   // a sign is no digit
+		{false, "Ratio: -0.5", 0, 0},
+		{false, "Ratio: 0.5.", 0.5, 0.5},
+		{false, "Ratio: 0.5.7", 0.5, 0.5},
+		{false, "Ratio: .5", 0.5, 0.5},
+		{false, "Ratio: 5.", 5, 5},
+		{true, "Ratio: .", nan, nan},
+		{true, "Ratio: ..5", nan, nan},
+		{true, "RatioUnbounded: 2.0", 1, 2},
+		{false, "RatioUnbounded: 2.0", 0, 2}, // that is not "Ratio: "
+		{false, "Ratio: 0.5 RatioUnbounded: inf", 0.5, 0.5},
+		{false, "Ratio: 0.1\nRatio: 0.9", 0.1, 0.1},
+		{false, "ratio: 1.0", 0, 0},
+		{false, "Ratio:  1.0", 0, 0},
+		{false, "Ratio: " + strings.Repeat("9", 400), math.Inf(1), math.Inf(1)},
+		{false, "Ratio: 1.0 and then \xff\x00", 1, 1},
+	} {
+		v := frontier(WrongAnswer, try.ok, try.said)
+		for _, n := range []struct {
+			got  *float64
+			want float64
+		}{{v.Ratio, try.ratio}, {v.RatioUnbounded, try.unbounded}} {
+			if math.IsNaN(n.want) || math.IsInf(n.want, 0) {
+				if n.got != nil {
+					t.Errorf("%q: %v, want none", try.said, *n.got)
+				}
+			} else if n.got == nil || *n.got != n.want {
+				t.Errorf("%v %q: %v %v", try.ok, try.said, v.Ratio, v.RatioUnbounded)
+			}
+		}
+	}
+}
+
+// The order of operations is part of a score: these are what it gives, digit by
+// digit.
+func TestScores(t *testing.T) {
+	for _, try := range []struct {
+		ratios []float64
+		want   float64
+	}{
+		{[]float64{0.998, 0, 0}, 33.266666666666666},
+		{[]float64{0.6451}, 64.50999999999999},
+		{[]float64{1, 1, 1}, 100},
+		{[]float64{0, 0}, 0},
+		{[]float64{0.1, 0.2, 0.3}, 20.000000000000004},
+		{[]float64{0.3, 0.2, 0.1}, 19.999999999999996},
+		{[]float64{1, 77.5}, 3925},
+	} {
+		if got := plain([]group{{ratios: try.ratios}}); got != try.want {
+			t.Errorf("%v: %v, want %v", try.ratios, got, try.want)
+		}
+		parts := []group{{weight: 1, ratios: try.ratios[:1]}, {weight: 9, ratios: try.ratios[1:]}}
+		if got := plain(parts); got != try.want {
+			t.Errorf("%v in parts: %v, want %v", try.ratios, got, try.want)
+		}
+	}
+	if got := weighted([]group{{10, []float64{1, 0.5}}, {30, []float64{0}}}); got != 18.75 {
+		t.Errorf("weighted: %v", got)
+	}
+	if got := number(plain([]group{{ratios: []float64{1, math.NaN()}}})); got != nil {
+		t.Errorf("a ratio that is no number: %v", *got)
+	}
+}
+
+// A solution and an interactor that are both unhappy.
+func TestInteractJudges(t *testing.T) {
+	ending := func(e end, said string) backend.Ending {
+		return backend.Ending{Status: e.Status, Code: e.Code, Signal: e.Signal, Stderr: []byte(said)}
+	}
+	loop, wait := end{Status: backend.CPULimit}, end{Status: backend.ClockLimit}
+	pipe := end{Status: backend.Signalled, Signal: brokenPipe}
+	crash := end{Status: backend.Signalled, Signal: "segmentation fault"}
+	for _, try := range []struct {
+		name                 string
+		solution, interactor end
+		said                 string // by the interactor
+		safe, frontier       string
+	}{
+		{"both content", exited(0), exited(0), "ok", "AC 1", "AC 1"},
+		{"a wrong answer", exited(0), exited(1), "wrong", "WA 0", "WA 0"},
+		{"points", exited(0), exited(7), "Ratio: 0.5", "points 0.5", "points 0.5"},
+		{"the solution loops, the interactor has had enough", loop, exited(7), "Ratio: 0.5", "TLE 0", "TLE 0"},
+		{"the solution waits, the interactor sees it go", wait, exited(2), "", "TLE 0", "TLE 0"},
+		{"they wait for each other", wait, wait, "", "", "TLE 0"},
+		{"the interactor spins while the solution waits", wait, loop, "", "", "TLE 0"},
+		{"the interactor never ends", exited(0), wait, "", "", "checker failed 0"},
+		{"the solution loops, and the interactor too", loop, loop, "", "TLE 0", "TLE 0"},
+		{"the solution crashes", crash, exited(1), "unexpected end", "RE 0", "RE 0"},
+		{"the solution crashes and the interactor writes to it", crash, pipe, "", "RE 0", "RE 0"},
+		{"the solution writes to an interactor that is done", pipe, exited(7), "Ratio: 0.5", "points 0.5", "RE 0"},
+		{"the solution writes to an interactor that crashed", pipe, crash, "", "RE 0", "RE 0"},
+		{"the interactor crashes", exited(0), crash, "", "", "checker failed 0"},
+		{"the interactor fails", exited(0), exited(3), "FAIL", "", "checker failed 0"},
+	} {
+		for rules, want := range map[Rules]string{Safe: try.safe, Frontier: try.frontier} {
+			v, err := (&Interact{Rules: rules}).judge(ending(try.solution, ""), ending(try.interactor, try.said))
+			got := ""
+			if err == nil {
+				got = v.Verdict + " " + strings.TrimSuffix(formatRatio(v.Ratio), ".0")
+			}
+			if got != want {
+				t.Errorf("%s, %s: %q, want %q (%v)", try.name, rules, got, want, err)
+			}
+		}
+	}
+	v, _ := (&Interact{Rules: Frontier}).judge(ending(exited(3), "Ratio: 1.0 RatioUnbounded: 77.5"), ending(exited(1), "wrong"))
+	if *v.Ratio != 1 || *v.RatioUnbounded != 77.5 {
+		t.Errorf("injected: %+v", v)
+	}
+	if v, _ := (&Interact{Rules: Safe}).judge(ending(exited(3), "Ratio: 1.0"), ending(exited(1), "wrong")); *v.Ratio != 0 || v.Verdict != RuntimeError {
+		t.Errorf("injected: %+v", v)
+	}
+}
+
+func formatRatio(r *float64) string {
+	switch {
+	case r == nil:
+		return "-"
+	case *r == 0.5:
+		return "0.5"
+	}
+	return strings.Repeat("1", int(*r)) + strings.Repeat("0", 1-int(*r))
+}
