@@ -16,6 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -98,6 +100,7 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	p, err := plan.Compile(cfg, 1, plan.Environment{
 		Store:     disk,
 		Backend:   func(*lang.Backend, []string) (plan.Driver, error) { return local.New(disk, local.Options{}), nil },
+		Sandbox:   func(*lang.Backend) (backend.Sandbox, error) { return fake.NewSandbox(disk, nil), nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Pins:      func(context.Context, plan.Driver, []string) ([]string, error) { return nil, nil },
 	})

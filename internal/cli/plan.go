@@ -117,7 +117,7 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 				on = ""
 			}
 			lines = append(lines, view.PlanLine{Mark: mark, Kind: n.Kind, Problem: problem, Checkpoint: n.Label("checkpoint"),
-				File: n.Label("file"), Solution: n.Label("solution"), Backend: on, Addr: n.Addr, Cause: planCause(st)})
+				File: cmp.Or(n.Label("file"), n.Label("case")), Solution: n.Label("solution"), Backend: on, Addr: n.Addr, Cause: planCause(st)})
 		}
 	}
 	if p.app.flags.json {

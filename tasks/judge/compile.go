@@ -170,12 +170,26 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 		if text == "" {
 			return failed(fmt.Sprintf("the compiler ended with exit status %d", end.Code))
 		}
-		return failed("")
+		return failed(firstError(text))
 	}
 	if len(end.Kept) != 1 {
 		return failed("the compiler left no program")
 	}
 	return Diagnosis{OK: true}, end.Kept[0].Digest, nil
+}
+
+// firstError is the first line of a compiler's text that tells an error, unless
+// the text begins with it: one line is all that some people get to see.
+func firstError(text string) string {
+	for i, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "error: ") {
+			if i == 0 {
+				return ""
+			}
+			return line
+		}
+	}
+	return ""
 }
 
 // temporary is how the compiler calls files between its passes: by chance.
