@@ -23,6 +23,7 @@ func backendKinds() map[string]func(*block, *Backend) {
 			made.Docker = b.docker()
 		},
 		"gojudge": func(b *block, made *Backend) { made.GoJudge = b.goJudge() },
+		"lightcp": func(b *block, made *Backend) { made.LightCP = b.lightCP() },
 	}
 }
 

@@ -98,6 +98,7 @@ type Backend struct {
 	Local        *LocalBackend   // set when Kind is "local"
 	Docker       *DockerBackend  // set when Kind is "docker"
 	GoJudge      *GoJudgeBackend // set when Kind is "gojudge"
+	LightCP      *LightCPBackend // set when Kind is "lightcp"
 	Range        diag.Range
 }
 
@@ -147,6 +148,12 @@ type ImageBuild struct {
 
 // BuildArg is an argument of a build; they are sorted by name.
 type BuildArg struct{ Name, Value string }
+
+// LightCPBackend is the schema of backend "lightcp".
+type LightCPBackend struct {
+	Endpoint string        // "http://127.0.0.1:8081"
+	Timeout  time.Duration // for a result; 0 is none
+}
 
 // Mount is a file or directory of the daemon's machine in its containers.
 type Mount struct {

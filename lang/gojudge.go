@@ -13,11 +13,7 @@ import (
 // commands could set up, and programs see no more of an environment than their
 // problem gives them.
 func (b *block) goJudge() *GoJudgeBackend {
-	for _, name := range []string{"env", "setup", "setup_timeout"} {
-		if b.attrs[name] != nil {
-			b.reject(name, "bad-value", "No use here", fmt.Sprintf("A gojudge backend runs single programs in an empty sandbox; %s has no meaning there.", name), "")
-		}
-	}
+	b.noWorkspace("A gojudge backend runs single programs in an empty sandbox")
 	j := &GoJudgeBackend{Token: b.hidden("token")}
 	j.Endpoint = b.endpoint("endpoint")
 	j.Binary, _ = b.text("binary")
@@ -32,6 +28,15 @@ func (b *block) goJudge() *GoJudgeBackend {
 		}
 	}
 	return j
+}
+
+// noWorkspace refuses attributes about what a backend does not have.
+func (b *block) noWorkspace(because string) {
+	for _, name := range []string{"env", "setup", "setup_timeout"} {
+		if b.attrs[name] != nil {
+			b.reject(name, "bad-value", "No use here", fmt.Sprintf("%s; %s has no meaning there.", because, name), "")
+		}
+	}
 }
 
 // endpoint reads the address of a server, without a slash at its end.

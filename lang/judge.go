@@ -101,7 +101,7 @@ func (b *block) checkerSource(j *Judge) string {
 	if j.Mode == ModeInteractive {
 		wanted, other = other, wanted
 	}
-	if j.Mode != "" && b.attrs[other] != nil {
+	if _, g := b.text(other); g == isSet && j.Mode != "" {
 		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("With mode = %q there is no %s.", j.Mode, other), "remove it, or write "+wanted+" = …")
 	}
 	if b.attrs[wanted] == nil {

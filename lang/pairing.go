@@ -7,7 +7,7 @@ import (
 
 // judgeKinds are the kinds of backends that run the programs of judge
 // problems. They run nothing else.
-func judgeKinds() []string { return []string{"gojudge"} }
+func judgeKinds() []string { return []string{"gojudge", "lightcp"} }
 
 // RunsOn reports whether b can evaluate p. An invalid problem is evaluated
 // nowhere, so it makes no difference where.

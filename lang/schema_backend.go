@@ -11,7 +11,7 @@ func backendSchema() BlockSchema {
 			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
 		},
 		Blocks: []BlockSchema{retrySchema()},
-		Kinds:  []BlockSchema{localSchema(), dockerSchema(), goJudgeSchema()},
+		Kinds:  []BlockSchema{localSchema(), dockerSchema(), goJudgeSchema(), lightCPSchema()},
 		later:  []string{"skypilot", "remote"},
 	}
 }
@@ -83,6 +83,17 @@ func goJudgeSchema() BlockSchema {
 			{Name: "binary", Type: TypeText, Default: `"go-judge"`, Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
 			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
 			{Name: "versions", Type: TypeOneOrTexts, Default: `["/usr/bin/g++ --version", "/usr/bin/python3 --version"]`, Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+		},
+	}
+}
+
+func lightCPSchema() BlockSchema {
+	return BlockSchema{
+		Name: "lightcp",
+		Doc:  "A judge server of the kind that Frontier-CS ships, for problems with a judge block. It has the problems, too, and grades whole submissions.",
+		Attributes: []AttributeSchema{
+			{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
+			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "How long a submission may be without a result until it is given up; null is for ever."},
 		},
 	}
 }

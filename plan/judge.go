@@ -31,7 +31,13 @@ func (c *compiler) box(b *lang.Backend) (*judge.Box, error) {
 
 // judgeCell adds the nodes of a cell of a judge problem.
 func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
-	box, err := c.box(cell.Backend)
+	j := judging{compiler: c, suite: s, cell: cell, judge: cell.Problem.Judge}
+	var err error
+	if cell.Backend.LightCP != nil {
+		j.server, err = c.server(cell.Backend)
+	} else {
+		j.box, err = c.box(cell.Backend)
+	}
 	if err != nil {
 		return err
 	}
@@ -40,7 +46,7 @@ func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
 		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
 	} else {
-		j := judging{compiler: c, suite: s, cell: cell, judge: cell.Problem.Judge, answer: answer, box: box}
+		j.answer = answer
 		cc := j.checkpoint()
 		cell.Checkpoints = append(cell.Checkpoints, cc)
 		names = append(names, answer.Checkpoint.Name)
@@ -57,7 +63,8 @@ type judging struct {
 	cell   *Cell
 	judge  *lang.Judge
 	answer lang.SolutionCheckpoint
-	box    *judge.Box
+	box    *judge.Box    // of a backend that runs programs
+	server *judge.Server // of one that grades submissions
 }
 
 // node is a node of the cell that runs in the sandbox.
@@ -88,6 +95,8 @@ func (j *judging) checkpoint() CellCheckpoint {
 	var score graph.Node
 	if why := j.cell.Solution.Failed; why != "" {
 		score = j.node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
+	} else if j.server != nil {
+		score = j.submitted(&cc, policy)
 	} else {
 		score = j.scored(&cc, policy)
 	}

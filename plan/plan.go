@@ -33,6 +33,7 @@ const (
 	KindRun        = "run"        // a solution on a case
 	KindCheck      = "check"      // a checker on a case
 	KindInteract   = "interact"   // both at once: a solution and an interactor
+	KindSubmit     = "submit"     // a solution on a judge server, which does all the rest
 	KindScore      = "score"      // a solution's verdict
 )
 
@@ -54,6 +55,9 @@ type Environment struct {
 	Backend func(b *lang.Backend, env []string) (Driver, error)
 	// Sandbox makes the sandbox of a backend block that judges. Nil makes none.
 	Sandbox func(b *lang.Backend) (backend.Sandbox, error)
+	// JudgeServer makes the judge server of a backend block that grades whole
+	// submissions. Nil makes none.
+	JudgeServer func(b *lang.Backend) (backend.JudgeServer, error)
 	// Tools are variables, KEY=value, that lead tools to their files where a
 	// backend runs commands: caches, interpreters. They enter no key. Nil gives
 	// none.
@@ -135,6 +139,7 @@ type compiler struct {
 	sources  tasks.Sources
 	backends map[*lang.Backend]*driver
 	boxes    map[*lang.Backend]*judge.Box
+	servers  map[*lang.Backend]*judge.Server
 	cells    map[lang.Cell]*Cell
 	prepared *pytest.Environments
 }
@@ -153,6 +158,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		sources:  tasks.Sources{States: env.States, Store: env.Store},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
+		servers:  map[*lang.Backend]*judge.Server{},
 		cells:    map[lang.Cell]*Cell{},
 		prepared: &pytest.Environments{},
 	}

@@ -26,8 +26,8 @@ func client(t *testing.T, url string, timeout time.Duration) *lightcp.Client {
 
 func TestJudge(t *testing.T) {
 	s := newServer(t, "1", "sum")
-	s.polls = 3
-	s.judge = func(pid, lang, code string) string {
+	s.Polls = 3
+	s.Judge = func(pid, lang, code string) string {
 		if pid != "sum" || lang != "cpp" || code != "int main() {}" {
 			t.Errorf("handed in: %s %s %q", pid, lang, code)
 		}
@@ -57,7 +57,7 @@ func TestJudgeError(t *testing.T) {
 		`{"status":"error","message":"no"}`:                            "no",
 	} {
 		s := newServer(t, "1")
-		s.judge = func(string, string, string) string { return given }
+		s.Judge = func(string, string, string) string { return given }
 		r, err := client(t, s.URL, 0).Judge(t.Context(), lightcp.Submission{Problem: "1", Language: "cpp", Code: []byte("x")})
 		if err != nil || r.Status != lightcp.Failed || r.Error != want {
 			t.Errorf("%s: %+v, %v", given, r, err)
@@ -69,7 +69,7 @@ func TestJudgeError(t *testing.T) {
 func TestJudgeBytes(t *testing.T) {
 	s := newServer(t, "1")
 	var got string
-	s.judge = func(_, _, code string) string { got = code; return `{"status":"done","score":0,"cases":[]}` }
+	s.Judge = func(_, _, code string) string { got = code; return `{"status":"done","score":0,"cases":[]}` }
 	if _, err := client(t, s.URL, 0).Judge(t.Context(), lightcp.Submission{Problem: "1", Language: "cpp", Code: []byte{0xff, 'A'}}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,25 +84,25 @@ func TestJudgeUnknownProblem(t *testing.T) {
 	c := client(t, s.URL, 0)
 	_, err := c.Judge(t.Context(), lightcp.Submission{Problem: "2", Language: "cpp", Code: []byte("x")})
 	broken(t, err, `it has no problem "2"`)
-	if len(s.submitted) > 0 {
-		t.Errorf("handed in: %v", s.submitted)
+	if len(s.Submitted()) > 0 {
+		t.Errorf("handed in: %v", s.Submitted())
 	}
-	s.problems = append(s.problems, "2")
+	s.Add("2")
 	for range 3 {
 		if _, err := c.Judge(t.Context(), lightcp.Submission{Problem: "2", Language: "cpp", Code: []byte("x")}); err != nil {
 			t.Errorf("once it is there: %v", err)
 		}
 	}
-	if s.listed != 2 {
-		t.Errorf("the problems were asked for %d times, want 2", s.listed)
+	if s.Listed() != 2 {
+		t.Errorf("the problems were asked for %d times, want 2", s.Listed())
 	}
 }
 
 // Submissions that arrive at the same time could get the same number.
 func TestJudgeOneAfterAnother(t *testing.T) {
 	s := newServer(t, "1")
-	s.polls = 1
-	s.judge = func(string, string, string) string {
+	s.Polls = 1
+	s.Judge = func(string, string, string) string {
 		time.Sleep(2 * time.Millisecond)
 		return `{"status":"done","score":0,"cases":[]}`
 	}
@@ -116,17 +116,17 @@ func TestJudgeOneAfterAnother(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if s.overlap {
+	if s.Overlap() {
 		t.Error("two submissions arrived at once")
 	}
-	if len(s.submitted) != 10 {
-		t.Errorf("%d submissions arrived", len(s.submitted))
+	if len(s.Submitted()) != 10 {
+		t.Errorf("%d submissions arrived", len(s.Submitted()))
 	}
 }
 
 func TestJudgeSameNumber(t *testing.T) {
 	s := newServer(t, "1")
-	s.same, s.polls = true, 5
+	s.Same, s.Polls = true, 5
 	c := client(t, s.URL, 0)
 	errs := make(chan error)
 	for range 2 {
@@ -147,7 +147,7 @@ func TestJudgeBroken(t *testing.T) {
 	}
 	t.Run("result lost", func(t *testing.T) {
 		s := newServer(t, "1")
-		s.forget = true
+		s.Forget = true
 		broken(t, ask(client(t, s.URL, 0)), "it lost submission 1")
 	})
 	t.Run("no server", func(t *testing.T) {
@@ -157,8 +157,8 @@ func TestJudgeBroken(t *testing.T) {
 	})
 	t.Run("it dies while judging", func(t *testing.T) {
 		s := newServer(t, "1")
-		s.polls = 1 << 30
-		s.judge = func(string, string, string) string {
+		s.Polls = 1 << 30
+		s.Judge = func(string, string, string) string {
 			go func() { time.Sleep(50 * time.Millisecond); s.CloseClientConnections(); s.Listener.Close() }()
 			return "{}"
 		}
@@ -170,7 +170,7 @@ func TestJudgeBroken(t *testing.T) {
 	})
 	t.Run("never a result", func(t *testing.T) {
 		s := newServer(t, "1")
-		s.polls = 1 << 30
+		s.Polls = 1 << 30
 		broken(t, ask(client(t, s.URL, 100*time.Millisecond)), "no result after 100ms")
 	})
 	for _, answer := range []struct{ result, want string }{
@@ -181,7 +181,7 @@ func TestJudgeBroken(t *testing.T) {
 	} {
 		t.Run(answer.result, func(t *testing.T) {
 			s := newServer(t, "1")
-			s.judge = func(string, string, string) string { return answer.result }
+			s.Judge = func(string, string, string) string { return answer.result }
 			broken(t, ask(client(t, s.URL, 0)), answer.want)
 		})
 	}
@@ -212,7 +212,7 @@ func TestJudgeBroken(t *testing.T) {
 
 func TestJudgeCancelled(t *testing.T) {
 	s := newServer(t, "1")
-	s.polls = 1 << 30
+	s.Polls = 1 << 30
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(cause) })

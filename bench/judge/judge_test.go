@@ -1,75 +1,31 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 )
 
-// fakeServer judges one problem, "sum": code that begins with "x" does not
-// compile; else it is the list of ratios, one for each case. Ratio 0 is silent.
-// Of "flaky" the second attempt is good.
-func fakeServer(t *testing.T) (url string, submitted *[]string) {
-	var results []string
-	submitted = &[]string{}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /problems", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"problems":[{"id":"sum"}]}`) })
-	mux.HandleFunc("POST /submit", func(w http.ResponseWriter, r *http.Request) {
-		var body struct{ PID, Lang, Code string }
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		again := 0
-		for _, s := range *submitted {
-			if s == body.Lang+" "+body.Code {
-				again++
-			}
-		}
-		*submitted = append(*submitted, body.Lang+" "+body.Code)
-		results = append(results, judged(body.Code, again))
-		fmt.Fprintf(w, `{"sid":%d}`, len(results)-1)
-	})
-	mux.HandleFunc("GET /result/{sid}", func(w http.ResponseWriter, r *http.Request) {
-		var sid int
-		if _, err := fmt.Sscan(r.PathValue("sid"), &sid); err != nil {
-			t.Error(err)
-		}
-		fmt.Fprint(w, results[sid])
-	})
-	s := httptest.NewServer(mux)
+// fakeServer has one problem, "sum". Of "flaky" the second attempt is good.
+func fakeServer(t *testing.T) *fakejudge.Server {
+	s := fakejudge.New("sum")
 	t.Cleanup(s.Close)
-	return s.URL, submitted
-}
-
-func judged(code string, again int) string {
-	switch {
-	case strings.HasPrefix(code, "x"):
-		return `{"status":"error","error":"Error: compile failed: main.cpp: no"}`
-	case code == "flaky" && again == 0:
-		code = "1 0"
-	case code == "flaky":
-		code = "1 0.5"
-	}
-	var cases []string
-	sum := 0.0
-	for _, field := range strings.Fields(code) {
-		var ratio float64
-		fmt.Sscan(field, &ratio)
-		message := ""
-		if ratio > 0 {
-			message = "points " + field
+	again := false
+	s.Judge = func(pid, lang, code string) string {
+		if code == "flaky" {
+			code = "1 0"
+			if again {
+				code = "1 0.5"
+			}
+			again = true
 		}
-		sum += ratio
-		cases = append(cases, fmt.Sprintf(`{"ok":%t,"status":"","time":1000000,"memory":1,"msg":%q,"output":"o","scoreRatio":%v,"scoreRatioUnbounded":%v}`,
-			ratio == 1, message, ratio, 2*ratio))
+		return fakejudge.Ratios(pid, lang, code)
 	}
-	score := sum / float64(len(cases)) * 100
-	return fmt.Sprintf(`{"status":"done","score":%v,"scoreUnbounded":%v,"cases":[%s]}`, score, 2*score, strings.Join(cases, ","))
+	return s
 }
 
 func tree(t *testing.T, files map[string]string) string {
@@ -100,7 +56,7 @@ func command(t *testing.T, code int, args ...string) string {
 // saveOne hands one solution of a fake server's problem in, as "m".
 func saveOne(t *testing.T, code string) (file string) {
 	t.Helper()
-	url, _ := fakeServer(t)
+	url := fakeServer(t).URL
 	dir := tree(t, map[string]string{"sum/m.cpp": code})
 	file = filepath.Join(dir, "saved.json")
 	command(t, 0, "submit", "-server", url, "-solutions", dir, "-problems", "sum", "-models", "m", "-save", file)
@@ -108,12 +64,13 @@ func saveOne(t *testing.T, code string) (file string) {
 }
 
 func TestSubmit(t *testing.T) {
-	url, submitted := fakeServer(t)
+	server := fakeServer(t)
+	url := server.URL
 	dir := tree(t, map[string]string{"sum/good.cpp": "1 0.25", "sum/bad.cc": "x", "sum/flaky.py": "flaky"})
 	file := filepath.Join(dir, "saved.json")
 	args := []string{"submit", "-server", url, "-solutions", dir, "-problems", "sum", "-save", file, "-models"}
 	out := command(t, 0, append(args, "good,bad")...)
-	for _, want := range []string{"sum good: score 62.5, ", "sum bad: error: Error: compile failed: main.cpp: no, "} {
+	for _, want := range []string{"sum good: score 62.5, ", "sum bad: error: Error: compile failed: main.cpp: x, "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
@@ -121,7 +78,7 @@ func TestSubmit(t *testing.T) {
 	// What is saved is not handed in again; what is silent is, so often as it says.
 	command(t, 0, append([]string{"submit", "-attempts", "1"}, append(args[1:], "good,flaky")...)...)
 	command(t, 0, append(args, "good,flaky")...)
-	if got, want := strings.Join(*submitted, "; "), "cpp 1 0.25; cpp x; python flaky; python flaky"; got != want {
+	if got, want := strings.Join(server.Submitted(), "; "), "sum cpp 1 0.25; sum cpp x; sum python flaky; sum python flaky"; got != want {
 		t.Errorf("handed in: %s, want %s", got, want)
 	}
 	s, err := readSaved(file)
@@ -181,7 +138,7 @@ func TestCompare(t *testing.T) {
 		{"the checker failed", "1 0", []string{cell(50, test("AC", ratio(1)), test(checkerFailed, ""))}, 0, []string{"0 there and no score here"}},
 		{"no ratio for another reason", "1 0", []string{cell(50, test("AC", ratio(1)), test("WA", ""))}, 1, []string{"DIFFERS: case 2"}},
 		{"neither compiles", "x", []string{`"status":"error","checkpoints":[{"name":"","class":"compile_error"}]`}, 0, []string{"1 equal"}},
-		{"it compiles here", "x", []string{good}, 1, []string{`DIFFERS: the server says "Error: compile failed: main.cpp: no", fevalgraph success, judged`}},
+		{"it compiles here", "x", []string{good}, 1, []string{`DIFFERS: the server says "Error: compile failed: main.cpp: x", fevalgraph success, judged`}},
 		{"it compiles there", "1 0.25", []string{`"status":"error","checkpoints":[{"name":"","class":"compile_error","message":"no\nmore"}]`}, 1, []string{`fevalgraph 0: error, compile_error, "no"`}},
 		{"broken here", "1 0.25", []string{`"status":"broken","checkpoints":[]`}, 1, []string{"DIFFERS: not in fevalgraph's results"}},
 	} {

@@ -31,6 +31,10 @@ import (
 //	runid NAME                set the variable to the id of the last run
 //	smaller FILE BYTES        a file is not larger
 //	clone DIR                 copy the project, not its state, to DIR
+//	judgeserver NAME PROBLEM  start a judge server that has the problem and set
+//	                          the variable to its address; solutions are what
+//	                          fakejudge.Ratios takes
+//	submitted NAME N          so many submissions have arrived there
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, []string) error{
 		"replace":    replaceCommand,
@@ -46,6 +50,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"events":     eventsCommand,
 		"runid":      runIDCommand,
 		"clone":      cloneCommand,
+
+		"judgeserver": judgeServerCommand,
+		"submitted":   submittedCommand,
 	}
 	all := systemCommands()
 	for name, run := range commands {

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
 )
 
@@ -93,6 +94,7 @@ func condition(name string) (bool, error) {
 // it has itself, and places of its own for everything that outlives a run.
 func setUp(env *testscript.Env, real bool) error {
 	env.Values[skipKey{}] = env.T().Skip
+	env.Values[judgeServer("")] = map[string]*fakejudge.Server{}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("FEVALGRAPH_CACHE_DIR", filepath.Join(env.WorkDir, ".store"))
 	standIns, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))

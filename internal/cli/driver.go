@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/backend/gojudge"
+	"github.com/fevalgraph/fevalgraph/backend/lightcp"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -32,6 +33,18 @@ func (p *project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
 		return nil, fmt.Errorf("a backend of the kind %q runs single programs, not pytest; problems with a pytest block need another", b.Kind)
 	}
 	return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
+}
+
+// judgeServer makes the judge server of a block.
+func (p *project) judgeServer(b *lang.Backend) (backend.JudgeServer, error) {
+	if b.Kind != lightcp.Kind {
+		return nil, fmt.Errorf("kind %q is not available in this version", b.Kind)
+	}
+	client, err := lightcp.New(b.LightCP.Endpoint, b.LightCP.Timeout)
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+	}
+	return lightcp.NewServer(client), nil
 }
 
 // tools are the variables that lead tools to their files on a backend.

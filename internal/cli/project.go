@@ -92,7 +92,8 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 		return nil, err
 	}
 	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
+		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer,
+		Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
 	})
 	if err != nil {
 		p.close()

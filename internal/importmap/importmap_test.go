@@ -32,6 +32,7 @@ var rooms = []room{
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
+	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
 	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
 	{"lang/diag", nil, "diagnostics are shown by rooms that know no HCL"},
@@ -85,7 +86,7 @@ var libraries = []struct {
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "internal/fakeuv"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "internal/fakejudge", "internal/fakeuv"}
 
 // listed is what `go list` says of a package.
 type listed struct {

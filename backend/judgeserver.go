@@ -1,0 +1,50 @@
+package backend
+
+import (
+	"context"
+	"time"
+)
+
+// JudgeServer grades whole submissions, with a copy of the problems that it
+// has itself. Where a Sandbox runs one program at a time and leaves it to its
+// caller what follows from that, a JudgeServer compiles, runs, checks and adds
+// up unseen.
+//
+// Methods are safe for concurrent use. As with a Backend, an error means that
+// the machinery broke and the submission may be handed in again.
+type JudgeServer interface {
+	// Identity resolves what enters keys. What the server's own problems
+	// are like is not part of it: nobody outside can know.
+	Identity(ctx context.Context) (Identity, error)
+	// Grade hands a submission in and waits for what it comes to.
+	Grade(ctx context.Context, s Submission) (*Grade, error)
+}
+
+// Submission is one program for one problem of a server.
+type Submission struct {
+	Problem  string // the server's name of it
+	Language string // "cpp" or "python"
+	Code     []byte
+}
+
+// Grade is what a server says of a submission.
+type Grade struct {
+	// Rejected is why the submission could not be run, a compiler's text for
+	// example; then there is nothing else. Empty is a submission that was run.
+	Rejected       string
+	Score          *float64 // from 0 to 100, or beyond; nil is no number
+	ScoreUnbounded *float64 // likewise
+	Cases          []GradedCase
+}
+
+// GradedCase is what one test case came to.
+type GradedCase struct {
+	Ratio          *float64 // what was earned of what can be; nil is no number
+	RatioUnbounded *float64
+	Message        string // what the checker or the program said
+	// Silent says that nothing was earned and nothing is said about it: the
+	// program may have been stopped, and the server may have failed.
+	Silent bool
+	Clock  time.Duration // of the program, from start to end
+	Memory int64         // bytes
+}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+)
+
+// server returns the judge server of a backend, made once.
+func (c *compiler) server(b *lang.Backend) (*judge.Server, error) {
+	if s, ok := c.servers[b]; ok {
+		return s, nil
+	}
+	if c.env.JudgeServer == nil {
+		return nil, fmt.Errorf("backend %s: there are no judge servers here", b.Addr())
+	}
+	made, err := c.env.JudgeServer(b)
+	if err != nil {
+		return nil, err
+	}
+	s := &judge.Server{JudgeServer: made, Ident: remember(made.Identity)}
+	c.servers[b] = s
+	return s, nil
+}
+
+// submitted adds the node that hands the solution in to a judge server and
+// returns the one that gives the score. Submissions to one server follow each
+// other: it judges each as if the machine were its alone.
+func (j *judging) submitted(cc *CellCheckpoint, policy tasks.Policy) graph.Node {
+	language, _ := j.language()
+	task := judge.Submit{Problem: j.cell.Problem.Name, Language: language, Repeat: j.cell.Repeat, Server: j.server}
+	score := judge.Score{Weights: j.judge.Weights, Policy: policy}
+	files := []tasks.Named{{Name: "checker", Abs: j.judge.Checker}}
+	for _, s := range j.judge.Subtasks {
+		sub := judge.Subtask{Score: s.Score}
+		for i := range s.Cases {
+			one := &s.Cases[i]
+			task.Cases = append(task.Cases, one.Time)
+			sub.Cases = append(sub.Cases, j.caseName(one))
+			files = append(files, tasks.Named{Name: "case " + one.Name + ", input", Abs: one.Input})
+			if one.Output != "" {
+				files = append(files, tasks.Named{Name: "case " + one.Name + ", answer", Abs: one.Output})
+			}
+		}
+		score.Subtasks = append(score.Subtasks, sub)
+	}
+	var dirs []tasks.Named
+	for _, dir := range j.judge.Include {
+		dirs = append(dirs, tasks.Named{Name: "include", Abs: dir})
+	}
+	n := j.node(KindSubmit, judge.NewSubmit(task, j.answer.Source, files, dirs, j.sources), nil)
+	n.Exclusive = []string{"judge server " + j.cell.Backend.LightCP.Endpoint}
+	id := j.plan.Graph.Add(n)
+	cc.Own = append(cc.Own, id)
+	return j.node(KindScore, &judge.Graded{Score: score},
+		[]graph.Dep{{On: id, As: judge.FromServer, Outputs: []string{judge.OutputGrade, judge.OutputMeasure}}})
+}

@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// FromServer is the dependency of Graded.
+const FromServer = "server" // what Submit left
+
+// Graded is the task that gives a solution the score that a judge server said.
+// Servers know no weights; under Weights the score is made of what they say
+// about the cases. It depends on the Submit, FromServer. Its outputs are those
+// of tasks.PutGraded.
+type Graded struct{ Score }
+
+// Describe implements graph.Task.
+func (g *Graded) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe of graded", 1)
+	return g.Score.Describe(ctx, m)
+}
+
+// Run implements graph.Task.
+func (g *Graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var said Grade
+	if err := readJSON(ctx, w, FromServer, OutputGrade, &said); err != nil {
+		return graph.Outcome{}, err
+	}
+	var measures []Measure
+	if err := readJSON(ctx, w, FromServer, OutputMeasure, &measures); err != nil {
+		return graph.Outcome{}, err
+	}
+	c := report.Checkpoint{Class: report.Judged, Tests: []report.Test{}}
+	m := report.Measurements{Tests: []report.TestMeasurement{}}
+	if said.Rejected != "" {
+		c.Class, m.Message = report.CompileError, said.Rejected
+	} else if err := g.cases(&said, measures, &c, &m); err != nil {
+		return graph.Outcome{}, err
+	}
+	if err := tasks.Grade(&c, g.Policy); err != nil {
+		return graph.Outcome{}, err
+	}
+	return tasks.PutGraded(ctx, w.Store, &c, &m)
+}
+
+// cases takes over what was said about each case, in their order.
+func (g *Graded) cases(said *Grade, measures []Measure, c *report.Checkpoint, m *report.Measurements) error {
+	var bounded, unbounded []group
+	for _, sub := range g.Subtasks {
+		b, u := group{weight: sub.Score}, group{weight: sub.Score}
+		for _, name := range sub.Cases {
+			i := len(c.Tests)
+			if i >= len(said.Cases) || i >= len(measures) {
+				return fmt.Errorf("the server said nothing about case %s", name.Name)
+			}
+			v, measure := said.Cases[i], measures[i]
+			c.Tests = append(c.Tests, Test(name, v))
+			m.Tests = append(m.Tests, report.TestMeasurement{DurationMS: measure.ClockMS, Message: v.Message, MemoryBytes: &measure.MemoryBytes})
+			m.DurationMS += measure.ClockMS
+			b.add(v.Ratio)
+			u.add(v.RatioUnbounded)
+		}
+		bounded, unbounded = append(bounded, b), append(unbounded, u)
+	}
+	c.Collected, c.Score, c.ScoreUnbounded = len(c.Tests), said.Score, said.ScoreUnbounded
+	if g.Weights {
+		c.Score, c.ScoreUnbounded = number(weighted(bounded)), number(weighted(unbounded))
+	}
+	if c.Score == nil || c.ScoreUnbounded == nil {
+		m.Message = "the score is not a number"
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// The outputs of Submit.
+const (
+	OutputGrade = "grade" // always: a Grade
+	// OutputMeasure has a list of Measure, one for each case.
+)
+
+// Grade is the content of OutputGrade: what a judge server said of a submission.
+type Grade struct {
+	Rejected       string    `json:"rejected,omitempty"` // why it was not run, then there is nothing else
+	Score          *float64  `json:"score"`
+	ScoreUnbounded *float64  `json:"score_unbounded"`
+	Cases          []Verdict `json:"cases"`
+}
+
+// Server grades whole submissions.
+type Server struct {
+	backend.JudgeServer
+	Ident func(context.Context) (backend.Identity, error) // of JudgeServer, memoised by the caller
+}
+
+// Submit is the task that hands a solution in to a judge server. The server has
+// the problem's files itself; those here stand for them in the key.
+type Submit struct {
+	Problem  string // the server's name of it
+	Language Language
+	Cases    []time.Duration // the limit of processor time on each case
+	Repeat   int             // 1 for the first, enters keys when above that
+	Server   *Server
+
+	source, problem *tasks.Source
+}
+
+// NewSubmit returns s for the source at an absolute path. files and dirs are
+// those of the problem.
+func NewSubmit(s Submit, source string, files, dirs []tasks.Named, sources tasks.Sources) *Submit {
+	s.source = tasks.NewNamed([]tasks.Named{{Name: s.Language.Filename, Abs: source}}, nil, sources)
+	s.problem = tasks.NewNamed(files, dirs, sources)
+	return &s
+}
+
+// Describe implements graph.Task.
+func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("problem", s.Problem)
+	m.String("language", s.Language.Name)
+	for i, limit := range s.Cases {
+		m.String(fmt.Sprintf("time of case %d", i+1), limit.String())
+	}
+	if s.Repeat > 1 {
+		m.Int("repeat", int64(s.Repeat))
+	}
+	identity, err := s.Server.Ident(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range identity {
+		m.String("backend "+f.Label, f.Value)
+	}
+	if err := s.source.Describe(ctx, m); err != nil {
+		return err
+	}
+	return s.problem.Describe(ctx, m)
+}
+
+const (
+	// maxSubmitted is what servers take, in bytes.
+	maxSubmitted = 5 << 20
+	// maxAgain bounds how often a submission is handed in until two results
+	// agree.
+	maxAgain = 4
+)
+
+// Run implements graph.Task.
+func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	g, err := s.grade(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	said := Grade{Rejected: readable([]byte(g.Rejected)), Score: g.Score, ScoreUnbounded: g.ScoreUnbounded, Cases: []Verdict{}}
+	measures := []Measure{}
+	for _, c := range g.Cases {
+		said.Cases = append(said.Cases, verdictOf(c))
+		measures = append(measures, Measure{ClockMS: milliseconds(c.Clock), MemoryBytes: c.Memory})
+	}
+	var o graph.Outcome
+	if g.Rejected != "" {
+		o.Message = "does not compile"
+	}
+	if err := put(ctx, w, &o, OutputGrade, said); err != nil {
+		return o, err
+	}
+	return o, put(ctx, w, &o, OutputMeasure, measures)
+}
+
+func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, error) {
+	if err := s.source.PutFound(ctx, w.Store); err != nil {
+		return nil, err
+	}
+	code := s.source.Found()[0].Digest
+	if code.Size > maxSubmitted {
+		return &backend.Grade{Rejected: fmt.Sprintf("the source has %d bytes; a judge server takes %d", code.Size, maxSubmitted)}, nil
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, code, maxSubmitted)
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	if strings.TrimSpace(string(content)) == "" {
+		return &backend.Grade{Rejected: "the source is empty"}, nil
+	}
+	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
+}
+
+// settled hands the submission in, once in general. A server tells a failure of
+// its own like a program that ended without a word, so a result with such a case
+// must come twice to be believed.
+func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
+	var all []*backend.Grade
+	for len(all) < maxAgain {
+		g, err := s.Server.Grade(ctx, sub)
+		if err != nil {
+			return nil, err
+		}
+		if g.Rejected != "" {
+			return g, nil
+		}
+		if len(g.Cases) != len(s.Cases) {
+			return nil, fmt.Errorf("the server judged %d cases of problem %q, and there are %d here: its copy of the problem is another", len(g.Cases), s.Problem, len(s.Cases))
+		}
+		if !s.doubtful(g) || slices.ContainsFunc(all, func(before *backend.Grade) bool { return sameGrade(before, g) }) {
+			return g, nil
+		}
+		fmt.Fprintln(w.Log, "a case earned nothing without a word and before its time was up; handing the submission in again")
+		all = append(all, g)
+	}
+	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a word")
+}
+
+// doubtful reports whether a case may have failed for the server's own reasons:
+// nothing is said, and the program's time was not up.
+func (s *Submit) doubtful(g *backend.Grade) bool {
+	for i, c := range g.Cases {
+		if c.Silent && c.Clock < s.Cases[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func sameGrade(a, b *backend.Grade) bool {
+	return slices.EqualFunc(a.Cases, b.Cases, func(x, y backend.GradedCase) bool {
+		return same(x.Ratio, y.Ratio) && same(x.RatioUnbounded, y.RatioUnbounded)
+	})
+}
+
+func same(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// verdictOf makes a verdict of what a server says. It hides what limits a
+// program exceeded, so nothing earned is a wrong answer.
+func verdictOf(c backend.GradedCase) Verdict {
+	v := Verdict{Verdict: Points, Ratio: c.Ratio, RatioUnbounded: c.RatioUnbounded, Message: readable([]byte(c.Message))}
+	switch {
+	case c.Ratio == nil || *c.Ratio == 0:
+		v.Verdict = WrongAnswer
+	case *c.Ratio == 1:
+		v.Verdict = Accepted
+	}
+	return v
+}
