@@ -155,12 +155,24 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 const keptOutput = 2 << 10
 
 // whose decides what a build that failed means. A daemon that is being stopped
-// ends the build's commands, too; it does not answer any more then.
+// kills the build's commands first, and answers for a little longer.
 func (b *Backend) whose(ctx context.Context, failed *buildError, said []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if _, err := b.d.api.Ping(ctx); err != nil {
-		return err
+	killed := says(failed, "non-zero code: 137", "non-zero code: 143")
+	for until := time.Now().Add(b.d.wait.stop); ; {
+		ask, cancel := context.WithTimeout(ctx, 10*time.Second)
+		_, err := b.d.api.Ping(ask)
+		cancel()
+		if err != nil {
+			return err
+		}
+		if !killed || time.Now().After(until) {
+			break
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if says(failed, "no space left on device") { // the machine's fault
 		return failed

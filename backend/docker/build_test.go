@@ -150,6 +150,8 @@ func TestBuildEndings(t *testing.T) {
 	stopped := func(f *fakeDaemon) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			says200Lines(`{"error":"The command '/bin/sh -c x' returned a non-zero code: 137"}`)(w, r)
+			w.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.on["GET /_ping"] = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
@@ -165,6 +167,9 @@ func TestBuildEndings(t *testing.T) {
 		{"a command fails", func(*fakeDaemon) http.HandlerFunc {
 			return says200Lines(`{"stream":"Step 1/1 : RUN false\n"}`, `{"stream":"\u001b[91mno\n\u001b[0m"}`, `{"errorDetail":{"code":1,"message":"x"},"error":"returned a non-zero code: 1"}`)
 		}, true, "dockerfile: box/Dockerfile: returned a non-zero code: 1; it ended with:\n  Step 1/1 : RUN false\n  no"},
+		{"a command kills itself", func(*fakeDaemon) http.HandlerFunc {
+			return says200Lines(`{"error":"The command '/bin/sh -c x' returned a non-zero code: 137"}`)
+		}, true, "non-zero code: 137"},
 		{"refused", func(*fakeDaemon) http.HandlerFunc {
 			return fails(http.StatusBadRequest, "the --mount option requires BuildKit")
 		}, true, "requires BuildKit"},

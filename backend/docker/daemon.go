@@ -30,10 +30,13 @@ type patience struct {
 	drain time.Duration
 	// remove bounds what Close takes with a daemon that hangs.
 	remove time.Duration
+	// stop is how long a daemon still answers that is being stopped and has
+	// killed its containers.
+	stop time.Duration
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second,
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
 }
 
 // Daemon is a daemon to talk to. It is safe for concurrent use.

@@ -47,7 +47,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.wait = patience{call: time.Second, launch: time.Second, end: 300 * time.Millisecond, drain: 300 * time.Millisecond, remove: 300 * time.Millisecond}
+	f.wait = patience{call: time.Second, launch: time.Second, end: 300 * time.Millisecond, drain: 300 * time.Millisecond, remove: 300 * time.Millisecond, stop: 300 * time.Millisecond}
 	return f
 }
 
