@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -43,7 +45,8 @@ func TestQuickstartCompiles(t *testing.T) {
 
 func TestDockerCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "docker"}, "docker.nodes")
-	if d := cfg.Backends[1].Docker; d == nil || d.Image != "fevalgraph/pytest" || d.Network != "none" || d.Memory != 1<<30 {
+	d := cfg.Backends[1].Docker
+	if d == nil || d.Build == nil || filepath.Base(d.Build.Dockerfile) != "Dockerfile" || d.Network != "none" || d.Memory != 1<<30 {
 		t.Errorf("the backend is %+v", d)
 	}
 }
@@ -98,8 +101,13 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 		t.Fatal(err)
 	}
 	p, err := plan.Compile(cfg, 1, plan.Environment{
-		Store:     disk,
-		Backend:   func(*lang.Backend, []string) (plan.Driver, error) { return local.New(disk, local.Options{}), nil },
+		Store: disk,
+		Backend: func(b *lang.Backend, _ []string) (plan.Driver, error) {
+			if b.Kind == docker.Kind {
+				return docker.Unreachable(errors.New("no daemon is needed to compile")), nil
+			}
+			return local.New(disk, local.Options{}), nil
+		},
 		Sandbox:   func(*lang.Backend) (backend.Sandbox, error) { return fake.NewSandbox(disk, nil), nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Pins:      func(context.Context, plan.Driver, []string) ([]string, error) { return nil, nil },
@@ -230,6 +238,36 @@ func TestDockerRuns(t *testing.T) {
 	if judged != len(quickstartVerdicts) {
 		t.Errorf("with another image pytest ran %d times, want %d: %v", judged, len(quickstartVerdicts), again)
 	}
+}
+
+// The image is built on what the tests have. A comment in its Dockerfile is
+// another build and no other image.
+func TestDockerBuilds(t *testing.T) {
+	if os.Getenv(dockerVariable) == "" {
+		t.Skip("needs a Docker daemon; make test has one")
+	}
+	dir := project(t, "docker", "quickstart")
+	run := func() []string {
+		return executed(t, program(t, 0, "run", "-C", dir, "--json", "--var", "base=fevalgraph-test/python:latest", "backend=docker.box,solution=reference"))
+	}
+	if ran := run(); !slices.Contains(ran, "image:docker.box") || !slices.Contains(ran, "pytest:tally/checkpoint_3/reference@docker.box") {
+		t.Errorf("these ran: %v", ran)
+	}
+	if ran := run(); len(ran) > 0 {
+		t.Errorf("without a change these ran: %v", ran)
+	}
+	name := filepath.Join(dir, "box", "Dockerfile")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, append(text, "# a comment\n"...), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran := run(); !slices.Equal(ran, []string{"image:docker.box"}) {
+		t.Errorf("after a comment these ran: %v", ran)
+	}
+	program(t, 0, "clean", "-C", dir, "--containers")
 }
 
 // dockerCommand runs the docker command, which must succeed.

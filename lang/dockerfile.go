@@ -30,12 +30,17 @@ func (b *block) dockerImage() (name string, build *ImageBuild) {
 		})
 		return "", nil
 	}
-	for _, only := range []string{"context", "build_args"} {
-		if b.attrs[only] != nil {
-			b.reject(only, "conflict", "Nothing to build", only+" is for an image that is built, and this one is there already.", "name a dockerfile in place of the image, or remove "+only)
-		}
+	if _, g := b.text("context"); g == isSet {
+		b.nothingToBuild("context")
+	}
+	if _, g := b.marked(b.schemaOf("build_args", TypeMap)); g == isSet {
+		b.nothingToBuild("build_args")
 	}
 	return name, nil
+}
+
+func (b *block) nothingToBuild(name string) {
+	b.reject(name, "conflict", "Nothing to build", name+" is for an image that is built, and this one is there already.", "name a dockerfile in place of the image, or remove "+name)
 }
 
 func (b *block) imageBuild(dockerfile string) *ImageBuild {

@@ -1,22 +1,23 @@
 # The quickstart's problem on this machine and in containers, side by side: the
 # verdicts are the same.
 #
-#   fevalgraph run --var image=NAME
+#   fevalgraph run                        builds the image of box/Dockerfile
+#   fevalgraph run --var image=NAME       uses one that is there
 #
-# Containers need an image with a shell, python3, uv and uvx, for example of
-#
-#   FROM python:3.12-slim
-#   RUN pip install --no-cache-dir uv
-#
-#   docker build --tag fevalgraph/pytest DIRECTORY_OF_THAT_DOCKERFILE
-#
-# The image's id is in the keys of what runs in it: after another build with
-# other content, those nodes are stale and no others.
+# Containers need an image with a shell, python3, uv and uvx. What the image is, is
+# in the keys of what runs in it: after another build with other content, or under
+# a name that has come to mean another image, those nodes are stale and no others.
 
 variable "image" {
   type        = string
-  default     = "fevalgraph/pytest"
-  description = "Image of the containers: a name or an id."
+  default     = ""
+  description = "Image of the containers: a name or an id. By default it is built."
+}
+
+variable "base" {
+  type        = string
+  default     = "python:3.12-slim"
+  description = "Image to build on: with Python 3, and pip or uv."
 }
 
 locals {
@@ -26,12 +27,13 @@ locals {
 backend "local" "host" {}
 
 backend "docker" "box" {
-  image   = var.image
-  pull    = "never"
-  network = "none" # for the tests; what they need is fetched before
-  cpus    = 1
-  memory  = "1GiB"
-  pids    = 256
+  image      = var.image != "" ? var.image : null
+  dockerfile = var.image == "" ? "box/Dockerfile" : null
+  build_args = var.image == "" ? { BASE = var.base } : null
+  network    = "none" # for the tests; what they need is fetched before
+  cpus       = 1
+  memory     = "1GiB"
+  pids       = 256
 }
 
 problem "tally" {
