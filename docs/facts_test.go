@@ -95,11 +95,13 @@ func TestStalenessScripts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	inContainers, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", "docker", "stale_*.txtar"))
-	if err != nil || len(inContainers) == 0 {
-		t.Fatal(inContainers, err)
+	for _, kind := range []string{"docker", "gojudge"} {
+		elsewhere, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", kind, "stale_*.txtar"))
+		if err != nil || len(elsewhere) == 0 {
+			t.Fatal(kind, elsewhere, err)
+		}
+		files = append(files, elsewhere...)
 	}
-	files = append(files, inContainers...)
 	scripts := map[string]bool{}
 	for _, file := range files {
 		scripts[strings.TrimSuffix(filepath.Base(file), ".txtar")] = true

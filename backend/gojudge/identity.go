@@ -47,7 +47,7 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 		if slices.Contains(s.opt.Versions[:i], command) {
 			continue
 		}
-		said, err := s.version(ctx, c, command)
+		said, err := s.version(ctx, command)
 		if err != nil {
 			return nil, fmt.Errorf("asking %q: %w", command, err)
 		}
@@ -57,16 +57,18 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 }
 
 // version runs a command, whose failure is an answer, too.
-func (s *Sandbox) version(ctx context.Context, c *connection, command string) (string, error) {
-	ends, err := s.Run(ctx, backend.Program{
+func (s *Sandbox) version(ctx context.Context, command string) (string, error) {
+	// Questions are asked by commands, too, that may write nothing.
+	store := cache.NewMemory()
+	ends, err := s.run(ctx, store, []backend.Program{{
 		Argv: []string{"/bin/sh", "-c", command}, Env: []string{"PATH=" + searchPath},
 		Limits: backend.Limits{CPU: 20 * time.Second, Clock: time.Minute, Memory: 1 << 30, Processes: 64, Stdout: 64 << 10, Stderr: 4 << 10},
-	})
+	}})
 	if err != nil {
 		return "", err
 	}
 	end := ends[0]
-	printed, err := cache.ReadBlob(ctx, c.store, end.Stdout, -1)
+	printed, err := cache.ReadBlob(ctx, store, end.Stdout, -1)
 	if err != nil {
 		return "", err
 	}

@@ -51,6 +51,11 @@ const (
 
 // Run implements backend.Sandbox.
 func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	return s.run(ctx, nil, programs)
+}
+
+// run keeps what programs leave in a store; nil is that of the server.
+func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
 	if err := check(programs); err != nil {
 		return nil, fmt.Errorf("running in the sandbox: %w", err)
 	}
@@ -60,7 +65,10 @@ func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backe
 		if err != nil {
 			return nil, err
 		}
-		ends, err := c.run(ctx, programs)
+		if into == nil {
+			into = c.store
+		}
+		ends, err := c.run(ctx, into, programs)
 		if err == nil {
 			return ends, nil
 		}
@@ -85,7 +93,7 @@ func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backe
 }
 
 // run sends one request and takes what comes back.
-func (c *connection) run(ctx context.Context, programs []backend.Program) ([]backend.Ending, error) {
+func (c *connection) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
 	l := &loans{c: c}
 	defer l.giveBack()
 	request, err := l.request(ctx, programs)
@@ -106,7 +114,7 @@ func (c *connection) run(ctx context.Context, programs []backend.Program) ([]bac
 	ends := make([]backend.Ending, len(programs))
 	for i := range programs {
 		if ends[i], err = ending(&results[i], &programs[i]); err == nil {
-			err = c.collect(limited, &ends[i], &results[i], &programs[i])
+			err = c.collect(limited, into, &ends[i], &results[i], &programs[i])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("running %q: %w", programs[i].Argv[0], err)
@@ -117,10 +125,10 @@ func (c *connection) run(ctx context.Context, programs []backend.Program) ([]bac
 
 // collect takes what a program left. Ids of files that were taken are removed
 // from r, so that clean does not look for them.
-func (c *connection) collect(ctx context.Context, end *backend.Ending, r *wireResult, p *backend.Program) error {
+func (c *connection) collect(ctx context.Context, into cache.Store, end *backend.Ending, r *wireResult, p *backend.Program) error {
 	var err error
 	if id, there := r.FileIDs[stdoutName]; there {
-		if end.Stdout, err = c.fetch(ctx, r, stdoutName, id, p.Limits.Stdout); err != nil {
+		if end.Stdout, err = c.fetch(ctx, into, r, stdoutName, id, p.Limits.Stdout); err != nil {
 			return fmt.Errorf("its standard output: %w", err)
 		}
 	}
@@ -130,7 +138,7 @@ func (c *connection) collect(ctx context.Context, end *backend.Ending, r *wireRe
 		if !there {
 			continue
 		}
-		digest, err := c.fetch(ctx, r, clean, id, -1)
+		digest, err := c.fetch(ctx, into, r, clean, id, -1)
 		if err != nil {
 			return fmt.Errorf("file %q: %w", name, err)
 		}
@@ -139,16 +147,16 @@ func (c *connection) collect(ctx context.Context, end *backend.Ending, r *wireRe
 	return nil
 }
 
-// fetch brings the first limit bytes of a file to the store, all of it when
+// fetch brings the first limit bytes of a file to a store, all of it when
 // limit is negative.
-func (c *connection) fetch(ctx context.Context, r *wireResult, name, id string, limit int64) (cache.Digest, error) {
+func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult, name, id string, limit int64) (cache.Digest, error) {
 	if c.process == nil {
 		content, err := c.download(ctx, id)
 		if err != nil {
 			return cache.Digest{}, err
 		}
 		defer content.Close()
-		return keep(ctx, c.store, &trusted{c: c.client, ctx: ctx, r: content}, limit)
+		return keep(ctx, into, &trusted{c: c.client, ctx: ctx, r: content}, limit)
 	}
 	from := filepath.Join(c.dir, filepath.Base(id))
 	f, err := os.OpenFile(from, os.O_RDWR, 0)
@@ -159,7 +167,7 @@ func (c *connection) fetch(ctx context.Context, r *wireResult, name, id string, 
 		return cache.Digest{}, err
 	}
 	defer f.Close()
-	digest, err := keep(ctx, c.store, f, limit)
+	digest, err := keep(ctx, into, f, limit)
 	if err != nil {
 		return cache.Digest{}, err
 	}

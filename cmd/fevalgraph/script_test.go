@@ -60,6 +60,17 @@ func TestDocker(t *testing.T) {
 	runScripts(t, "docker", false)
 }
 
+// judgeVariable is the path of go-judge.
+const judgeVariable = "FEVALGRAPH_TEST_GOJUDGE"
+
+// What only go-judge can show. As GOJUDGE scripts have its path.
+func TestGoJudge(t *testing.T) {
+	if os.Getenv(judgeVariable) == "" {
+		t.Skip("needs go-judge; make test has it")
+	}
+	runScripts(t, "gojudge", false)
+}
+
 func runScripts(t *testing.T, dir string, real bool) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script", dir),
@@ -68,6 +79,9 @@ func runScripts(t *testing.T, dir string, real bool) {
 				env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
 				env.Setenv("IMAGE", "fevalgraph-test/python:latest")
 				env.Setenv("FEVALGRAPH_VAR_image", env.Getenv("IMAGE"))
+			}
+			if dir == "gojudge" {
+				env.Setenv("GOJUDGE", os.Getenv(judgeVariable))
 			}
 			return setUp(env, real)
 		},
