@@ -25,6 +25,17 @@ func TestJudgeCompiles(t *testing.T) {
 // judgeProject is a copy of the example, with go-judge in PATH.
 func judgeProject(t *testing.T) string {
 	t.Helper()
+	goJudge(t)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("judge")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// goJudge brings go-judge into PATH, and takes a store of the test's own.
+func goJudge(t *testing.T) {
+	t.Helper()
 	binary := os.Getenv(judgeVariable)
 	if binary == "" {
 		t.Skip("needs go-judge; make test has one")
@@ -36,11 +47,6 @@ func judgeProject(t *testing.T) string {
 	}
 	t.Setenv("PATH", filepath.Dir(binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("judge")); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // judgeScores are what the solutions come to: the score, that without an upper

@@ -1,0 +1,164 @@
+package examples_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// frontier writes the checkout of testdata and returns its directory. The
+// configuration of problem 1 begins with a byte order mark, as one of the real
+// ones does.
+func frontier(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "frontier.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range archive.Files {
+		if f.Name == "algorithmic/problems/1/config.yaml" {
+			archive.Files[i].Data = append([]byte("\uFEFF"), f.Data...)
+		}
+	}
+	dir := t.TempDir()
+	if err := txtar.Write(archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// good are the problems that can be judged.
+const good = `problems=["1","2","3"]`
+
+func TestFrontierCompiles(t *testing.T) {
+	cfg := compiles(t, lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + frontier(t), good}}, "frontier.nodes")
+	var got []string
+	for _, p := range cfg.Problems {
+		if len(p.Invalid) > 0 {
+			t.Fatal(p.Invalid)
+		}
+		j := p.Judge
+		line := fmt.Sprintf("%s %s %s, %s", p.Name, j.Mode, filepath.Base(j.Checker), j.Compat)
+		if j.Filename != "" {
+			line += ", as " + j.Filename
+		}
+		for _, s := range j.Subtasks {
+			line += ";"
+			for _, c := range s.Cases {
+				line += fmt.Sprintf(" %s->%s %v %v %d", filepath.Base(c.Input), filepath.Base(c.Output), c.Time, c.Clock, c.Memory)
+			}
+		}
+		got = append(got, line)
+	}
+	for _, s := range cfg.Solutions {
+		line := s.Problem.Name + "/" + s.Name
+		for _, l := range s.Labels {
+			line += " " + l.Name + "=" + l.Value
+		}
+		if s.Failed != "" {
+			line += ": " + s.Failed
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"1 default chk.cc, safe, as std.cc; 1.in->1.ans 1s 2s 134217728; 2.in->2.ans 1s 2s 134217728 3.in->3.ans 1s 2s 134217728",
+		"2 interactive interactor.cc, safe; 1.in->1.ans 750ms 1.5s 67108864",
+		"3 default check.cpp, safe; small.txt->small.ans 250ms 500ms 67108864 large.txt->large.txt 3s 6s 1073741824",
+		"1/alpha model=alpha variant=0",
+		"1/alpha_1 model=alpha variant=1",
+		"1/beta model=beta variant=0: generation failed: rate limit",
+		"1/beta_2 model=beta variant=2: generation failed: no reason is given",
+		"2/alpha model=alpha variant=0",
+		"2/some_model.1_3 model=some_model.1 variant=3",
+		"3/alpha model=alpha variant=0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Variables narrow it down, and show what is left out by itself.
+func TestFrontierVariables(t *testing.T) {
+	root := frontier(t)
+	for _, test := range []struct {
+		vars []string
+		want string
+	}{
+		{[]string{good, `models=["alpha"]`}, "1/alpha 1/alpha_1 2/alpha 3/alpha"},
+		{[]string{good, `models=["alpha"]`, "variants=[0]"}, "1/alpha 2/alpha 3/alpha"},
+		{[]string{`problems=["2"]`}, "2/alpha 2/some_model.1_3"},
+		{[]string{`problems=["2","4"]`, `models=["alpha"]`}, "2/alpha"},
+		{[]string{`problems=["2","4"]`, `models=["alpha"]`, "incomplete=true"}, "2/alpha 4/alpha(1)"},
+		{[]string{`problems=["2","5"]`, "variants=[3]"}, "2/some_model.1_3"},
+	} {
+		cfg, _ := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: append(test.vars, "root="+root)})
+		if cfg == nil {
+			t.Fatalf("%v: there is no configuration", test.vars)
+		}
+		var got []string
+		for _, s := range cfg.Solutions {
+			name := s.Problem.Name + "/" + s.Name
+			if n := len(s.Problem.Invalid); n > 0 {
+				name += fmt.Sprintf("(%d)", n)
+			}
+			got = append(got, name)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%v: got %v, want %s", test.vars, got, test.want)
+		}
+	}
+}
+
+// A problem that cannot be judged is a mistake of its own.
+func TestFrontierMistakes(t *testing.T) {
+	cfg, found := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + frontier(t), "incomplete=true"}})
+	if cfg == nil {
+		t.Fatal(found)
+	}
+	var got []string
+	for _, p := range cfg.Problems {
+		for _, d := range p.Invalid {
+			got = append(got, p.Name+": "+d.Detail)
+		}
+	}
+	if len(got) != 2 || !strings.Contains(got[0], `4: `) || !strings.Contains(got[0], "2.in") || !strings.HasSuffix(got[1], "/5/config.yaml: the type leetcode cannot be judged.") {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestFrontierRuns(t *testing.T) {
+	goJudge(t)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("frontier-algorithmic")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ compat, full, three string }{
+		{"safe", "AC AC AC", "3/alpha 50 50 AC RE"},
+		{"frontier", "points points points", "3/alpha 75 75 AC RE"}, // it says so itself
+	} {
+		run := []string{"run", "-C", dir, "--json", "--var", "root=" + frontier(t), "--var", good, "--var", "compat=" + test.compat}
+		program(t, 1, run...) // one does not compile, two were never made
+		want := []string{
+			"1/alpha 49.333333333333336 49.333333333333336 points points points",
+			"1/alpha_1 100 191.66666666666669 " + test.full,
+			"1/beta 0 0",
+			"1/beta_2 0 0",
+			"2/alpha 75 125 points",
+			"2/some_model.1_3 - -",
+			test.three,
+		}
+		if got := judgeSummary(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.compat, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if end := lastEvent(t, program(t, 1, run...)); end.Executed != 0 {
+			t.Errorf("%s: the second run ended with %+v", test.compat, end)
+		}
+	}
+}
