@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +13,12 @@ import (
 )
 
 // builtRepository names the images that were built; their tags are the digests
-// of their contents.
+// of their contents and the project, so that none removes another's.
 const builtRepository = "fevalgraph/image"
 
-func builtName(content cache.Digest) string { return builtRepository + ":" + content.Hex() }
+func (b *Backend) builtName(content cache.Digest) string {
+	return builtRepository + ":" + content.Hex() + "-" + cmp.Or(b.opt.Project, "none")
+}
 
 // Find looks for an image that was built, by the digest of what Build returned,
 // and has containers made of it. It is there only if the image that bears its
@@ -24,7 +27,7 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 	if b.err != nil {
 		return false, b.err
 	}
-	image, err := b.d.inspect(ctx, Options{Image: builtName(content)})
+	image, err := b.d.inspect(ctx, Options{Image: b.builtName(content)})
 	if errdefs.IsNotFound(err) {
 		return false, nil
 	}
@@ -42,7 +45,7 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 // adopt gives an image its name. One with the same content that has the name
 // keeps it: grounds were made of that. The other is then of no use.
 func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved, error) {
-	name := builtName(cache.SumBytes(found))
+	name := b.builtName(cache.SumBytes(found))
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
 	before, err := b.d.inspect(ctx, Options{Image: name})
