@@ -1,0 +1,137 @@
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// readJSON reads the numbers at two places of a JSON text. Python's NaN,
+// Infinity and -Infinity are taken for numbers, too.
+func readJSON(text []byte, pointer, unbounded string) (Score, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return Score{}, errors.New("the file is empty")
+	}
+	if !utf8.Valid(text) {
+		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(quoteSpecial(text)))
+	decoder.UseNumber()
+	var root any
+	if err := decoder.Decode(&root); err != nil {
+		return Score{}, fmt.Errorf("the file is no JSON: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Score{}, errors.New("the file is no JSON: something stands behind its value")
+	}
+	bounded, err := numberAt(root, pointer)
+	if err != nil {
+		return Score{}, err
+	}
+	found := Score{bounded, bounded}
+	if unbounded != "" {
+		found.Unbounded, err = numberAt(root, unbounded)
+	}
+	return found, err
+}
+
+// Pointer checks that s is a JSON pointer (RFC 6901).
+func Pointer(s string) error {
+	if s != "" && !strings.HasPrefix(s, "/") {
+		return fmt.Errorf("%q does not begin with a slash", s)
+	}
+	for i := range len(s) {
+		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
+			return fmt.Errorf(`in %q, "~" is written "~0"`, s)
+		}
+	}
+	return nil
+}
+
+// numberAt follows a pointer to a number.
+func numberAt(value any, pointer string) (float64, error) {
+	at := ""
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		name := strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		next, ok := child(value, name)
+		if !ok {
+			return 0, fmt.Errorf("the file has nothing at %s", shorten(at+"/"+step))
+		}
+		value, at = next, at+"/"+step
+	}
+	switch v := value.(type) {
+	case json.Number:
+		return parse(v.String()), nil
+	case string:
+		if word, ok := strings.CutPrefix(v, specialPrefix); ok {
+			return parse(word), nil
+		}
+		return 0, fmt.Errorf("at %s the file has the text %q, which is no number", pointer, shorten(v))
+	case nil:
+		return 0, fmt.Errorf("at %s the file has null", pointer)
+	case bool:
+		return 0, fmt.Errorf("at %s the file has %t, which is no number", pointer, v)
+	}
+	return 0, fmt.Errorf("at %s the file has no number but a list or an object", pointer)
+}
+
+func child(value any, name string) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		next, ok := v[name]
+		return next, ok
+	case []any:
+		i, err := strconv.Atoi(name)
+		if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != name {
+			return nil, false
+		}
+		return v[i], true
+	}
+	return nil, false
+}
+
+// specialPrefix begins a text that stands for a number which JSON lacks. No
+// file can have it by chance: one would have to mean it.
+const specialPrefix = "\x00number:"
+
+// quoteSpecial makes texts of Python's words for numbers that JSON lacks.
+func quoteSpecial(text []byte) []byte {
+	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+		return text
+	}
+	var out bytes.Buffer
+	inside := false // of a text
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inside && c == '\\' && i+1 < len(text):
+			out.WriteByte(c)
+			i++
+			c = text[i]
+		case c == '"':
+			inside = !inside
+		case !inside:
+			if word := specialAt(text[i:]); word != "" {
+				out.WriteString(`"\u0000number:` + word + `"`)
+				i += len(word) - 1
+				continue
+			}
+		}
+		out.WriteByte(c)
+	}
+	return out.Bytes()
+}
+
+func specialAt(text []byte) string {
+	for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return word
+		}
+	}
+	return ""
+}

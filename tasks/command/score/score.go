@@ -1,0 +1,222 @@
+// Package score reads a score out of what a grader left behind: the last line
+// of numbers that it printed, what a regular expression finds, a place in a
+// JSON file, or its exit code.
+//
+// It knows nothing of processes, backends or results: text goes in, numbers
+// come out.
+//
+//	found, err := score.Rule{From: score.Stdout}.Read(score.Left{Stdout: []byte("loss 0.2\n87.5 91\n")})
+//	// found.Bounded is 87.5, found.Unbounded is 91
+package score
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+)
+
+// Places where a score is looked for.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+	Output = "output" // standard output and, after it, standard error
+	File   = "file"
+	Exit   = "exit" // 100 for the exit code 0, else 0
+)
+
+// Sources lists them.
+func Sources() []string { return []string{Stdout, Stderr, Output, File, Exit} }
+
+// How lines of numbers are read.
+const (
+	CompatSafe     = "safe"     // see Line
+	CompatFrontier = "frontier" // see FrontierLine
+)
+
+// Rule says where a score stands.
+type Rule struct {
+	From string // one of Sources
+	// Pattern is a regular expression with the group score and perhaps the
+	// group unbounded, whose last match counts. Empty is the last line of
+	// numbers.
+	Pattern string
+	// Marker is what a line begins with that counts; what stands before the
+	// score on it. Empty is every line.
+	Marker string
+	// Pointer is the place of the score in a JSON file (RFC 6901), and
+	// PointerUnbounded that of the unbounded one. Both are for File only, which
+	// is read as text without a Pointer.
+	Pointer, PointerUnbounded string
+	Compat                    string // CompatSafe or CompatFrontier
+}
+
+// Left is what a grader left behind.
+type Left struct {
+	Stdout, Stderr []byte
+	File           []byte // nil: there is none, see NoFile
+	NoFile         string // why there is none
+	Code           int
+	Signal         string // that ended it; "" when it exited
+}
+
+// Score is what a grader gave. A grader that gives one number gives it twice.
+// Either may be infinite or no number at all.
+type Score struct{ Bounded, Unbounded float64 }
+
+// Finite returns n, and nil for what is infinite or no number.
+func Finite(n float64) *float64 {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return nil
+	}
+	return &n
+}
+
+// Text is n as graders write what is not finite: "nan", "inf", "-inf". It is
+// empty for a finite number.
+func Text(n float64) string {
+	switch {
+	case math.IsNaN(n):
+		return "nan"
+	case math.IsInf(n, 1):
+		return "inf"
+	case math.IsInf(n, -1):
+		return "-inf"
+	}
+	return ""
+}
+
+// full is what the exit code 0 is worth.
+const full = 100
+
+// Read finds the score. The error says in a phrase why there is none: "no line
+// of numbers on stdout".
+func (r Rule) Read(l Left) (Score, error) {
+	switch r.From {
+	case Exit:
+		if l.Signal != "" {
+			return Score{}, fmt.Errorf("no exit code: %s", l.Signal)
+		}
+		if l.Code == 0 {
+			return Score{full, full}, nil
+		}
+		return Score{}, nil
+	case File:
+		if l.File == nil {
+			return Score{}, errors.New(l.NoFile)
+		}
+		if r.Pointer != "" {
+			return readJSON(l.File, r.Pointer, r.PointerUnbounded)
+		}
+		return r.text(string(l.File), "in the file")
+	case Stderr:
+		return r.text(string(l.Stderr), "on stderr")
+	case Output:
+		return r.text(string(l.Stdout)+"\n"+string(l.Stderr), "on stdout and stderr")
+	}
+	return r.text(string(l.Stdout), "on stdout")
+}
+
+// text reads a score out of text. Bytes that are not UTF-8 are no part of one.
+func (r Rule) text(text, where string) (Score, error) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if r.Pattern != "" {
+		return r.match(text, where)
+	}
+	parse, what := Line, "no line of numbers "
+	if r.Compat == CompatFrontier {
+		parse = FrontierLine
+		text = strings.TrimFunc(text, pythonSpace)
+	}
+	if r.Marker != "" {
+		what = fmt.Sprintf("no line of numbers that begins with %q ", r.Marker)
+	}
+	for line := range backwards(text) {
+		rest, marked := strings.CutPrefix(line, r.Marker)
+		if !marked {
+			continue
+		}
+		if found, ok := parse(rest); ok {
+			return found, nil
+		}
+	}
+	return Score{}, errors.New(what + where)
+}
+
+// match reads the last match of the pattern: in the text or, with a marker, in
+// the last marked line that has one.
+func (r Rule) match(text, where string) (Score, error) {
+	pattern, err := CompilePattern(r.Pattern)
+	if err != nil {
+		return Score{}, err
+	}
+	groups := lastMatch(pattern, text)
+	if r.Marker != "" {
+		groups = nil
+		for line := range backwards(text) {
+			rest, marked := strings.CutPrefix(line, r.Marker)
+			if !marked {
+				continue
+			}
+			if groups = lastMatch(pattern, rest); groups != nil {
+				break
+			}
+		}
+	}
+	if groups == nil {
+		return Score{}, fmt.Errorf("nothing %s matches %q", where, r.Pattern)
+	}
+	written := groups[pattern.SubexpIndex("score")]
+	var found Score
+	var ok bool
+	if found.Bounded, ok = Number(strings.TrimSpace(written)); !ok {
+		return Score{}, fmt.Errorf("the score %s is no number: %q", where, shorten(written))
+	}
+	found.Unbounded = found.Bounded
+	at := pattern.SubexpIndex("unbounded")
+	if at < 0 || groups[at] == "" {
+		return found, nil
+	}
+	if found.Unbounded, ok = Number(strings.TrimSpace(groups[at])); !ok {
+		return Score{}, fmt.Errorf("the unbounded score %s is no number: %q", where, shorten(groups[at]))
+	}
+	return found, nil
+}
+
+// CompilePattern compiles a pattern and looks whether it has the group score.
+func CompilePattern(pattern string) (*regexp.Regexp, error) {
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if compiled.SubexpIndex("score") < 0 {
+		return nil, errors.New("the pattern has no group called score, written (?P<score>…)")
+	}
+	return compiled, nil
+}
+
+func lastMatch(pattern *regexp.Regexp, text string) []string {
+	all := pattern.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// backwards yields the lines of a text from the last to the first, without
+// their ends.
+func backwards(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for {
+			at := strings.LastIndexByte(text, '\n')
+			if !yield(strings.TrimSuffix(text[at+1:], "\r")) || at < 0 {
+				return
+			}
+			text = text[:at]
+		}
+	}
+}
+
+// shorten keeps what a message has room for.
+func shorten(s string) string { return shortenTo(s, 80) }
