@@ -110,12 +110,19 @@ type Command struct {
 	// Network says how; waiting for a port is not part of the Timeout.
 	Ports  []int
 	Output io.Writer // stdout and stderr, interleaved; nil discards
+	// Errors takes stderr apart, and Output stdout alone; nil does not part
+	// them. It is written to at the same time as Output.
+	Errors io.Writer
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
 	// Online says that the command fetches what later ones need, and may use
 	// the network also where the backend keeps it from others.
 	Online bool
+	// Offline says that the command is to reach nothing but a loopback of its
+	// own, whatever else it could on this backend. Where that cannot be had,
+	// running it is an error.
+	Offline bool
 	// Attach connects the caller's terminal instead of Output. Stdin is
 	// otherwise closed.
 	Attach bool

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -26,6 +27,8 @@ func TestPrograms(t *testing.T, open func(t *testing.T) (backend.Backend, cache.
 	t.Run("Stdin", func(t *testing.T) { testStdin(t, open) })
 	t.Run("Exits", func(t *testing.T) { testExits(t, open) })
 	t.Run("Output", func(t *testing.T) { testOutput(t, open) })
+	t.Run("Errors", func(t *testing.T) { testErrors(t, open) })
+	t.Run("Offline", func(t *testing.T) { testOffline(t, open) })
 	t.Run("BigOutput", func(t *testing.T) { testBigOutput(t, open) })
 	t.Run("OutputFails", func(t *testing.T) { testOutputFails(t, open) })
 	t.Run("NotStarted", func(t *testing.T) { testNotStarted(t, open) })
@@ -204,6 +207,70 @@ func testOutput(t *testing.T, open Opener) {
 	}
 	if exit, err := s.Exec(t.Context(), shell("echo discarded; exit 3")); err != nil || exit.Code != 3 {
 		t.Errorf("without a writer: %+v, %v", exit, err)
+	}
+}
+
+// testErrors is about standard error apart from standard output, also when a
+// limit ends what prints.
+func testErrors(t *testing.T, open Opener) {
+	b, _ := open(t)
+	s := session(t, b)
+	apart := func(script string, limit time.Duration) (backend.Exit, string, string) {
+		t.Helper()
+		var errs bytes.Buffer
+		cmd := shell(script)
+		cmd.Errors, cmd.Timeout = &errs, limit
+		exit, out := exec(t, s, cmd)
+		return exit, out, errs.String()
+	}
+	exit, out, errs := apart(`echo 1; echo a >&2; echo 2; printf 'b\000\377\n[INFO] c' >&2; exit 3`, 0)
+	if out != "1\n2\n" || errs != "a\nb\x00\xff\n[INFO] c" || exit.Code != 3 {
+		t.Errorf("got %q, %q, %+v", out, errs, exit)
+	}
+	if _, out, errs := apart("echo 1", 0); out != "1\n" || errs != "" {
+		t.Errorf("nothing on stderr: got %q, %q", out, errs)
+	}
+	start := time.Now()
+	exit, out, errs = apart("echo 1; echo a >&2; sleep 1000 & sleep 1000", time.Second)
+	if took := time.Since(start); took > prompt {
+		t.Errorf("a limit of a second ended after %v", took)
+	}
+	if out != "1\n" || errs != "a\n" || !exit.TimedOut {
+		t.Errorf("at a limit: got %q, %q, %+v", out, errs, exit)
+	}
+	var big, none counter
+	cmd := shell("yes | head -c 3000000 >&2")
+	cmd.Output, cmd.Errors = &none, &big
+	if _, err := s.Exec(t.Context(), cmd); err != nil || big != 3000000 || none != 0 {
+		t.Errorf("got %d bytes, %d on stdout, %v", big, none, err)
+	}
+	full := errors.New("disk full")
+	cmd = shell("echo full >&2; exit 3")
+	cmd.Errors = failing{full}
+	if _, err := s.Exec(t.Context(), cmd); !errors.Is(err, full) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+	if out := run(t, s, "echo 1; echo 2 >&2"); out != "1\n2" {
+		t.Errorf("together again: %q", out)
+	}
+}
+
+// testOffline is about commands that reach nothing but their own loopback.
+// Where a backend cannot keep them from more it says so.
+func testOffline(t *testing.T, open Opener) {
+	b, _ := open(t)
+	s := session(t, b)
+	cmd := shell("cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '")
+	cmd.Offline = true
+	var out bytes.Buffer
+	cmd.Output = &out
+	_, err := s.Exec(t.Context(), cmd)
+	if err != nil && b.Network() == backend.SharedNetwork {
+		t.Logf("not to be had: %v", err)
+		return
+	}
+	if err != nil || !slices.Contains(strings.Fields(out.String()), "lo") || strings.Contains(out.String(), "eth") {
+		t.Errorf("got the interfaces %q, %v", out.String(), err)
 	}
 }
 

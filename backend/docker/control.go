@@ -2,10 +2,12 @@ package docker
 
 import (
 	"bytes"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +22,8 @@ type control struct {
 	began time.Time     // when the word came
 	said  chan struct{} // closed then
 	end   *ending
+	errs  *parted // the program's standard error, when it is here, too
+	read  atomic.Int64
 }
 
 // ending is how the init says that the program ended.
@@ -29,7 +33,15 @@ type ending struct {
 	signal string // when a signal ended it: "killed"
 }
 
-func newControl() *control { return &control{said: make(chan struct{})} }
+// newControl returns one that hands on to errs what the program says here. Nil
+// is for a program that has no business here.
+func newControl(errs io.Writer) *control {
+	c := &control{said: make(chan struct{})}
+	if errs != nil {
+		c.errs = &parted{w: errs}
+	}
+	return c
+}
 
 // spoken is the line of an init at verbosity 2, which initEnv asks for.
 var spoken = regexp.MustCompile(`Main child exited (?:normally \(with status '(\d+)'\)|with signal \(with signal '([^']+)'\))`)
@@ -46,6 +58,10 @@ const controlTail = 512
 func (c *control) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.read.Add(int64(len(p)))
+	if c.word != "" && c.errs != nil {
+		c.errs.write(p)
+	}
 	c.text = append(c.text, p...)
 	for c.word == "" {
 		line, rest, whole := bytes.Cut(c.text, []byte("\n"))
@@ -55,6 +71,9 @@ func (c *control) Write(p []byte) (int, error) {
 		if word, found := strings.CutPrefix(string(line), wordPrefix); found {
 			c.word, c.began = word, time.Now()
 			close(c.said)
+			if c.errs != nil {
+				c.errs.write(rest)
+			}
 		}
 		c.text = rest
 	}
@@ -87,4 +106,52 @@ func (c *control) ended() *ending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.end
+}
+
+// flush hands on the rest of the program's standard error, after all was
+// written. The error is that of who takes it.
+func (c *control) flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.errs == nil {
+		return nil
+	}
+	return c.errs.flush()
+}
+
+// parted hands on what a program and the init say on one stream, without what
+// the init says.
+type parted struct {
+	w    io.Writer
+	line []byte // that is not complete
+	err  error  // w's first
+}
+
+// initLine is what the init says, with what stands before it on its line.
+var initLine = regexp.MustCompile(`\[[A-Z]+ +tini \(\d+\)\] [^\n]*\n?`)
+
+// partedRoom is how long a line may be, in bytes, before it is handed on as it
+// is.
+const partedRoom = 64 << 10
+
+func (p *parted) write(text []byte) {
+	p.line = append(p.line, text...)
+	whole := bytes.LastIndexByte(p.line, '\n') + 1
+	if whole == 0 && len(p.line) > partedRoom {
+		whole = len(p.line) - controlTail
+	}
+	p.hand(p.line[:whole])
+	p.line = append([]byte{}, p.line[whole:]...)
+}
+
+func (p *parted) flush() error {
+	p.hand(p.line)
+	p.line = nil
+	return p.err
+}
+
+func (p *parted) hand(text []byte) {
+	if text = initLine.ReplaceAll(text, nil); len(text) > 0 && p.err == nil {
+		_, p.err = p.w.Write(text)
+	}
 }

@@ -26,7 +26,7 @@ func TestControl(t *testing.T) {
 		{"the last end counts", ready + exited + signaled, wordReady, &ending{signal: "segmentation fault"}},
 	} {
 		for cut := range len(test.text) + 1 {
-			c := newControl()
+			c := newControl(nil)
 			for _, part := range []string{test.text[:cut], test.text[cut:]} {
 				if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
 					t.Fatalf("%s: wrote %d, %v", test.name, n, err)
@@ -47,7 +47,7 @@ func TestControl(t *testing.T) {
 
 // A program that writes without end into the init's output costs no memory.
 func TestControlIsBounded(t *testing.T) {
-	c := newControl()
+	c := newControl(nil)
 	flood := make([]byte, 64<<10)
 	_, _ = c.Write([]byte(wordPrefix + wordReady + "\n"))
 	for range 100 {

@@ -40,7 +40,8 @@ type launch struct {
 
 // script returns the text. Apart from what it says on standard output it
 // leaves no trace: the program gets its own environment, an empty standard
-// input, and both outputs as one.
+// input, and both outputs as one; or, when its errors are to be apart, its
+// outputs exchanged.
 func (l *launch) script() (string, error) {
 	if len(l.command.Argv) == 0 || l.command.Argv[0] == "" {
 		return "", errors.New("no program is named")
@@ -57,6 +58,9 @@ func (l *launch) script() (string, error) {
 	var b strings.Builder
 	say := func(word string) string { return "echo '" + wordPrefix + word + "'" }
 	refusal, streams := "; exit 0; }", " </dev/null >&2\n"
+	if l.command.Errors != nil {
+		streams = " </dev/null 3>&1 1>&2 2>&3 3>&-\n"
+	}
 	if l.attached {
 		refusal, streams = "; exit 127; }", "\n"
 	}

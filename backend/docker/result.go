@@ -114,7 +114,7 @@ func (r *running) drain() error {
 			return nil
 		case <-time.After(r.d.wait.drain):
 		}
-		read := r.sink.read.Load()
+		read := r.sink.read.Load() + r.control.read.Load()
 		if read == last {
 			return fmt.Errorf("the output did not end within %v of the container", r.d.wait.drain)
 		}

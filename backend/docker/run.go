@@ -20,6 +20,7 @@ type job struct {
 	limit  time.Duration // 0 is none
 	grace  time.Duration
 	out    io.Writer
+	errs   io.Writer // of the program, when apart from out; else nil
 }
 
 // running is a job under way.
@@ -43,7 +44,7 @@ func (b *box) run(ctx context.Context, j job) (result, error) {
 		return result{}, errors.New("an earlier command lost the container")
 	}
 	b.lost = true // until the end is known
-	r := &running{box: b, job: j, control: newControl(), copied: make(chan struct{}), sink: &sink{w: j.out}}
+	r := &running{box: b, job: j, control: newControl(j.errs), copied: make(chan struct{}), sink: &sink{w: j.out}}
 	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := r.start(waiting); err != nil {
@@ -62,7 +63,7 @@ func (b *box) run(ctx context.Context, j job) (result, error) {
 	if cause := context.Cause(ctx); cause != nil && !timedOut {
 		return result{}, cause
 	}
-	return res, r.sink.err
+	return res, errors.Join(r.sink.err, r.control.flush())
 }
 
 // start attaches, starts the container and hands it the script.
@@ -115,7 +116,7 @@ func (r *running) await(ctx context.Context) (timedOut bool, err error) {
 	launch := time.NewTimer(r.d.wait.launch)
 	defer launch.Stop()
 	var expired <-chan time.Time
-	said := r.control.said
+	said, late := r.control.said, false
 	for {
 		select {
 		case status := <-r.status:
@@ -134,8 +135,12 @@ func (r *running) await(ctx context.Context) (timedOut bool, err error) {
 		case <-launch.C:
 			return false, errors.Join(fmt.Errorf("the container did not get to the command within %v", r.d.wait.launch), r.end(ctx))
 		case <-expired:
-			if r.control.ended() != nil { // both at once: the program was in time
-				expired = nil
+			if r.control.ended() != nil && !late { // both at once: the program was in time
+				// Unless it only said so: then it goes on.
+				late = true
+				timer := time.NewTimer(endedSlack)
+				defer timer.Stop()
+				expired = timer.C
 				continue
 			}
 			return true, r.end(ctx)
@@ -144,6 +149,9 @@ func (r *running) await(ctx context.Context) (timedOut bool, err error) {
 		}
 	}
 }
+
+// endedSlack is how long a container may take to end after its program.
+const endedSlack = 300 * time.Millisecond
 
 func statusError(status container.WaitResponse) error {
 	if status.Error != nil {

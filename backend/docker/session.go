@@ -137,6 +137,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
 	}
 	on := s.b.opt.network(c.Online)
+	if c.Offline {
+		on = noNetwork
+	}
 	env := c.Env
 	if s.ground != nil {
 		env = append([]string{"XDG_CACHE_HOME=" + cachePath}, env...)
@@ -152,7 +155,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.Attach {
 		return s.box.attach(ctx, script, c.Timeout)
 	}
-	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output})
+	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output, errs: c.Errors})
 	if err == nil {
 		err = refusal(res.word, c)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -48,11 +49,24 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
+	outs, pipes := []*output{out}, []*os.File{pipe}
 	cmd.Stdout, cmd.Stderr = pipe, pipe
+	if c.Errors != nil {
+		apart, second, err := newOutput(c.Errors)
+		if err != nil {
+			pipe.Close()
+			return backend.Exit{}, errors.Join(fmt.Errorf("running %s: %w", c.Argv[0], err), out.finish())
+		}
+		cmd.Stderr, outs, pipes = second, append(outs, apart), append(pipes, second)
+	}
 	exit, err := s.run(ctx, cmd, c)
-	pipe.Close()
-	if outErr := out.finish(); err == nil && outErr != nil {
-		err = fmt.Errorf("keeping the output of %s: %w", c.Argv[0], outErr)
+	for _, pipe := range pipes {
+		pipe.Close()
+	}
+	for _, out := range outs {
+		if outErr := out.finish(); err == nil && outErr != nil {
+			err = fmt.Errorf("keeping the output of %s: %w", c.Argv[0], outErr)
+		}
 	}
 	return exit, err
 }
@@ -128,7 +142,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 // launch starts cmd on the network that it is to have.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
 	start := func() { p, err = s.start(cmd) }
-	if len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork {
+	if c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork {
 		if err := onPrivateNetwork(start); err != nil {
 			return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
 		}

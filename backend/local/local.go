@@ -33,7 +33,8 @@ import (
 const Kind = "local"
 
 // defaultGrace is what a test runner gets to write its reports after SIGTERM.
-const defaultGrace = 2 * time.Second
+// With it everything has ended within two seconds of a limit.
+const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
 type Options struct {
@@ -58,7 +59,7 @@ type Options struct {
 	// PrivateNetwork succeeds, else the machine's.
 	Network backend.Network
 	// Grace is the time between SIGTERM and SIGKILL for a command that ran
-	// into its timeout or was cancelled; 0 is two seconds.
+	// into its timeout or was cancelled; 0 is one and a half seconds.
 	Grace time.Duration
 }
 
