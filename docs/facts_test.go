@@ -58,7 +58,7 @@ func TestResultWords(t *testing.T) {
 		words = append(words, string(p))
 	}
 	words = append(words, report.Formats()...)
-	for _, c := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.CompileError, report.NoSubmission, report.CheckerFailed,
+	for _, c := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.CompileError, report.NoSubmission, report.NoScore, report.CheckerFailed,
 		report.PytestFailed, report.InputError, report.NotJudged, report.NotReached} {
 		words = append(words, string(c), string(c.Status()))
 	}

@@ -193,6 +193,9 @@ func sampleProject(t *testing.T) string {
 		"problems/sum/testdata/3.in":           "",
 		"problems/sum/testdata/3.ans":          "",
 		"solutions/sum/quick.cpp":              "",
+		"problems/gap/evaluate.py":             "",
+		"problems/common/tools.py":             "",
+		"solutions/gap/even.py":                "",
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}

@@ -15,8 +15,9 @@ import (
 // here and one block in problemSchema.
 func problemDrivers() map[string]func(*block, *Problem) {
 	return map[string]func(*block, *Problem){
-		"pytest": func(b *block, p *Problem) { p.Pytest = b.pytest() },
-		"judge":  func(b *block, p *Problem) { p.Judge = b.judge() },
+		"pytest":  func(b *block, p *Problem) { p.Pytest = b.pytest() },
+		"judge":   func(b *block, p *Problem) { p.Judge = b.judge() },
+		"command": func(b *block, p *Problem) { p.Command = b.command() },
 	}
 }
 
@@ -130,6 +131,8 @@ func (p *Problem) Kind() string {
 		return "pytest"
 	case p.Judge != nil:
 		return "judge"
+	case p.Command != nil:
+		return "command"
 	}
 	return ""
 }
@@ -143,7 +146,12 @@ func (p *Problem) Scored() bool { return p.Kind() != "" && p.Pytest == nil }
 func (b *block) nameless(p *Problem) {
 	for _, kid := range b.kids {
 		switch kid.schema.Name {
-		case "marker", "asset", "checkpoint":
+		case "asset":
+			if p.Command != nil {
+				continue
+			}
+			fallthrough
+		case "marker", "checkpoint":
 			kid.fail(finding{
 				code: "unknown-block", summary: "No use for this block", rng: kid.header,
 				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), kid.schema.Name),
@@ -163,6 +171,9 @@ func (b *block) nameless(p *Problem) {
 	c := &Checkpoint{Order: 1, Version: p.Version, Pass: Pass{Policy: scoredPolicy}, Range: p.Range}
 	if pass := b.only("pass"); pass != nil {
 		c.Pass = pass.pass()
+	}
+	if p.Command != nil {
+		b.commandCheckpoint(p, c)
 	}
 	p.Checkpoints = []*Checkpoint{c}
 	if r := b.only("reference"); r != nil {

@@ -21,7 +21,7 @@ func policies() []string {
 func problemSchema() BlockSchema {
 	return BlockSchema{
 		Name: "problem", Labels: []string{"name"}, Repeats: true,
-		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest or judge.",
+		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest, judge or command.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
@@ -38,8 +38,7 @@ func problemSchema() BlockSchema {
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), passSchema()},
-		later:  []string{"command"},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), passSchema()},
 	}
 }
 
@@ -103,7 +102,7 @@ func assetSchema() BlockSchema {
 		Doc: "A file or directory that the tests may read. One of a checkpoint replaces the problem's of the same name.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeText, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something."},
-			{Name: "target", Type: TypeText, Doc: "Place below the assets directory: a relative path without \"..\". The default is the asset's name."},
+			{Name: "target", Type: TypeText, Doc: "Place below the assets directory or, for a command problem, in the workspace: a relative path without \"..\". The default is the asset's name."},
 			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},

@@ -10,18 +10,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // driver is a backend of the configuration with its environment and its
 // identity, which is resolved once per run.
 type driver struct {
 	Driver
-	base     []pytest.Var // the backend's part of the environment
+	base     []environ.Var // the backend's part of the environment
 	identify func(context.Context) (backend.Identity, error)
-	image    []graph.Dep    // on what makes the image that it runs commands in, if that is made
-	mounts   []graph.Dep    // on what is in its mounts
-	mounted  []*tasks.Mount // their tasks
+	bare     func(context.Context) (backend.Identity, error) // of commands that need no Python
+	image    []graph.Dep                                     // on what makes the image that it runs commands in, if that is made
+	mounts   []graph.Dep                                     // on what is in its mounts
+	mounted  []*tasks.Mount                                  // their tasks
 }
 
 func (c *compiler) driver(b *lang.Backend) (*driver, error) {
@@ -29,12 +30,16 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 		return d, nil
 	}
 	base := c.baseEnv(b)
-	made, err := c.env.Backend(b, environ(base))
+	made, err := c.env.Backend(b, environ.List(base).Variables())
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 	}
 	d := &driver{Driver: made, base: base}
 	d.identify = remember(made.Identity)
+	d.bare = d.identify
+	if b, ok := made.(bareIdentity); ok {
+		d.bare = remember(b.BareIdentity)
+	}
 	if b.Docker != nil && b.Docker.Build != nil {
 		if d.image, err = c.image(b, made); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
@@ -66,49 +71,41 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 
 // baseEnv is the environment that a backend block gives, lowest first:
 // defaults, the places of tools, passed through, inherited, set.
-func (c *compiler) baseEnv(b *lang.Backend) []pytest.Var {
-	base := []pytest.Var{{Name: "LANG", Value: "C.UTF-8"}}
+func (c *compiler) baseEnv(b *lang.Backend) []environ.Var {
+	base := []environ.Var{{Name: "LANG", Value: "C.UTF-8"}}
 	if c.env.Tools != nil {
 		for _, variable := range c.env.Tools(b) {
 			name, value, _ := strings.Cut(variable, "=")
-			base = append(base, pytest.Var{Name: name, Value: value, Unhashed: true})
+			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
 		}
 	}
 	if b.Python != "" {
 		// For uv in set-up commands and tests; the identity has the version.
-		base = append(base, pytest.Var{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
+		base = append(base, environ.Var{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
 	}
 	for _, name := range b.Passthrough {
 		if value, ok := c.env.LookupEnv(name); ok {
-			base = append(base, pytest.Var{Name: name, Value: value, Unhashed: true})
+			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
 		}
 	}
 	for _, name := range b.Inherit {
 		if value, ok := c.env.LookupEnv(name); ok {
-			base = append(base, pytest.Var{Name: name, Value: value})
+			base = append(base, environ.Var{Name: name, Value: value})
 		}
 	}
 	return append(base, vars(b.Env)...)
 }
 
-func (d *driver) environ(own []lang.EnvVar) []pytest.Var {
-	all := make([]pytest.Var, 0, len(d.base)+len(own))
+func (d *driver) environ(own []lang.EnvVar) []environ.Var {
+	all := make([]environ.Var, 0, len(d.base)+len(own))
 	all = append(all, d.base...)
 	return append(all, vars(own)...)
 }
 
-func vars(env []lang.EnvVar) []pytest.Var {
-	out := make([]pytest.Var, len(env))
+func vars(env []lang.EnvVar) []environ.Var {
+	out := make([]environ.Var, len(env))
 	for i, v := range env {
-		out[i] = pytest.Var{Name: v.Name, Value: v.Value, Secret: v.Secret}
-	}
-	return out
-}
-
-func environ(base []pytest.Var) []string {
-	out := make([]string, len(base))
-	for i, v := range base {
-		out[i] = v.Name + "=" + v.Value
+		out[i] = environ.Var{Name: v.Name, Value: v.Value, Secret: v.Secret}
 	}
 	return out
 }

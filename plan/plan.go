@@ -35,6 +35,9 @@ const (
 	KindInteract   = "interact"   // both at once: a solution and an interactor
 	KindSubmit     = "submit"     // a solution on a judge server, which does all the rest
 	KindScore      = "score"      // a solution's verdict
+
+	KindWorkspace = "workspace" // the files of a command problem
+	KindCommand   = "command"   // its program on a solution
 )
 
 // The axes that selectors know.
@@ -214,6 +217,8 @@ func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 		c.invalidCell(cell)
 	case cell.Problem.Judge != nil:
 		err = c.judgeCell(s, cell)
+	case cell.Problem.Command != nil:
+		err = c.commandCell(s, cell)
 	default:
 		err = c.pytestCell(s, cell)
 	}

@@ -37,6 +37,9 @@ func (p conditionPolicy) Passes(c *report.Checkpoint) (bool, error) {
 	if c.Class != report.Judged {
 		return false, nil
 	}
+	if c.ScoreText != "" { // it compares with nothing
+		return false, nil
+	}
 	v, diags := p.when.Eval(checkpointValue(c))
 	if diags.HasErrors() {
 		return false, diags

@@ -167,6 +167,9 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 	if s.IgnoreSyntax == "fnmatch" {
 		sub.Ignore = tasks.Fnmatch(s.Ignore)
 	}
+	if s.Problem.Command != nil {
+		sub.Target = s.Problem.Command.Solution
+	}
 	return sub
 }
 

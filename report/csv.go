@@ -42,7 +42,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			r.Run, cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), strconv.FormatBool(verdictOf(c) == verdictPassed), c.Policy, row.message(),
 		}
-		scores := []string{exact(c.Score), exact(c.ScoreUnbounded)}
+		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
 		if len(c.Tests) == 0 {
 			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5))...); err != nil {
 				return err

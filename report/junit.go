@@ -90,10 +90,10 @@ func junitSuiteOf(run string, row row) junitSuite {
 	}
 	for _, score := range []struct {
 		name  string
-		value *float64
-	}{{"score", c.Score}, {"score_unbounded", c.ScoreUnbounded}} {
-		if score.value != nil {
-			suite.Properties = append(suite.Properties, junitProperty{score.name, exact(score.value)})
+		value string
+	}{{"score", exact(c.Score) + c.ScoreText}, {"score_unbounded", exact(c.ScoreUnbounded) + c.ScoreUnboundedText}} {
+		if score.value != "" {
+			suite.Properties = append(suite.Properties, junitProperty{score.name, score.value})
 		}
 	}
 	for _, t := range c.Tests {

@@ -78,6 +78,7 @@ const (
 	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
 	CompileError    Class = "compile_error"    // the submission does not compile
 	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
 	NotReached      Class = "skipped"          // the run did not come to it, or the machine lacks a device that it needs
@@ -96,9 +97,11 @@ type Checkpoint struct {
 	Vacuous               bool        `json:"vacuous"` // passed, and Policy had no test to look at
 	Class                 Class       `json:"class"`
 	Message               *string     `json:"message"`
-	Score                 *float64    `json:"score,omitempty"`           // from 0 to 100, or beyond when the problem says so; nil is none
-	ScoreUnbounded        *float64    `json:"score_unbounded,omitempty"` // what the score is without an upper bound
-	ExitCode              *int        `json:"exit_code"`                 // null when pytest never ran
+	Score                 *float64    `json:"score,omitempty"`                // from 0 to 100, or beyond when the problem says so; nil is none
+	ScoreUnbounded        *float64    `json:"score_unbounded,omitempty"`      // what the score is without an upper bound
+	ScoreText             string      `json:"score_text,omitempty"`           // "nan", "inf" or "-inf", when that is what was given as the score, which then is nil
+	ScoreUnboundedText    string      `json:"score_unbounded_text,omitempty"` // likewise
+	ExitCode              *int        `json:"exit_code"`                      // null when pytest never ran
 	Collected             int         `json:"collected"`
 	InfrastructureFailure bool        `json:"infrastructure_failure"`
 	DurationMS            float64     `json:"duration_ms"` // of the pytest session

@@ -30,6 +30,9 @@ func note(r row) string {
 	c := r.checkpoint
 	switch verdictOf(c) {
 	case verdictPassed:
+		if c.ScoreText != "" || c.ScoreUnboundedText != "" {
+			return text.FirstLine(r.message())
+		}
 		if c.Score != nil {
 			return failing(c) // what the score lacks
 		}

@@ -36,7 +36,7 @@ func (c Class) Status() Status {
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission:
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, NoScore:
 		return Error
 	}
 	return Broken

@@ -11,6 +11,9 @@ type Submission struct {
 	Source string // absolute path of a directory, or of a single file, which keeps its name
 	Ignore Ignore // of a directory's files
 	Plain  bool   // only the contents of regular files: no links, no executable bits, no empty directories
+	// Target is where it goes in the tree: the path of a single file, or of the
+	// directory. Empty is the top, where a file keeps its name.
+	Target string
 }
 
 // NewSubmission returns the task that brings a submission into the store.
@@ -29,12 +32,17 @@ func (sub Submission) scan() (found []file, omitted []omission, err error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading the submission: %w", err)
 	case info.IsDir() && sub.Plain:
-		return scanPlain(sub.Source, sub.Ignore)
+		found, omitted, err = scanPlain(sub.Source, sub.Ignore)
+		return below(sub.Target, found), omitted, err
 	case info.IsDir():
 		found, err = scanTree(sub.Source, sub.Ignore)
-		return found, nil, err
+		return below(sub.Target, found), nil, err
 	}
-	found, err = scanFile(sub.Source, filepath.Base(sub.Source))
+	name := sub.Target
+	if name == "" {
+		name = filepath.Base(sub.Source)
+	}
+	found, err = scanFile(sub.Source, name)
 	for i := range found {
 		found[i].Executable = found[i].Executable && !sub.Plain
 	}

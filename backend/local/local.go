@@ -111,10 +111,17 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity := backend.Identity{
-		{Label: "platform", Value: platform},
-		{Label: "python", Value: version},
+	bare, err := b.BareIdentity(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return slices.Insert(bare, 1, backend.Field{Label: "python", Value: version}), nil
+}
+
+// BareIdentity is the identity without the interpreter, and takes no uv to find
+// out.
+func (b *Backend) BareIdentity(ctx context.Context) (backend.Identity, error) {
+	identity := backend.Identity{{Label: "platform", Value: platform}}
 	for i, command := range b.opt.Versions {
 		if slices.Contains(b.opt.Versions[:i], command) {
 			continue

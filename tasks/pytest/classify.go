@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
 // pytest's exit codes.
@@ -200,5 +201,5 @@ func errorLine(log []byte) string {
 	case named != "":
 		return named
 	}
-	return lastLine(log)
+	return ending.LastLine(log)
 }

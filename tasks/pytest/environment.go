@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
 // interpreter is what a backend offers when it knows the Python interpreter
@@ -72,7 +73,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
+		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
 	}
 	p.done, p.ground = true, ground
 	return python, ground, nil

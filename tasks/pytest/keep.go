@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
 // Keep says whose workspaces stay for a person to enter.
@@ -33,7 +34,7 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 // an interrupt ended, and what never had a place to run, is not worth a look.
 func (r *Run) keep(ctx context.Context, w *graph.Work, session backend.Session, exit *backend.Exit, err error) {
 	keeper, able := session.(backend.Keeper)
-	if !able || !r.Keep.wants(exit, err) || ctx.Err() != nil || classed(err) != err {
+	if !able || !r.Keep.wants(exit, err) || ctx.Err() != nil || ending.Classed(err) != err {
 		return
 	}
 	how, keepErr := keeper.Keep(context.WithoutCancel(ctx))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
@@ -65,11 +66,7 @@ type Asset struct {
 }
 
 // Var is one environment variable of the tests.
-type Var struct {
-	Name, Value string
-	Secret      string // name of the secret it holds: the value is not hashed and not shown
-	Unhashed    bool   // cannot change a verdict: proxies, certificates
-}
+type Var = environ.Var
 
 // The outputs of Run.
 const (
@@ -132,8 +129,8 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.Strings("ports", ports)
 		m.String("network", string(r.Backend.Network()))
 	}
-	r.describeEnv(m)
-	return classed(r.describeStack(ctx, m))
+	environ.List(r.Env).Describe(m)
+	return ending.Classed(r.describeStack(ctx, m))
 }
 
 // describeStack adds what the tests run on: the backend and the packages.
@@ -158,33 +155,10 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-func (r *Run) describeEnv(m *graph.Manifest) {
-	last := map[string]Var{}
-	var names []string
-	for _, v := range r.Env {
-		if v.Unhashed {
-			continue
-		}
-		if _, seen := last[v.Name]; !seen {
-			names = append(names, v.Name)
-		}
-		last[v.Name] = v
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if v := last[name]; v.Secret != "" {
-			// Another label, or a plain value could look like a secret's name.
-			m.String("env "+name+" from secret", v.Secret)
-		} else {
-			m.String("env "+name, v.Value)
-		}
-	}
-}
-
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, classed(err)
+	return outcome, ending.Classed(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -272,13 +246,7 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input
 }
 
 // variables are those that were configured.
-func (r *Run) variables() []string {
-	env := make([]string, 0, len(r.Env)+len(r.Assets)+2)
-	for _, v := range r.Env {
-		env = append(env, v.Name+"="+v.Value)
-	}
-	return env
-}
+func (r *Run) variables() []string { return environ.List(r.Env).Variables() }
 
 // environ is the environment of the tests in a workspace at dir.
 func (r *Run) environ(dir string) []string {
@@ -310,15 +278,7 @@ func envName(name string) string {
 	}, name)
 }
 
-func (r *Run) secrets() []string {
-	var secrets []string
-	for _, v := range r.Env {
-		if v.Secret != "" {
-			secrets = append(secrets, v.Value)
-		}
-	}
-	return secrets
-}
+func (r *Run) secrets() []string { return environ.List(r.Env).Secrets() }
 
 // setUp runs the set-up commands. One that says no is the submission's affair
 // and noted in the log; one that could not do its work for want of a program
@@ -336,11 +296,11 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
 		}
 		redacted.Close()
-		fmt.Fprintf(out, "[%s]\n", ending("exit", exit))
+		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
 		if err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}
-		if reason := setupBroken(exit, said.Bytes()); reason != "" {
+		if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
 			return fmt.Errorf("set-up command %q: %s", line, reason)
 		}
 	}
@@ -385,7 +345,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		}
 	}
 	if reports == 0 && uvFailed(exit, log) {
-		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", lastLine(log))
+		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", ending.LastLine(log))
 	}
 	if len(setup) > 0 {
 		if err := keep(OutputSetup, setup); err != nil {

@@ -1,4 +1,6 @@
-package pytest
+// Package ending says what the errors and exits of a backend mean: to the
+// engine, which of them broke, and to people, in words.
+package ending
 
 import (
 	"errors"
@@ -7,10 +9,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// classed tells the engine what an error of a backend's means: a mistake in the
+// Classed tells the engine what an error of a backend's means: a mistake in the
 // configuration, a device that is not there, or else that something broke. What
 // was being done when the first two showed is no help to anybody.
-func classed(err error) error {
+func Classed(err error) error {
 	var setting *backend.SettingError
 	var absent *backend.AbsentError
 	switch {

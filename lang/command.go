@@ -1,0 +1,199 @@
+package lang
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Command is the command driver of a problem. Its assets are those of the
+// problem's checkpoint, with targets relative to the workspace.
+type Command struct {
+	Root      string // absolute path of the directory with the problem's files
+	Directory string // of the workspace: where they go, and where commands run; "." or clean
+	Ignore    []string
+	Solution  string // of the workspace: where a solution goes
+	Setup     []string
+	Argv      []string // the program, or a shell with Run as its script
+	Env       []EnvVar // sorted by name
+	Timeout   time.Duration
+	Offline   bool
+	GPU       bool
+	Score     ScoreRule
+	Range     diag.Range
+}
+
+// ScoreRule says where a score stands. Its fields are those of the score block,
+// with defaults in place.
+type ScoreRule struct {
+	From, File, Pointer, PointerUnbounded, Pattern, Marker, Compat string
+}
+
+// command reads the command driver of a problem and looks whether its files
+// exist.
+func (b *block) command() *Command {
+	c := &Command{Range: convertRange(b.header)}
+	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
+		c.Root = root
+	}
+	c.Directory = b.placeInWorkspace("directory", true)
+	c.Ignore = b.patterns("ignore")
+	c.Solution = b.placeInWorkspace("solution", false)
+	c.Setup, _ = b.texts("setup")
+	b.program(c)
+	c.Env, _ = b.env("env")
+	c.Timeout, _ = b.limit("timeout")
+	network, _ := b.text("network")
+	c.Offline = network == networkNone
+	c.GPU, _ = b.truth("gpu")
+	c.Score = b.scoreRule()
+	return c
+}
+
+// placeInWorkspace reads a path of the workspace; with top it may be all of it.
+func (b *block) placeInWorkspace(name string, top bool) string {
+	text, g := b.text(name)
+	if g == isSet && !isRelativeInside(text) && !(top && text == ".") {
+		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a plain relative path inside the workspace, not %q.", name, text), "no leading \"/\" and no \"..\"")
+	}
+	return text
+}
+
+// program reads what is run: a program, or a line for the shell.
+func (b *block) program(c *Command) {
+	argv, g := b.texts("argv")
+	run, gr := b.text("run")
+	if g == isFailed || gr == isFailed {
+		return
+	}
+	if (g == isSet) == (gr == isSet) {
+		b.fail(finding{
+			code: "missing-attribute", summary: "What is run?", rng: b.header,
+			detail: "A command block has exactly one of argv and run.",
+			hint:   `write argv = ["bash", "evaluate.sh"], or run = "./evaluate.sh" for the shell`,
+		})
+		return
+	}
+	if gr == isSet {
+		if strings.TrimSpace(run) == "" {
+			b.reject("run", "bad-value", "Nothing to run", "run is empty.", "")
+		}
+		c.Argv = []string{"/bin/sh", "-c", run}
+		return
+	}
+	c.Argv = argv
+	if len(argv) == 0 || argv[0] == "" {
+		b.reject("argv", "bad-value", "Nothing to run", "argv names no program.", "")
+	}
+}
+
+// programFile looks whether a program of the problem's own is there and can be
+// run. Where set-up commands or assets may bring it, that shows when it is run.
+func (b *block) programFile(c *Command, assets []Asset) {
+	if len(c.Argv) == 0 || len(assets) > 0 {
+		return
+	}
+	name := c.Argv[0]
+	if !strings.Contains(name, "/") || path.IsAbs(name) || len(c.Setup) > 0 || c.Root == "" || !filepath.IsLocal(name) {
+		return
+	}
+	file := filepath.Join(c.Root, filepath.FromSlash(name))
+	b.l.input("exists", file)
+	info, err := os.Stat(file)
+	switch {
+	case isMissing(err):
+		b.reject("argv", "missing-file", "Missing program", fmt.Sprintf("There is no %q.", b.l.show(file)), "argv[0] is relative to directory, where the files of root are")
+	case err != nil:
+		b.reject("argv", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
+	case info.Mode().IsRegular() && info.Mode()&0o111 == 0:
+		b.reject("argv", "not-executable", "Not executable", fmt.Sprintf("%q is not executable.", b.l.show(file)), fmt.Sprintf("make it executable, or write argv = [\"bash\", %q]", name))
+	case !info.Mode().IsRegular():
+		b.reject("argv", "not-a-file", "Not a file", fmt.Sprintf("%q is not a file.", b.l.show(file)), "")
+	}
+}
+
+// scoreRule reads the score block, or what holds without one.
+func (b *block) scoreRule() ScoreRule {
+	s := b.only("score")
+	if s == nil {
+		return ScoreRule{From: scoreFromStdout, Compat: "safe"}
+	}
+	var r ScoreRule
+	r.From, _ = s.text("from")
+	r.Compat, _ = s.text("compat")
+	r.Pattern, _ = s.text("pattern")
+	r.Marker, _ = s.text("marker")
+	r.Pointer = s.pointer("pointer")
+	r.PointerUnbounded = s.pointer("pointer_unbounded")
+	if r.From == ScoreFromFile {
+		if s.attrs["file"] == nil {
+			s.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: s.header, detail: `With from = "file" the score block needs the attribute "file".`})
+		}
+		r.File = s.placeInWorkspace("file", false)
+	}
+	s.scoreUses(r)
+	if r.Pattern != "" {
+		compiled, err := regexp.Compile(r.Pattern)
+		switch {
+		case err != nil:
+			s.reject("pattern", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", r.Pattern, err), "the syntax is that of RE2")
+		case compiled.SubexpIndex("score") < 0:
+			s.reject("pattern", "bad-pattern", "Pattern without a score", fmt.Sprintf("%q has no group called score.", r.Pattern), `write (?P<score>…) around what matches the number`)
+		}
+	}
+	if strings.ContainsAny(r.Marker, "\n\r") {
+		s.reject("marker", "bad-value", "Bad marker", "A marker is the beginning of one line.", "")
+	}
+	return r
+}
+
+// scoreUses refuses attributes that would change nothing.
+func (b *block) scoreUses(r ScoreRule) {
+	refuse := func(name, detail, hint string) {
+		if _, g := b.text(name); g == isSet {
+			b.reject(name, "unknown-attribute", "No use for this attribute", detail, hint)
+		}
+	}
+	if r.From != ScoreFromFile && r.From != "" {
+		for _, name := range []string{"file", "pointer", "pointer_unbounded"} {
+			refuse(name, fmt.Sprintf("With from = %q there is no %s.", r.From, name), `write from = "file", or remove it`)
+		}
+	}
+	switch {
+	case r.From == scoreFromExit:
+		for _, name := range []string{"pattern", "marker"} {
+			refuse(name, fmt.Sprintf("An exit code has no %s.", name), "remove it")
+		}
+	case r.Pointer != "":
+		for _, name := range []string{"pattern", "marker"} {
+			refuse(name, fmt.Sprintf("With a pointer there is no %s: the file is JSON.", name), "remove one of the two")
+		}
+	case r.PointerUnbounded != "":
+		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded needs a pointer beside it.", "")
+	}
+}
+
+var pointerText = regexp.MustCompile(`^(/([^~]|~[01])*)+$`)
+
+// pointer reads a JSON pointer.
+func (b *block) pointer(name string) string {
+	text, g := b.text(name)
+	if g == isSet && !pointerText.MatchString(text) {
+		b.reject(name, "bad-value", "Bad JSON pointer", fmt.Sprintf("%q is no JSON pointer.", text), `write such as "/score" or "/results/0/score"`)
+	}
+	return text
+}
+
+// commandCheckpoint completes the nameless checkpoint of a command problem. b is
+// the problem's block.
+func (b *block) commandCheckpoint(p *Problem, c *Checkpoint) {
+	c.Assets = b.assets("")
+	b.eachTargetOnce(c.Assets)
+	b.only("command").programFile(p.Command, c.Assets)
+}

@@ -1,0 +1,53 @@
+package lang
+
+// Where a command's score stands, and how lines of numbers are read. A test in
+// plan compares them with those of package score.
+const (
+	ScoreFromFile = "file"
+
+	scoreFromStdout = "stdout"
+	scoreFromExit   = "exit"
+)
+
+func scoreSources() []string {
+	return []string{scoreFromStdout, "stderr", "output", ScoreFromFile, scoreFromExit}
+}
+
+func commandSchema() BlockSchema {
+	return BlockSchema{
+		Name: "command",
+		Doc:  "Judges by a program of the problem's own that gives a score.",
+		Attributes: []AttributeSchema{
+			{Name: "root", Type: TypeText, Required: true, Doc: "Directory with the problem's files."},
+			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Where they go in the workspace, and where commands run: a relative path without \"..\"."},
+			{Name: "ignore", Type: TypeTexts, Default: `["**/__pycache__/**", "**/*.pyc"]`, Doc: "Patterns, relative to root, of files that are left out."},
+			{Name: "solution", Type: TypeText, Required: true, Doc: "Where a solution goes in the workspace, whatever it is called: the path of its file or, when it is a directory, of that. Relative to the workspace, not to directory."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
+			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
+			{Name: "run", Type: TypeText, Doc: "a shell command."},
+			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the program."},
+			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the program, not on setup; null is none. Everything it started has ended within two seconds of it."},
+			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" keeps the program from any network but a loopback of its own. The default is the backend's."},
+			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Where there is none, its cells are skipped."},
+		},
+		Blocks: []BlockSchema{scoreSchema()},
+	}
+}
+
+const networkNone = "none"
+
+func scoreSchema() BlockSchema {
+	return BlockSchema{
+		Name: "score",
+		Doc:  "Says where the score stands. Without it that is the last line of standard output with one or two numbers and nothing else: the score and, if it differs, the unbounded score.",
+		Attributes: []AttributeSchema{
+			{Name: "from", Type: TypeText, Default: `"stdout"`, Values: scoreSources(), Doc: "Where it is looked for: in what the program printed (output is stdout and, after it, stderr), in a file that it wrote, or in its exit code, which is worth 100 when it is 0 and else 0."},
+			{Name: "file", Type: TypeText, Doc: "With from = \"file\", its path relative to directory. What stood there before the program ran does not count."},
+			{Name: "pointer", Type: TypeText, Doc: "Place of the score in a JSON file, such as \"/score\". Without it a file is read as text."},
+			{Name: "pointer_unbounded", Type: TypeText, Doc: "Place of the unbounded score in it. The default is that they are equal."},
+			{Name: "pattern", Type: TypeText, Doc: "Regular expression with the group (?P<score>…) and perhaps (?P<unbounded>…), whose last match is the score."},
+			{Name: "marker", Type: TypeText, Doc: "What a line begins with that counts; what stands before the score on it."},
+			{Name: "compat", Type: TypeText, Default: `"safe"`, Values: []string{"safe", "frontier"}, Doc: "How lines of numbers, and the end of the program, are read. \"frontier\": as by Frontier-CS's runner for research problems."},
+		},
+	}
+}

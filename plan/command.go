@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+// bareIdentity is a backend that can name itself without a Python interpreter,
+// which the programs of command problems need not have.
+type bareIdentity interface {
+	BareIdentity(ctx context.Context) (backend.Identity, error)
+}
+
+// commandCell adds the nodes of a cell of a command problem.
+func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
+	d, err := c.driver(cell.Backend)
+	if err != nil {
+		return err
+	}
+	var names []string
+	var deps []graph.Dep
+	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
+		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
+	} else {
+		cc := c.commandCheckpoint(s, cell, answer, d)
+		cell.Checkpoints = append(cell.Checkpoints, cc)
+		names = append(names, answer.Checkpoint.Name)
+		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+	}
+	c.addCell(cell, names, deps)
+	return nil
+}
+
+func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
+	cc := CellCheckpoint{Checkpoint: answer.Checkpoint}
+	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, nil), Task: task, Deps: deps, Pool: inProcessPool}
+	}
+	policy := policyOf(answer.Checkpoint.Pass)
+	var graded graph.Node
+	if why := cell.Solution.Failed; why != "" {
+		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
+	} else {
+		inputs := c.commandInputs(cell, answer)
+		run := node(KindCommand, c.commandRun(cell, inputs, d), slices.Concat(inputs, d.image, d.mounts))
+		run.Pool, run.Retry = cell.Backend.Pool, retryOf(s, cell.Backend)
+		id := c.plan.Graph.Add(run)
+		cc.Own = append(cc.Own, id)
+		graded = node(KindScore, &command.Score{Rule: scoreRule(cell.Problem.Command.Score), Policy: policy},
+			[]graph.Dep{{On: id, As: command.From, Outputs: command.Outputs()}})
+	}
+	graded.Kept = true
+	cc.Aggregate = c.plan.Graph.Add(graded)
+	cc.Measured = cc.Aggregate
+	cc.Own = append(cc.Own, cc.Aggregate)
+	return cc
+}
+
+// commandInputs are the trees of a workspace, in the order in which they win.
+func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []graph.Dep {
+	p := cell.Problem
+	tree := func(id graph.ID, as string) graph.Dep {
+		return graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}}
+	}
+	deps := []graph.Dep{tree(c.workspace(p), "root")}
+	for _, a := range answer.Checkpoint.Assets {
+		deps = append(deps, tree(c.materialize(p, a), "asset "+a.Name))
+	}
+	return append(deps, tree(c.submission(cell, answer), "submission"))
+}
+
+// workspace adds the node with a command problem's own files.
+func (c *compiler) workspace(p *lang.Problem) graph.ID {
+	return c.once(graph.Node{
+		Addr: KindWorkspace + ":" + p.Name, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
+		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sources),
+		Pool: inProcessPool,
+	})
+}
+
+func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *command.Run {
+	p := cell.Problem.Command
+	run := &command.Run{
+		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
+		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
+		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
+		Backend: d.Driver, Identity: d.bare,
+	}
+	for _, m := range d.mounted {
+		run.Steady = append(run.Steady, m.Unchanged)
+	}
+	for _, in := range inputs {
+		run.Inputs = append(run.Inputs, in.As)
+	}
+	for _, line := range cell.Backend.Setup {
+		run.Setup = append(run.Setup, command.Step{Line: line, Directory: "."})
+	}
+	for _, line := range p.Setup {
+		run.Setup = append(run.Setup, command.Step{Line: line, Directory: p.Directory})
+	}
+	if p.Score.From == lang.ScoreFromFile {
+		run.File = path.Join(p.Directory, p.Score.File)
+	}
+	return run
+}
+
+func scoreRule(r lang.ScoreRule) score.Rule {
+	return score.Rule{From: r.From, Pattern: r.Pattern, Marker: r.Marker, Pointer: r.Pointer, PointerUnbounded: r.PointerUnbounded, Compat: r.Compat}
+}

@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+)
+
+// The language and package score name the same places of a score.
+func TestScoreSources(t *testing.T) {
+	for _, block := range lang.Schema() {
+		if block.Name != "problem" {
+			continue
+		}
+		for _, driver := range block.Blocks {
+			if driver.Name != "command" {
+				continue
+			}
+			for _, a := range driver.Blocks[0].Attributes {
+				switch {
+				case a.Name == "from" && !slices.Equal(a.Values, score.Sources()):
+					t.Errorf("from is one of %v, want %v", a.Values, score.Sources())
+				case a.Name == "compat" && !slices.Equal(a.Values, []string{score.CompatSafe, score.CompatFrontier}):
+					t.Errorf("compat is one of %v", a.Values)
+				}
+			}
+			return
+		}
+	}
+	t.Fatal("the language has no command block")
+}

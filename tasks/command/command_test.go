@@ -1,0 +1,241 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+type anyPolicy struct{}
+
+func (anyPolicy) Text() string { return "any" }
+func (anyPolicy) Passes(c *report.Checkpoint) (bool, error) {
+	return report.AnyJudged.Passes(c), nil
+}
+
+// tree is a source of files of the test's own.
+type tree struct{ files map[string]string }
+
+func (s tree) Describe(_ context.Context, m *graph.Manifest) error {
+	encoded, err := json.Marshal(s.files)
+	m.String("files", string(encoded))
+	return err
+}
+
+func (s tree) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var entries []cache.Entry
+	for name, content := range s.files {
+		d, err := cache.PutBytes(ctx, w.Store, []byte(content))
+		if err != nil {
+			return graph.Outcome{}, err
+		}
+		entries = append(entries, cache.Entry{Path: name, Digest: d, Executable: strings.HasSuffix(name, ".sh")})
+	}
+	t, err := cache.BuildTree(entries)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: tasks.TreeOutput, Digest: t.Root, Tree: true}}}, t.Store(ctx, w.Store)
+}
+
+// came is what a run and the score of it came to.
+type came struct {
+	run, score *graph.Status
+	checkpoint report.Checkpoint
+	message    string
+	log        string
+}
+
+// judge runs r, whose script is problem/grade.sh unless it says otherwise, on
+// this machine.
+func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
+	t.Helper()
+	store := cache.NewMemory()
+	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir()})
+	r.Identity = func(context.Context) (backend.Identity, error) { return nil, nil }
+	r.Inputs = []string{"root", "submission"}
+	r.Env = append(r.Env, environ.Var{Name: "PATH", Value: backendtest.Path})
+	if r.Directory == "" {
+		r.Directory = "problem"
+	}
+	if r.Argv == nil {
+		r.Argv = []string{"./grade.sh"}
+	}
+	g := graph.New()
+	out := []string{tasks.TreeOutput}
+	root := g.Add(graph.Node{Addr: "root", Kind: "workspace", Task: tree{map[string]string{"problem/grade.sh": "#!/bin/sh\n" + script, "problem/plain": "x", "problem/stale.json": `{"score": 99}`}}})
+	sub := g.Add(graph.Node{Addr: "submission", Kind: "submission", Task: tree{map[string]string{"solution/solution.py": "answer\n"}}})
+	run := g.Add(graph.Node{Addr: "command", Kind: "command", Task: &r, Deps: []graph.Dep{{On: root, As: "root", Outputs: out}, {On: sub, As: "submission", Outputs: out}}})
+	scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &command.Score{Rule: rule, Policy: anyPolicy{}}, Deps: []graph.Dep{{On: run, As: command.From, Outputs: command.Outputs()}}, Kept: true})
+	rep, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := came{run: rep.Status(run), score: rep.Status(scored)}
+	read := func(st *graph.Status, name string, into any) {
+		for _, o := range st.Outputs {
+			if o.Name != name {
+				continue
+			}
+			content, err := cache.ReadBlob(t.Context(), store, o.Digest, -1)
+			if err == nil && into != nil {
+				err = json.Unmarshal(content, into)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if into == nil {
+				c.log = string(content)
+			}
+		}
+	}
+	var m report.Measurements
+	read(c.score, tasks.ResultOutput, &c.checkpoint)
+	read(c.score, tasks.MeasurementsOutput, &m)
+	read(c.run, command.OutputLog, nil)
+	c.message = m.Message
+	return c
+}
+
+type noLog struct{}
+
+func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
+func (noLog) Append(cache.LogEntry) error       { return nil }
+
+func TestEndings(t *testing.T) {
+	safe := score.Rule{From: score.Stdout, Compat: score.CompatSafe}
+	frontier := score.Rule{From: score.Output, Compat: score.CompatFrontier}
+	file := func(name string) (command.Run, score.Rule) {
+		return command.Run{File: "problem/" + name}, score.Rule{From: score.File, Pointer: "/score"}
+	}
+	fresh, pointer := file("new.json")
+	stale, _ := file("stale.json")
+	for _, c := range []struct {
+		name    string
+		script  string
+		run     command.Run
+		rule    score.Rule
+		class   report.Class
+		score   float64 // -1 is none
+		message string
+	}{
+		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, report.Judged, 85.5, ""},
+		{"zero", "echo 0", command.Run{}, safe, report.Judged, 0, ""},
+		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, report.Judged, 12, ""},
+		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, report.Judged, 12, ""},
+		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, report.Judged, 12, ""},
+		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, report.Judged, 99, ""},
+		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
+		{"nothing", "exit 0", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout"},
+		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, report.NoScore, -1, "Could not parse score from output"},
+		{"a signal", "kill -SEGV $$", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
+		{"not a number", "echo nan", command.Run{}, safe, report.Judged, -1, "the score is nan, which counts in no mean"},
+		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, report.NoScore, -1, "absent.sh"},
+		{"124", "echo 12; exit 124", command.Run{}, safe, report.Judged, 12, ""},
+		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, report.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
+		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, report.NoScore, -1,
+			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
+		{"set-up", "cat made", command.Run{Setup: []command.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, report.Judged, 31, ""},
+		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, report.Judged, 61, ""},
+		{"no file", `echo 3`, fresh, pointer, report.NoScore, -1, "there is no problem/new.json: 3"},
+		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, report.NoScore, -1, "problem/new.json is not a regular file"},
+		{"a file of before", `echo 3`, stale, pointer, report.NoScore, -1, "the file is empty: 3"},
+		{"environment", "echo $N", command.Run{Env: environ.List{{Name: "N", Value: "4"}}}, safe, report.Judged, 4, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := judge(t, c.script, c.run, c.rule)
+			if got.checkpoint.Class != c.class || !strings.Contains(got.message, c.message) || c.message == "" && got.message != "" {
+				t.Errorf("class %s, message %q; want %s, %q\n%+v", got.checkpoint.Class, got.message, c.class, c.message, got.run)
+			}
+			switch s := got.checkpoint.Score; {
+			case c.score < 0 && s != nil, c.score >= 0 && (s == nil || *s != c.score):
+				t.Errorf("score %v, want %v", s, c.score)
+			}
+			if c.name == "not a number" && got.checkpoint.ScoreText != "nan" {
+				t.Errorf("%+v", got.checkpoint)
+			}
+		})
+	}
+}
+
+// A score that was printed does not count once the limit is over, and what the
+// program started has ended within two seconds of it.
+func TestLimit(t *testing.T) {
+	alive := filepath.Join(t.TempDir(), "alive")
+	script := "echo 99; trap '' TERM; (trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do date +%s%N > " + alive + "; sleep 0.05; done') & while :; do sleep 0.1; done"
+	start := time.Now()
+	got := judge(t, script, command.Run{Timeout: time.Second}, score.Rule{From: score.Stdout})
+	took := time.Since(start)
+	if got.run.State != event.Timeout || got.checkpoint.Class != report.SessionTimeout || got.checkpoint.Score != nil || got.message != "the limit of 1s ended the program" {
+		t.Errorf("%+v, %+v, %q", got.run, got.checkpoint, got.message)
+	}
+	if !strings.HasPrefix(got.log, "99\n") {
+		t.Errorf("what it printed is lost: %q", got.log)
+	}
+	t.Logf("ended %v after the limit", took-time.Second)
+	before, err := os.ReadFile(alive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if after, _ := os.ReadFile(alive); string(after) != string(before) {
+		t.Error("something goes on")
+	}
+}
+
+// What the problem lacks is the problem's to mend, what the machine lacks the
+// machine's.
+func TestNotStarted(t *testing.T) {
+	for program, want := range map[string]event.State{"./absent.sh": event.Failed, "./plain": event.Failed, "no-such-program-at-all": event.Broken} {
+		got := judge(t, "", command.Run{Argv: []string{program}}, score.Rule{From: score.Stdout})
+		if got.run.State != want || got.run.Input != (want == event.Failed) || !strings.Contains(got.run.Message, program) {
+			t.Errorf("%s: %+v", program, got.run)
+		}
+	}
+	setup := command.Run{Setup: []command.Step{{Line: "no-such-program-at-all", Directory: "."}}}
+	if got := judge(t, "echo 1", setup, score.Rule{From: score.Stdout}); got.run.State != event.Broken {
+		t.Errorf("%+v", got.run)
+	}
+}
+
+// A secret is in no output, whichever stream it was printed on.
+func TestSecret(t *testing.T) {
+	got := judge(t, "echo $KEY 1; echo $KEY >&2; exit 1", command.Run{Env: environ.List{{Name: "KEY", Value: "hush-hush", Secret: "key"}}}, score.Rule{From: score.Stdout})
+	if strings.Contains(got.log+got.message, "hush") || !strings.Contains(got.log, "\n") {
+		t.Errorf("log %q, message %q", got.log, got.message)
+	}
+}
+
+func TestNoGPU(t *testing.T) {
+	absent := &backend.AbsentError{}
+	if err := local.New(cache.NewMemory(), local.Options{Path: t.TempDir()}).GPU(t.Context()); !errors.As(err, &absent) {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for script, there := range map[string]bool{"echo 'GPU 0: some'": true, "exit 9": false, "exit 0": false} {
+		if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := local.New(cache.NewMemory(), local.Options{Path: dir}).GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}

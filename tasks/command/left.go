@@ -1,0 +1,96 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+const timedOut = cache.ClassTimeout
+
+// maxFile bounds the file with a score in memory; a larger one counts as none.
+const maxFile = 64 << 20
+
+// keeper stores the outputs of a run. The first error stays.
+type keeper struct {
+	ctx     context.Context
+	store   cache.Store
+	secrets []string
+	outcome graph.Outcome
+	err     error
+}
+
+func (k *keeper) keep(name string, content []byte) {
+	if k.err != nil {
+		return
+	}
+	d, err := cache.PutBytes(k.ctx, k.store, content)
+	if err != nil {
+		k.err = fmt.Errorf("storing the %s: %w", name, err)
+		return
+	}
+	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: name, Digest: d})
+}
+
+func (k *keeper) json(name string, value any) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		k.err = fmt.Errorf("encoding the %s: %w", name, err)
+		return
+	}
+	k.keep(name, encoded)
+}
+
+// clear makes sure that the file with the score is the program's own work: what
+// the problem, the solution or set-up left in its place becomes an empty file.
+func (r *Run) clear(ctx context.Context, session backend.Session) error {
+	if r.File == "" {
+		return nil
+	}
+	f, err := session.Collect(ctx, r.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil:
+		f.Close()
+	case !errors.Is(err, backend.ErrNotRegular):
+		return fmt.Errorf("looking for %s: %w", r.File, err)
+	}
+	if err := session.Place(ctx, backend.Input{Path: r.File, Content: []byte{}, Replace: true}); err != nil {
+		return fmt.Errorf("clearing %s: %w", r.File, err)
+	}
+	return nil
+}
+
+// collect keeps the file with the score. Without one it says why there is none.
+func (r *Run) collect(ctx context.Context, session backend.Session, k *keeper) (none string, err error) {
+	if r.File == "" {
+		return "", nil
+	}
+	f, err := session.Collect(ctx, r.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("there is no %s", r.File), nil
+	case errors.Is(err, backend.ErrNotRegular):
+		return fmt.Sprintf("%s is not a regular file", r.File), nil
+	case err != nil:
+		return "", fmt.Errorf("fetching %s: %w", r.File, err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("fetching %s: %w", r.File, err)
+	case len(content) > maxFile:
+		return fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
+	}
+	k.keep(OutputFile, backend.RedactBytes(content, k.secrets))
+	return "", nil
+}

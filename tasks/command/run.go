@@ -1,0 +1,259 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+// Run is the task that runs a problem's program on one submission. Its inputs
+// are the trees named by Inputs. Its outputs are OutputExit and OutputTiming,
+// always; OutputStdout and OutputStderr when the program ran; OutputFile when
+// it left the file; OutputSetup and OutputLog when there were such.
+type Run struct {
+	Inputs       []string // dependencies whose trees make the workspace; later ones win
+	Directory    string   // of the workspace, where everything runs
+	Setup        []Step
+	SetupTimeout time.Duration // of all of Setup together; 0 is none
+	Argv         []string
+	Timeout      time.Duration // of Argv; 0 is none
+	Offline      bool          // Argv reaches no network
+	GPU          bool          // it needs one
+	File         string        // of the workspace, to be kept; "" is none
+	Env          environ.List
+	Repeat       int
+	// Steady are asked after the program whether what it read in place is still
+	// what the key says. An error means that it is not.
+	Steady []func() error
+
+	Backend  backend.Backend
+	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+}
+
+// Step is a set-up command.
+type Step struct {
+	Line      string // for the shell
+	Directory string // of the workspace
+}
+
+// The outputs of Run.
+const (
+	OutputExit   = "exit"
+	OutputTiming = "timing"
+	OutputStdout = "stdout"
+	OutputStderr = "stderr"
+	OutputFile   = "file"
+	OutputSetup  = "setup"
+	OutputLog    = graph.LogOutput
+)
+
+// Exit is the content of OutputExit: how the program ended or, when Setup is
+// set, which set-up command said no, and how.
+type Exit struct {
+	Setup       string  `json:"setup,omitempty"`
+	Code        int     `json:"code"`
+	Signal      string  `json:"signal,omitempty"`
+	TimedOut    bool    `json:"timed_out,omitempty"`
+	Limit       float64 `json:"limit,omitempty"`        // of the program, seconds
+	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; of the session, when something was killed for it
+	NoFile      string  `json:"no_file,omitempty"`      // why there is no OutputFile
+}
+
+// timing is the content of OutputTiming.
+type timing struct {
+	Seconds float64 `json:"seconds"` // of the program
+}
+
+// Describe implements graph.Task.
+func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.Strings("order of inputs", r.Inputs)
+	m.String("directory", r.Directory)
+	for i, s := range r.Setup {
+		m.String(fmt.Sprintf("setup %d", i+1), s.Line)
+		m.String(fmt.Sprintf("directory of setup %d", i+1), s.Directory)
+	}
+	if len(r.Setup) > 0 {
+		m.String("setup_timeout", r.SetupTimeout.String())
+	}
+	m.Strings("argv", r.Argv)
+	m.String("timeout", r.Timeout.String())
+	m.Bool("offline", r.Offline)
+	m.Bool("gpu", r.GPU)
+	m.String("file", r.File)
+	m.Int("repeat", int64(r.Repeat))
+	r.Env.Describe(m)
+	identity, err := r.Identity(ctx)
+	if err != nil {
+		return ending.Classed(err)
+	}
+	for _, f := range identity {
+		m.String("backend "+f.Label, f.Value)
+	}
+	return nil
+}
+
+// gpus is a backend that can tell whether its commands see a GPU without being
+// asked to give them one. The error is a *backend.AbsentError when they do not.
+type gpus interface {
+	GPU(ctx context.Context) error
+}
+
+// Run implements graph.Task.
+func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	outcome, err := r.run(ctx, w)
+	return outcome, ending.Classed(err)
+}
+
+func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if b, asks := r.Backend.(gpus); r.GPU && asks {
+		if err := b.GPU(ctx); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
+	setup := &capped.Buffer{}
+	session, err := r.open(ctx, w)
+	if session != nil {
+		// Closing ends processes; that must happen on a cancelled run, too.
+		defer session.Close(context.WithoutCancel(ctx))
+	}
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	no, err := r.setUp(ctx, session, io.MultiWriter(setup, w.Log))
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	if no != nil {
+		k.json(OutputExit, *no)
+		k.json(OutputTiming, timing{})
+		k.keep(OutputSetup, setup.Bytes())
+		k.keep(OutputLog, setup.Bytes())
+		return k.outcome, k.err
+	}
+	if err := r.clear(ctx, session); err != nil {
+		return graph.Outcome{}, err
+	}
+	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
+	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
+	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
+	exit, err := session.Exec(ctx, backend.Command{
+		Argv: r.Argv, Env: r.Env.Variables(), Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
+		Output: out, Errors: errs, Notes: w.Log,
+	})
+	out.Close()
+	errs.Close()
+	if err != nil {
+		return graph.Outcome{}, r.startError(err)
+	}
+	// A shell tells a signal that ended its program by its exit code.
+	const signalBase = 128
+	if exit.HostOOM && (exit.Signal != "" || exit.Code >= signalBase) && !exit.TimedOut {
+		return graph.Outcome{}, errors.New("the machine ran out of memory while the program ran")
+	}
+	for _, steady := range r.Steady {
+		if err := steady(); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
+	if exit.OOM {
+		facts.MemoryLimit = exit.OOMLimit
+	}
+	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
+		return graph.Outcome{}, err
+	}
+	k.json(OutputExit, facts)
+	k.json(OutputTiming, timing{Seconds: exit.Seconds})
+	k.keep(OutputStdout, stdout.Bytes())
+	k.keep(OutputStderr, stderr.Bytes())
+	if setup := setup.Bytes(); len(setup) > 0 {
+		k.keep(OutputSetup, setup)
+	}
+	k.keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
+	if exit.TimedOut {
+		k.outcome.Class, k.outcome.Message = timedOut, limitMessage(r.Timeout)
+	}
+	return k.outcome, k.err
+}
+
+func limitMessage(limit time.Duration) string {
+	return fmt.Sprintf("the limit of %v ended the program", limit)
+}
+
+// joined is what was printed on both, standard output first.
+func joined(stdout, stderr []byte) []byte {
+	if len(stderr) > 0 && len(stdout) > 0 && stdout[len(stdout)-1] != '\n' {
+		stdout = append(stdout, '\n')
+	}
+	return append(stdout, stderr...)
+}
+
+// open makes the workspace. A session is returned also with an error that came
+// later; the caller closes it.
+func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) {
+	spec := backend.Spec{Name: w.Addr}
+	for _, name := range r.Inputs {
+		tree, ok := w.Input(name, tasks.TreeOutput)
+		if !ok {
+			return nil, fmt.Errorf("dependency %q has no tree", name)
+		}
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree})
+	}
+	session, err := r.Backend.Open(ctx, spec)
+	if err != nil {
+		return session, fmt.Errorf("opening a session: %w", err)
+	}
+	return session, nil
+}
+
+// setUp runs the set-up commands. The exit is that of one that said no; one
+// that could not do its work for want of a program or of the network is an
+// error.
+func (r *Run) setUp(ctx context.Context, session backend.Session, out io.Writer) (*Exit, error) {
+	left := r.SetupTimeout
+	for _, step := range r.Setup {
+		var said capped.Buffer
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(step.Line), r.Env.Secrets()))
+		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Secrets())
+		exit, err := session.Exec(ctx, backend.Command{
+			Argv: []string{"/bin/sh", "-c", step.Line}, Env: r.Env.Variables(), Dir: step.Directory, Timeout: left, Online: true, Output: redacted,
+		})
+		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
+			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
+		}
+		redacted.Close()
+		if err != nil {
+			return nil, fmt.Errorf("set-up command %q: %w", step.Line, err)
+		}
+		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
+		if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
+			return nil, fmt.Errorf("set-up command %q: %s", step.Line, reason)
+		}
+		if exit.Code != 0 || exit.Signal != "" {
+			return &Exit{Setup: step.Line, Code: exit.Code, Signal: exit.Signal}, nil
+		}
+	}
+	return nil, nil
+}
+
+// startError says why the program was not started. One that the problem brings
+// is the problem's to mend, one that is looked up the machine's.
+func (r *Run) startError(err error) error {
+	var tool *backend.ToolError
+	if errors.As(err, &tool) && tool.Tool == r.Argv[0] && strings.Contains(tool.Tool, "/") && !strings.HasPrefix(tool.Tool, "/") {
+		return &graph.InputError{Err: fmt.Errorf("starting the problem's program: %w", tool)}
+	}
+	return fmt.Errorf("running the program: %w", err)
+}

@@ -1,0 +1,182 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+)
+
+// From is what Score calls its dependency, a Run.
+const From = "command"
+
+// Outputs are those of a Run that Score reads.
+func Outputs() []string {
+	return []string{OutputExit, OutputTiming, OutputStdout, OutputStderr, OutputFile, OutputSetup}
+}
+
+// Score is the task that reads the score out of what a Run left. Its outputs
+// are those of tasks.PutGraded.
+type Score struct {
+	Rule   score.Rule
+	Policy tasks.Policy
+}
+
+// Describe implements graph.Task.
+func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("from", s.Rule.From)
+	m.String("pattern", s.Rule.Pattern)
+	m.String("marker", s.Rule.Marker)
+	m.String("pointer", s.Rule.Pointer)
+	m.String("pointer_unbounded", s.Rule.PointerUnbounded)
+	m.String("compat", s.Rule.Compat)
+	m.String("pass", s.Policy.Text())
+	return nil
+}
+
+// Run implements graph.Task.
+func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	left, err := readLeft(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	c, message := s.grade(left)
+	if err := tasks.Grade(c, s.Policy); err != nil {
+		return graph.Outcome{}, err
+	}
+	return tasks.PutGraded(ctx, w.Store, c, &report.Measurements{
+		DurationMS: left.timing.Seconds * 1000, Message: message, Tests: []report.TestMeasurement{},
+	})
+}
+
+// frontierTimeout is the exit code that timeout(1) has when a limit is over.
+// Frontier-CS's runner believes whoever has it.
+const frontierTimeout = 124
+
+// grade returns the checkpoint, not yet graded by a policy, and a line for
+// people. A limit that is over beats a score that was printed; a score beats
+// any other end of the program.
+func (s *Score) grade(l left) (*report.Checkpoint, string) {
+	c := &report.Checkpoint{Class: report.Judged, ExitCode: &l.exit.Code, Tests: []report.Test{}}
+	frontier := s.Rule.Compat == score.CompatFrontier
+	switch {
+	case l.exit.Setup != "":
+		c.Class = report.NoScore
+		return c, l.setupFailed()
+	case l.exit.TimedOut:
+		c.Class = report.SessionTimeout
+		return c, limitMessage(time.Duration(l.exit.Limit * float64(time.Second)))
+	case frontier && l.exit.Code == frontierTimeout:
+		c.Class = report.SessionTimeout
+		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", frontierTimeout)
+	}
+	found, err := s.Rule.Read(score.Left{
+		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,
+	})
+	if err != nil {
+		c.Class = report.NoScore
+		if frontier {
+			return c, score.FrontierTelling(l.stdout, l.stderr)
+		}
+		return c, l.without(err.Error())
+	}
+	c.Score, c.ScoreUnbounded = score.Finite(found.Bounded), score.Finite(found.Unbounded)
+	c.ScoreText, c.ScoreUnboundedText = score.Text(found.Bounded), score.Text(found.Unbounded)
+	switch {
+	case c.ScoreText != "":
+		return c, "the score is " + c.ScoreText + ", which counts in no mean"
+	case c.ScoreUnboundedText != "":
+		return c, "the unbounded score is " + c.ScoreUnboundedText + ", which counts in no mean"
+	}
+	return c, ""
+}
+
+// left is what a Run left.
+type left struct {
+	exit                        Exit
+	timing                      timing
+	stdout, stderr, file, setup []byte
+}
+
+func readLeft(ctx context.Context, w *graph.Work) (left, error) {
+	var l left
+	read := func(name string) ([]byte, error) {
+		d, ok := w.Input(From, name)
+		if !ok {
+			return nil, nil
+		}
+		content, err := cache.ReadBlob(ctx, w.Store, d, -1)
+		if err != nil {
+			return nil, fmt.Errorf("reading the %s: %w", name, err)
+		}
+		if content == nil {
+			content = []byte{} // there, and empty
+		}
+		return content, nil
+	}
+	for _, part := range []struct {
+		name string
+		into *[]byte
+		json any
+	}{{OutputExit, nil, &l.exit}, {OutputTiming, nil, &l.timing}, {OutputStdout, &l.stdout, nil}, {OutputStderr, &l.stderr, nil}, {OutputFile, &l.file, nil}, {OutputSetup, &l.setup, nil}} {
+		content, err := read(part.name)
+		if err != nil {
+			return l, err
+		}
+		if part.into != nil {
+			*part.into = content
+		} else if err := json.Unmarshal(content, part.json); err != nil {
+			return l, fmt.Errorf("decoding the %s: %w", part.name, err)
+		}
+	}
+	return l, nil
+}
+
+// without says why there is no score: the reason, the end of the program if
+// that was no good one, and the line that tells most.
+func (l left) without(reason string) string {
+	if end := l.end(); end != "" {
+		reason += " (" + end + ")"
+	}
+	if line := score.Telling(l.stdout, l.stderr); line != "" {
+		reason += ": " + line
+	}
+	return reason
+}
+
+func (l left) end() string {
+	var words []string
+	switch {
+	case l.exit.Signal != "":
+		words = append(words, l.exit.Signal)
+	case l.exit.Code != 0:
+		words = append(words, fmt.Sprintf("exit code %d", l.exit.Code))
+	}
+	if l.exit.MemoryLimit > 0 {
+		words = append(words, ending.OutOfMemory(l.exit.MemoryLimit))
+	}
+	return strings.Join(words, ", ")
+}
+
+func (l left) setupFailed() string {
+	said := fmt.Sprintf("set-up command %q ended with %s", l.exit.Setup, l.end())
+	// Past its own line, and before the one that says how it ended.
+	text := string(l.setup)
+	if at := strings.LastIndex(text, "$ "+l.exit.Setup+"\n"); at >= 0 {
+		text = text[at+len(l.exit.Setup)+len("$ \n"):]
+	}
+	text = text[:max(0, strings.LastIndex(text, "[exit"))]
+	if line := score.Telling(nil, []byte(text)); line != "" {
+		said += ": " + line
+	}
+	return said
+}

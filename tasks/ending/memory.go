@@ -1,0 +1,30 @@
+package ending
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// OutOfMemory says which limit was reached: "out of memory, the limit is 64 MiB".
+func OutOfMemory(limit int64) string {
+	size, unit := float64(limit), "bytes"
+	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if size < 1024 {
+			break
+		}
+		size, unit = size/1024, larger
+	}
+	return "out of memory, the limit is " + strconv.FormatFloat(math.Round(size*10)/10, 'f', -1, 64) + " " + unit
+}
+
+// Words says for people how a command ended, after a word for its exit code.
+func Words(word string, e backend.Exit) string {
+	out := fmt.Sprintf("%s %d", word, e.Code)
+	if e.OOM {
+		out += ", killed: " + OutOfMemory(e.OOMLimit)
+	}
+	return out
+}

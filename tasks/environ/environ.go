@@ -1,0 +1,64 @@
+// Package environ is the environment of commands, as tasks keep it: variables
+// that enter keys by value, by the name of a secret, or not at all.
+package environ
+
+import (
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Var is one environment variable of a command.
+type Var struct {
+	Name, Value string
+	Secret      string // name of the secret it holds: the value is not hashed and not shown
+	Unhashed    bool   // cannot change a verdict: proxies, certificates
+}
+
+// List is an environment, complete, in order; later ones win.
+type List []Var
+
+// Describe adds what of l can change an outcome, sorted by name.
+func (l List) Describe(m *graph.Manifest) {
+	last := map[string]Var{}
+	var names []string
+	for _, v := range l {
+		if v.Unhashed {
+			continue
+		}
+		if _, seen := last[v.Name]; !seen {
+			names = append(names, v.Name)
+		}
+		last[v.Name] = v
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if v := last[name]; v.Secret != "" {
+			// Another label, or a plain value could look like a secret's name.
+			m.String("env "+name+" from secret", v.Secret)
+		} else {
+			m.String("env "+name, v.Value)
+		}
+	}
+}
+
+// Variables are KEY=value, with room for a few more.
+func (l List) Variables() []string {
+	const more = 4
+	env := make([]string, 0, len(l)+more)
+	for _, v := range l {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
+}
+
+// Secrets are the values that must not be shown.
+func (l List) Secrets() []string {
+	var secrets []string
+	for _, v := range l {
+		if v.Secret != "" {
+			secrets = append(secrets, v.Value)
+		}
+	}
+	return secrets
+}
