@@ -144,3 +144,26 @@ func TestJudgeEval(t *testing.T) {
 		}
 	}
 }
+
+// What problems ship is judged, and must reach what they state.
+func TestJudgeReferences(t *testing.T) {
+	dir := judgeProject(t)
+	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references reach their score") {
+		t.Error(out)
+	}
+	path := filepath.Join(dir, "fevalgraph.hcl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), "problems/packing/reference.cpp", "solutions/hasty/packing.cpp", 1))
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := program(t, 1, "validate", "--reference", "--json", "-C", dir)
+	for _, want := range []string{`"valid": false`, `"wanted": 100`, `"score": 87.4042`, `"reached": false`, `"reached": true`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in %s", want, out)
+		}
+	}
+}

@@ -86,6 +86,9 @@ func (l *loader) load() {
 	if l.options.AdHoc != nil {
 		l.addAdHoc(*l.options.AdHoc)
 	}
+	if l.options.References {
+		l.addReferences()
+	}
 }
 
 // input records that evaluation depends on something beside the HCL text.

@@ -13,6 +13,8 @@ type Options struct {
 
 	Version string // of the program, for required_version; not a version number: unchecked
 	AdHoc   *AdHoc // adds one solution that no block declares
+	// References adds the solutions that problems ship, and a suite of them.
+	References bool
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

@@ -168,7 +168,7 @@ func (b *block) nameless(p *Problem) {
 			})
 		}
 	}
-	c := &Checkpoint{Order: 1, Version: p.Version, Pass: Pass{Policy: scoredPolicy}, Range: p.Range}
+	c := &Checkpoint{Order: 1, Version: p.Version, Pass: Pass{Policy: scoredPolicy, Range: p.Range}, Range: p.Range}
 	if pass := b.only("pass"); pass != nil {
 		c.Pass = pass.pass()
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -75,6 +77,9 @@ func problemFacts(p *lang.Problem) [][]string {
 			facts = append(facts, []string{"ports", strings.Trim(fmt.Sprint(ports), "[]")})
 		}
 	}
+	if j := p.Judge; j != nil {
+		return append(facts, judgeFacts(j)...)
+	}
 	for _, c := range p.Checkpoints {
 		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",
 			c.Order, strings.Join(c.Tests, " "), c.IncludePriorTests, c.Timeout, c.SessionTimeout)})
@@ -88,6 +93,17 @@ func problemFacts(p *lang.Problem) [][]string {
 	return facts
 }
 
+func judgeFacts(j *lang.Judge) [][]string {
+	facts := [][]string{{"root", j.Root}, {"mode", j.Mode}, {"checked by", j.Checker}, {"include", strings.Join(j.Include, ", ")}, {"scores", j.Compat}}
+	for i, s := range j.Subtasks {
+		facts = append(facts, []string{fmt.Sprintf("subtask %d", i+1), fmt.Sprintf("score %v, %s", s.Score, text.Count(len(s.Cases), "case"))})
+		for _, c := range s.Cases {
+			facts = append(facts, []string{"  case " + c.Name, fmt.Sprintf("%s, time %v, clock %v, memory %s", c.Input, c.Time, c.Clock, view.Bytes(c.Memory))})
+		}
+	}
+	return facts
+}
+
 func solutionFacts(s *lang.Solution) [][]string {
 	facts := [][]string{{"solution", s.Name}, {"reference", s.Ref}, {"problem", s.Problem.Name}, {"declared at", s.Range.String()}}
 	if len(s.Problem.Invalid) > 0 {
@@ -96,12 +112,15 @@ func solutionFacts(s *lang.Solution) [][]string {
 	for _, l := range s.Labels {
 		facts = append(facts, []string{"label " + l.Name, l.Value})
 	}
+	if s.Failed != "" {
+		return append(facts, []string{"failed", s.Failed})
+	}
 	for _, c := range s.Checkpoints {
 		source := c.Source
 		if c.Missing {
 			source = "not reached"
 		}
-		facts = append(facts, []string{c.Checkpoint.Name, source})
+		facts = append(facts, []string{cmp.Or(c.Checkpoint.Name, "source"), source})
 	}
 	return facts
 }

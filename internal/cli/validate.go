@@ -12,27 +12,35 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	return command("validate", "Check the configuration",
+	reference := false
+	cmd := command("validate", "Check the configuration",
 		`Validate loads and expands the configuration and reports every finding with its
-place. Nothing is evaluated. With --json the findings are one object.`,
+place. Nothing is evaluated. With --json the findings are one object.
+
+With --reference the solutions that problems ship in reference blocks are judged,
+each on the first backend that can; each must reach its stated score.`,
 		`  fevalgraph validate
-  fevalgraph validate -C evals --json`,
+  fevalgraph validate -C evals --json
+  fevalgraph validate --reference`,
 		func(cmd *cobra.Command, args []string) error {
 			cfg, diags := lang.Load(a.langOptions())
 			diags = append(diags, invalidProblems(cfg)...)
 			diags.Sort()
-			if a.flags.json {
+			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
 					diags = diag.List{}
 				}
 				if err := a.writeJSON(map[string]any{"schema": 1, "valid": !diags.HasErrors(), "diagnostics": diags}); err != nil {
 					return err
 				}
-			} else {
+			} else if !a.flags.json {
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
 			}
 			if diags.HasErrors() {
 				return exit(exitUsage, nil)
+			}
+			if reference {
+				return a.validateReferences(cmd)
 			}
 			if !a.flags.json && !a.flags.quiet {
 				cells := 0
@@ -44,4 +52,6 @@ place. Nothing is evaluated. With --json the findings are one object.`,
 			}
 			return nil
 		})
+	cmd.Flags().BoolVar(&reference, "reference", false, "judge the solutions that problems ship")
+	return cmd
 }
