@@ -149,6 +149,14 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 		}
 		b.fail(fromHCL(p, ""))
 	}
+	if r := b.l.reporterOf(b.decl); !problems.HasErrors() && !v.IsWhollyKnown() && r.doubt == nil {
+		// As a rule something that it depends on has a mistake of its own.
+		r.doubt = &finding{
+			code: "unknown-value", summary: "No value", rng: expr.Range(), expr: expr, ctx: b.ctx,
+			detail: "The expression has no value. Functions such as contains have none when they are given null.",
+			hint:   "ask for null before, as in x == null ? false : contains(list, x)",
+		}
+	}
 	if problems.HasErrors() || !v.IsWhollyKnown() {
 		b.decl.failed = true
 		return cty.DynamicVal, false

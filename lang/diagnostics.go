@@ -48,6 +48,7 @@ type reporter struct {
 	reported  map[reportKey]bool
 	findings  diag.List
 	sensitive []string // values that must not be said
+	doubt     *finding // the first expression that came to no value
 }
 
 func newReporter() reporter {
@@ -80,6 +81,14 @@ func (r *reporter) report(f finding) {
 		d.Values[i].Value = r.scrub(d.Values[i].Value)
 	}
 	r.findings = append(r.findings, d)
+}
+
+// settle reports the expression that came to no value when no mistake was found
+// that can be the reason: nothing may fail in silence.
+func (r *reporter) settle() {
+	if r.doubt != nil && !r.findings.HasErrors() {
+		r.report(*r.doubt)
+	}
 }
 
 // context names the instance in place of its block, or before what is

@@ -55,6 +55,9 @@ func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
 		at = d.apart(l.reporterFor(inst.ref(d)))
 	}
 	p := l.problem(at, inst)
+	if keeps && !l.findings.HasErrors() {
+		at.attempt.kept.settle()
+	}
 	if mistakes := at.attempt.mistakes(); len(mistakes) > 0 {
 		p.invalidate(mistakes)
 		return p

@@ -82,6 +82,7 @@ func (l *loader) load() {
 	for _, d := range order {
 		l.evaluate(d)
 	}
+	l.settle()
 	l.assemble()
 	if l.options.AdHoc != nil {
 		l.addAdHoc(*l.options.AdHoc)
