@@ -98,6 +98,17 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	return d, nil
 }
 
+// Used returns where the file of a blob is and when its last use was noted,
+// without noting another.
+func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
+	path = d.blobPath(g)
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("looking for blob %s: %w", g, err)
+	}
+	return path, fi.ModTime(), nil
+}
+
 // Dir returns the absolute path of the store's directory.
 func (d *Disk) Dir() string { return d.dir }
 

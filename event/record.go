@@ -23,6 +23,7 @@ import (
 const (
 	EventsFile  = "events.jsonl"
 	ResultsFile = "results.json"
+	sameFile    = "same.jsonl" // the events of the run that a RunSame names
 	logsDir     = "logs"
 	latestFile  = "latest"
 	runsDir     = "runs"
@@ -109,6 +110,36 @@ func (r *Recorder) SaveResults(content []byte) error {
 	return nil
 }
 
+// Same says that the run came to what an earlier run of the project did, As, of
+// which its record from then on holds the events and results; it does not matter
+// whether that one's is removed. Nothing of this run was emitted but its start.
+func (r *Recorder) Same(e RunSame) error {
+	from := filepath.Join(r.state, runsDir, e.As)
+	events := filepath.Join(from, sameFile) // when it was the same as another one
+	if _, err := os.Lstat(events); err != nil {
+		events = filepath.Join(from, EventsFile)
+	}
+	err := errors.Join(linkOrCopy(events, filepath.Join(r.dir, sameFile)),
+		linkOrCopy(filepath.Join(from, ResultsFile), filepath.Join(r.dir, ResultsFile)))
+	if err != nil {
+		return fmt.Errorf("writing the run record: %w", err)
+	}
+	r.Emit(e)
+	return nil
+}
+
+// linkOrCopy makes a file that is never written again appear at another place.
+func linkOrCopy(from, to string) error {
+	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	content, err := os.ReadFile(from) // some file systems have no links
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(to, content, 0o644)
+}
+
 // Close finishes the record and makes its run the latest one.
 func (r *Recorder) Close() error {
 	err := errors.Join(r.err, r.logs, r.buf.Flush(), r.file.Close())
@@ -193,9 +224,36 @@ func openRun(state, id string) *Run {
 }
 
 // Each calls fn for every event of the run, in order, until it returns false.
-// Lines that do not decode, such as one cut off by a crash, are skipped.
+// Lines that do not decode, such as one cut off by a crash, are skipped. A
+// RunSame is followed by the NodeDone events that it stands for.
 func (r *Run) Each(fn func(Event) bool) error {
-	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	return eachEvent(filepath.Join(r.dir, EventsFile), func(e Event) (bool, error) {
+		same, ok := e.(RunSame)
+		if more := fn(e); !ok || !more {
+			return more, nil
+		}
+		more := true
+		err := eachEvent(filepath.Join(r.dir, sameFile), func(e Event) (bool, error) {
+			if done, ok := e.(NodeDone); ok {
+				more = fn(done.served(same.As))
+			}
+			return more, nil
+		})
+		return more, err
+	})
+}
+
+// served is what became of a node in a run that had nothing to do after run.
+func (e NodeDone) served(run string) NodeDone {
+	if e.State != Cached {
+		e.State, e.Cause = Cached, "inputs unchanged since run "+run
+	}
+	e.Changes, e.Seconds, e.Attempt = nil, 0, 0
+	return e
+}
+
+func eachEvent(path string, fn func(Event) (bool, error)) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("reading the run record: %w", err)
 	}
@@ -203,8 +261,10 @@ func (r *Run) Each(fn func(Event) bool) error {
 	reader := bufio.NewReader(file)
 	for {
 		line, err := reader.ReadBytes('\n')
-		if e := Decode(line); e != nil && !fn(e) {
-			return nil
+		if e := Decode(line); e != nil {
+			if more, err := fn(e); !more || err != nil {
+				return err
+			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -262,6 +322,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeReopened](line)
 	case "node.done":
 		return decodeAs[NodeDone](line)
+	case "run.same":
+		return decodeAs[RunSame](line)
 	case "run.end":
 		return decodeAs[RunEnd](line)
 	}

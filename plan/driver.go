@@ -29,10 +29,10 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	if d, ok := c.backends[b]; ok {
 		return d, nil
 	}
-	base := c.baseEnv(b)
-	made, err := c.env.Backend(b, environ.List(base).Variables())
+	base := c.env.baseOf(b)
+	made, err := OpenBackend(b, c.env)
 	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+		return nil, err
 	}
 	d := &driver{Driver: made, base: base}
 	d.identify = remember(made.Identity)
@@ -47,7 +47,17 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	}
 	d.mounts, d.mounted = c.mounts(b, made)
 	c.backends[b] = d
+	c.plan.Backends = append(c.plan.Backends, OpenedBackend{Block: b, Driver: made})
 	return d, nil
+}
+
+// OpenBackend makes the driver of a backend block as compiling does.
+func OpenBackend(b *lang.Backend, env Environment) (Driver, error) {
+	made, err := env.Backend(b, environ.List(env.baseOf(b)).Variables())
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+	}
+	return made, nil
 }
 
 // remember asks for an identity until it gets one: a failure may pass, and a
@@ -69,12 +79,12 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	}
 }
 
-// baseEnv is the environment that a backend block gives, lowest first:
+// baseOf is the environment that a backend block gives, lowest first:
 // defaults, the places of tools, passed through, inherited, set.
-func (c *compiler) baseEnv(b *lang.Backend) []environ.Var {
+func (e Environment) baseOf(b *lang.Backend) []environ.Var {
 	base := []environ.Var{{Name: "LANG", Value: "C.UTF-8"}}
-	if c.env.Tools != nil {
-		for _, variable := range c.env.Tools(b) {
+	if e.Tools != nil {
+		for _, variable := range e.Tools(b) {
 			name, value, _ := strings.Cut(variable, "=")
 			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
 		}
@@ -84,12 +94,12 @@ func (c *compiler) baseEnv(b *lang.Backend) []environ.Var {
 		base = append(base, environ.Var{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
 	}
 	for _, name := range b.Passthrough {
-		if value, ok := c.env.LookupEnv(name); ok {
+		if value, ok := e.LookupEnv(name); ok {
 			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
 		}
 	}
 	for _, name := range b.Inherit {
-		if value, ok := c.env.LookupEnv(name); ok {
+		if value, ok := e.LookupEnv(name); ok {
 			base = append(base, environ.Var{Name: name, Value: value})
 		}
 	}

@@ -71,6 +71,8 @@ type Environment struct {
 	// slice without an error means that they are not locked yet. It is called
 	// when a node that needs them is decided about.
 	Pins func(ctx context.Context, d Driver, requires []string) ([]string, error)
+	// Observe is told what sources depend on; see tasks.Sources. It may be nil.
+	Observe func(kind, name string)
 }
 
 // Driver is a backend that can run Python.
@@ -89,6 +91,14 @@ type Plan struct {
 	Graph  *graph.Graph
 	Cells  []*Cell // in suite order, each once
 	Pools  map[string]int
+	// Backends are those that a cell is on, in order of their first cells.
+	Backends []OpenedBackend
+}
+
+// OpenedBackend is a backend block and what was made of it.
+type OpenedBackend struct {
+	Block  *lang.Backend
+	Driver Driver
 }
 
 // Cell is one solution on one backend, with its nodes.
@@ -158,7 +168,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
 		env:      env,
 		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		sources:  tasks.Sources{States: env.States, Store: env.Store},
+		sources:  tasks.Sources{States: env.States, Store: env.Store, Observe: env.Observe},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
 		servers:  map[*lang.Backend]*judge.Server{},

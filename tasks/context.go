@@ -26,7 +26,7 @@ func NewContext(root string, sources Sources) *Source {
 		if err != nil {
 			return nil, err
 		}
-		found, err := scanTree(root, ignored.leavesOut)
+		found, err := scanTree(root, ignored.leavesOut, sources.observe)
 		if err != nil {
 			return nil, fmt.Errorf("reading the context of the build: %w", err)
 		}

@@ -17,7 +17,7 @@ func TestFnmatch(t *testing.T) {
 	// The default ones, the implicit ones, and those of two assets: the
 	// directory files and the file data.json.
 	patterns := []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*", "tests/assets", "tests/assets/*", "files", "files/*", "data.json"}
-	found, err := scanTree(lay(t, laid...), Fnmatch(patterns))
+	found, err := scanTree(lay(t, laid...), Fnmatch(patterns), unobserved)
 	want := []string{".git/HEAD", "main.py", "pkg/__pycache__/note.txt", "pkg/mod.py", "sub/data.json", "sub/files/a", "sub/venv/x.py", "tests/assets.txt", "tests/test_own.py"}
 	if err != nil || !slices.Equal(list(found), want) {
 		t.Errorf("got %q, %v; want %q", list(found), err, want)
@@ -73,7 +73,7 @@ func TestDefaultIgnore(t *testing.T) {
 	want := []string{".evaluation_tests/test_a.py", "data.json", "files/a", "main.py", "pkg/mod.py", "sub/data.json", "sub/files/a", "sub/venv/x.py",
 		"tests/assets/deep/x", "tests/assets.txt", "tests/test_own.py"}
 	for name, ignore := range map[string]Ignore{"doublestar": Doublestar(patterns), "fnmatch": Fnmatch(patterns)} {
-		if found, err := scanTree(root, ignore); err != nil || !slices.Equal(list(found), want) {
+		if found, err := scanTree(root, ignore, unobserved); err != nil || !slices.Equal(list(found), want) {
 			t.Errorf("%s: got %q, %v; want %q", name, list(found), err, want)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // safeLink returns the target of the symlink rel below root when following it
 // stays within root at every step. A target that does not exist is fine.
-func safeLink(root, rel string) (string, error) {
+func safeLink(root, rel string, observe observer) (string, error) {
 	abs := filepath.Join(root, filepath.FromSlash(rel))
 	target, err := os.Readlink(abs)
 	if err != nil {
@@ -24,7 +24,7 @@ func safeLink(root, rel string) (string, error) {
 	if !utf8.ValidString(target) {
 		return "", fmt.Errorf("the target %q of symlink %s is not valid UTF-8", target, abs)
 	}
-	switch err := follow(root, rel); {
+	switch err := follow(root, rel, observe); {
 	case errors.Is(err, errLoop):
 		return "", fmt.Errorf("symlink %s is part of a loop", abs)
 	case errors.Is(err, errLeaves):
@@ -47,7 +47,7 @@ const maxLinks = 40
 // follow resolves rel below root as the kernel would, one name at a time. What
 // ".." means depends on where links have led before, so cleaning the path
 // would not do: "up/../x" leaves root when up is a link to root itself.
-func follow(root, rel string) error {
+func follow(root, rel string, observe observer) error {
 	var at []string
 	left := strings.Split(rel, "/")
 	for links := 0; len(left) > 0; {
@@ -64,7 +64,9 @@ func follow(root, rel string) error {
 			continue
 		}
 		at = append(at, name)
-		target, err := os.Readlink(filepath.Join(root, filepath.Join(at...)))
+		here := filepath.Join(root, filepath.Join(at...))
+		observe("link", here)
+		target, err := os.Readlink(here)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrPermission):
 			continue // no link; what is not there leads nowhere

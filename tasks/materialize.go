@@ -24,7 +24,7 @@ type Asset struct {
 func NewMaterialize(a Asset, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {
-		found, err := a.scan()
+		found, err := a.scan(sources.observe)
 		if err != nil {
 			return nil, err
 		}
@@ -38,18 +38,19 @@ func NewMaterialize(a Asset, sources Sources) *Source {
 	return s
 }
 
-func (a Asset) scan() ([]file, error) {
+func (a Asset) scan(observe observer) ([]file, error) {
 	if a.Glob {
-		return a.scanGlob()
+		return a.scanGlob(observe)
 	}
+	observe("exists", a.Source)
 	info, err := os.Stat(a.Source)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return scanFile(a.Source, a.Target)
+		return scanFile(a.Source, a.Target, observe)
 	}
-	found, err := scanTree(a.Source, Doublestar(a.Ignore))
+	found, err := scanTree(a.Source, Doublestar(a.Ignore), observe)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,9 @@ func (a Asset) scan() ([]file, error) {
 	return below(a.Target, found), nil
 }
 
-func (a Asset) scanGlob() ([]file, error) {
+func (a Asset) scanGlob(observe observer) ([]file, error) {
 	base, pattern := doublestar.SplitPattern(a.Source)
+	observe("fileset", base+"\x00"+pattern)
 	names, err := doublestar.Glob(os.DirFS(base), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return nil, fmt.Errorf("expanding %s: %w", a.Source, err)
@@ -71,10 +73,10 @@ func (a Asset) scanGlob() ([]file, error) {
 		if ignore.leavesOut(name, false) {
 			continue
 		}
-		if err := follow(base, name); err != nil {
+		if err := follow(base, name, observe); err != nil {
 			return nil, fmt.Errorf("%s: following it from %s: %w", path.Join(base, name), base, err)
 		}
-		one, err := scanFile(path.Join(base, name), name)
+		one, err := scanFile(path.Join(base, name), name, observe)
 		if err != nil {
 			return nil, err
 		}

@@ -27,14 +27,14 @@ func NewNamed(files, dirs []Named, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
 		var found []file
 		for _, d := range dirs {
-			below, err := scanFiles(d)
+			below, err := scanFiles(d, sources.observe)
 			if err != nil {
 				return nil, err
 			}
 			found = append(found, below...)
 		}
 		for _, f := range files {
-			one, err := scanFile(f.Abs, f.Name)
+			one, err := scanFile(f.Abs, f.Name, sources.observe)
 			if err != nil {
 				return nil, err
 			}
@@ -46,9 +46,12 @@ func NewNamed(files, dirs []Named, sources Sources) *Source {
 }
 
 // scanFiles lists the files below a directory, in lexical order.
-func scanFiles(d Named) ([]file, error) {
+func scanFiles(d Named, observe observer) ([]file, error) {
 	var found []file
 	err := filepath.WalkDir(d.Abs, func(abs string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			observe("dir", abs)
+		}
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -65,7 +68,7 @@ func scanFiles(d Named) ([]file, error) {
 		case !utf8.ValidString(rel):
 			return fmt.Errorf("the file name %q in %s is not valid UTF-8", rel, d.Abs)
 		}
-		one, err := scanFile(abs, path.Join(d.Name, filepath.ToSlash(rel)))
+		one, err := scanFile(abs, path.Join(d.Name, filepath.ToSlash(rel)), observe)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 // Anything that cannot be carried faithfully into a workspace is an error,
 // never left out: unreadable files and directories, devices, sockets, FIFOs,
 // names that are not UTF-8, and links that loop or lead out of root.
-func scanTree(root string, ignore Ignore) ([]file, error) {
-	var s scan
+func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
+	s := scan{observe: observe}
 	err := s.walk(root, ignore, s.faithful)
 	return s.found, err
 }
@@ -27,8 +27,8 @@ func scanTree(root string, ignore Ignore) ([]file, error) {
 // scanPlain lists the regular files below root alone, as not executable, and
 // in omitted what else is there. What ignore names is in neither. Whatever
 // cannot be read or named is an error here, too.
-func scanPlain(root string, ignore Ignore) (found []file, omitted []omission, err error) {
-	var s scan
+func scanPlain(root string, ignore Ignore, observe observer) (found []file, omitted []omission, err error) {
+	s := scan{observe: observe}
 	err = s.walk(root, ignore, s.plain)
 	return s.found, s.omitted, err
 }
@@ -39,8 +39,12 @@ type omission struct {
 	kind string // what it is, for people
 }
 
+// observer is Sources.Observe, or stands for nil.
+type observer func(kind, name string)
+
 // scan is a walk through a source.
 type scan struct {
+	observe observer
 	root    string
 	found   []file
 	omitted []omission
@@ -49,11 +53,13 @@ type scan struct {
 // walk calls take for everything below root but what ignore names. It goes on
 // after errors, so that a person sees more than the first.
 func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.DirEntry) error) error {
+	s.observe("exists", root)
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return err
 	}
 	s.root = root
+	s.observe("dir", root)
 	var errs []error
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -69,6 +75,9 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 				return filepath.SkipDir
 			}
 			return nil
+		}
+		if d.IsDir() {
+			s.observe("dir", abs)
 		}
 		if !utf8.ValidString(rel) {
 			err = fmt.Errorf("the file name %q in %s is not valid UTF-8; rename it or add it to ignore", rel, root)
@@ -102,7 +111,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 		}
 		f.Executable = info.Mode()&0o111 != 0
 	case mode&fs.ModeSymlink != 0:
-		target, err := safeLink(s.root, rel)
+		target, err := safeLink(s.root, rel, s.observe)
 		if err != nil {
 			return err
 		}
@@ -141,7 +150,8 @@ func isEmpty(dir string) bool {
 
 // scanFile is the single regular file at abs, or that a link there leads to,
 // under the name rel.
-func scanFile(abs, rel string) ([]file, error) {
+func scanFile(abs, rel string, observe observer) ([]file, error) {
+	observe("exists", abs)
 	abs, err := filepath.EvalSymlinks(abs) // what stores files follows no links
 	if err != nil {
 		return nil, err

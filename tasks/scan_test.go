@@ -116,7 +116,7 @@ func TestScanTree(t *testing.T) {
 				}
 			}
 			root = lay(t, try.files...)
-			found, err := scanTree(root, Doublestar(try.ignore))
+			found, err := scanTree(root, Doublestar(try.ignore), unobserved)
 			if try.err == "" {
 				if err != nil || !slices.Equal(list(found), try.want) {
 					t.Errorf("got %q, %v; want %q", list(found), err, try.want)
@@ -138,7 +138,7 @@ func TestScanPlain(t *testing.T) {
 	if syscall.Mknod(filepath.Join(root, "null"), syscall.S_IFCHR|0o644, 1<<8|3) == nil { // root may
 		kinds = slices.Insert(kinds, 8, omission{"null", "device"})
 	}
-	found, omitted, err := scanPlain(root, Doublestar([]string{"venv/**"}))
+	found, omitted, err := scanPlain(root, Doublestar([]string{"venv/**"}), unobserved)
 	if want := []string{"a\nb", "bin/run", "main.py"}; err != nil || !slices.Equal(list(found), want) {
 		t.Errorf("got %q, %v; want %q", list(found), err, want)
 	}
@@ -151,18 +151,18 @@ func TestScanPlain(t *testing.T) {
 // as what it leads to.
 func TestScanThroughLink(t *testing.T) {
 	root := lay(t, "real/a/x=", "real/l->a/x", "link->real")
-	found, err := scanTree(filepath.Join(root, "link"), nil)
+	found, err := scanTree(filepath.Join(root, "link"), nil, unobserved)
 	if want := []string{"a/x", "l->a/x"}; err != nil || !slices.Equal(list(found), want) {
 		t.Errorf("got %q, %v; want %q", list(found), err, want)
 	}
 }
 
 func TestScanUnreadable(t *testing.T) {
-	if _, err := scanTree(filepath.Join(t.TempDir(), "gone"), nil); err == nil || !os.IsNotExist(err) {
+	if _, err := scanTree(filepath.Join(t.TempDir(), "gone"), nil, unobserved); err == nil || !os.IsNotExist(err) {
 		t.Errorf("a root that is not there: %v", err)
 	}
 	root := lay(t, "a=")
-	if found, err := scanTree(filepath.Join(root, "a"), nil); err == nil && len(found) > 0 {
+	if found, err := scanTree(filepath.Join(root, "a"), nil, unobserved); err == nil && len(found) > 0 {
 		t.Errorf("a file for a root: %q", list(found))
 	}
 	if os.Getuid() == 0 {
@@ -173,10 +173,10 @@ func TestScanUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(filepath.Join(root, "d"), 0o755) })
-	if found, err := scanTree(root, nil); err == nil {
+	if found, err := scanTree(root, nil, unobserved); err == nil {
 		t.Errorf("a directory that cannot be read is left out: %q", list(found))
 	}
-	if found, omitted, err := scanPlain(root, nil); err == nil {
+	if found, omitted, err := scanPlain(root, nil, unobserved); err == nil {
 		t.Errorf("a directory that cannot be read is left out: %q and %v", list(found), omitted)
 	}
 }
@@ -198,14 +198,14 @@ func BenchmarkScan(b *testing.B) {
 	patterns := []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*", "tests/assets", "tests/assets/*", "files", "files/*"}
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
-			if found, err := scanTree(root, Doublestar(patterns)); err != nil || len(found) != 10_000 {
+			if found, err := scanTree(root, Doublestar(patterns), unobserved); err != nil || len(found) != 10_000 {
 				b.Fatal(len(found), err)
 			}
 		}
 	})
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
-			if found, _, err := scanPlain(root, Fnmatch(patterns)); err != nil || len(found) != 10_000 {
+			if found, _, err := scanPlain(root, Fnmatch(patterns), unobserved); err != nil || len(found) != 10_000 {
 				b.Fatal(len(found), err)
 			}
 		}
@@ -221,7 +221,7 @@ func TestScanFile(t *testing.T) {
 		{name: "p", err: "is a named pipe, not a regular file"},
 		{name: "gone", err: "no such file"},
 	} {
-		found, err := scanFile(filepath.Join(root, try.name), "y")
+		found, err := scanFile(filepath.Join(root, try.name), "y", unobserved)
 		if try.err != "" {
 			if err == nil || !strings.Contains(err.Error(), try.err) {
 				t.Errorf("%s: %v, want %s", try.name, err, try.err)
@@ -230,7 +230,9 @@ func TestScanFile(t *testing.T) {
 			t.Errorf("%s: %q, %v", try.name, list(found), err)
 		}
 	}
-	if _, err := scanFile(filepath.Join(root, "b\xff"), "b\xff"); err == nil {
+	if _, err := scanFile(filepath.Join(root, "b\xff"), "b\xff", unobserved); err == nil {
 		t.Error("a name that is not UTF-8: no error")
 	}
 }
+
+func unobserved(string, string) {}

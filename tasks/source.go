@@ -26,6 +26,19 @@ type FilePutter interface {
 type Sources struct {
 	States FileStates
 	Store  FilePutter
+	// Observe is told everything beside the bytes of files that what a source
+	// consists of depends on: kind "dir" is a directory that was listed, "link"
+	// something that was asked whether it is a symbolic link, "exists" what a
+	// path leads to, each with an absolute path; "fileset" is an absolute
+	// directory, "\x00" and a pattern. It may be called from several goroutines
+	// at once; nil is told nothing.
+	Observe func(kind, name string)
+}
+
+func (s Sources) observe(kind, name string) {
+	if s.Observe != nil {
+		s.Observe(kind, name)
+	}
 }
 
 // TreeOutput is the name of a source task's only output.

@@ -20,29 +20,30 @@ type Submission struct {
 func NewSubmission(sub Submission, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() (found []file, err error) {
-		found, s.omitted, err = sub.scan()
+		found, s.omitted, err = sub.scan(sources.observe)
 		return found, err
 	}
 	return s
 }
 
-func (sub Submission) scan() (found []file, omitted []omission, err error) {
+func (sub Submission) scan(observe observer) (found []file, omitted []omission, err error) {
+	observe("exists", sub.Source)
 	info, err := os.Stat(sub.Source)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading the submission: %w", err)
 	case info.IsDir() && sub.Plain:
-		found, omitted, err = scanPlain(sub.Source, sub.Ignore)
+		found, omitted, err = scanPlain(sub.Source, sub.Ignore, observe)
 		return below(sub.Target, found), omitted, err
 	case info.IsDir():
-		found, err = scanTree(sub.Source, sub.Ignore)
+		found, err = scanTree(sub.Source, sub.Ignore, observe)
 		return below(sub.Target, found), nil, err
 	}
 	name := sub.Target
 	if name == "" {
 		name = filepath.Base(sub.Source)
 	}
-	found, err = scanFile(sub.Source, name)
+	found, err = scanFile(sub.Source, name, observe)
 	for i := range found {
 		found[i].Executable = found[i].Executable && !sub.Plain
 	}

@@ -21,11 +21,11 @@ type Tests struct {
 // NewTests returns the task that brings the tests of a checkpoint into the
 // store.
 func NewTests(t Tests, sources Sources) *Source {
-	return &Source{sources: sources, scan: t.scan}
+	return &Source{sources: sources, scan: func() ([]file, error) { return t.scan(sources.observe) }}
 }
 
-func (t Tests) scan() ([]file, error) {
-	found, err := scanTree(t.Root, Doublestar(testLeavings))
+func (t Tests) scan(observe observer) ([]file, error) {
+	found, err := scanTree(t.Root, Doublestar(testLeavings), observe)
 	if err != nil {
 		return nil, err
 	}

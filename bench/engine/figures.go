@@ -15,7 +15,8 @@ type contender struct {
 	run  func(round int) (time.Duration, *syscall.Rusage, error)
 
 	took   []time.Duration
-	memory int64 // KiB, the most of any run; 0 is unknown
+	cpu    []time.Duration // of the processors, where that is known
+	memory int64           // KiB, the most of any run; 0 is unknown
 }
 
 // takeTurns runs all of them runs times, after a round that is not counted.
@@ -37,6 +38,7 @@ func takeTurns(all []*contender, runs int, before func(round int) error) error {
 				c.took = append(c.took, took)
 				if usage != nil {
 					c.memory = max(c.memory, usage.Maxrss)
+					c.cpu = append(c.cpu, time.Duration(usage.Utime.Nano()+usage.Stime.Nano()))
 				}
 			}
 		}
@@ -71,15 +73,18 @@ func (f *figures) seconds(name string) float64 {
 func (f *figures) write(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %d nodes; load average %.1f before, %.1f after\n", f.name, f.what, f.nodes, f.load[0], f.load[1])
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tmedian\tleast\tmost\tus/node\tMiB\tbytes/node\tfevalgraph is\t")
+	fmt.Fprintln(table, "\tmedian\tleast\tmost\tcpu\tus/node\tMiB\tbytes/node\tfevalgraph is\t")
 	own := f.seconds("fevalgraph")
 	for _, c := range f.contenders {
 		m := median(c.took)
-		memory, perNode := "-", "-"
+		memory, perNode, cpu := "-", "-", "-"
+		if len(c.cpu) > 0 {
+			cpu = fmt.Sprintf("%.4fs", median(c.cpu))
+		}
 		if c.memory > 0 {
 			memory, perNode = fmt.Sprint(c.memory>>10), fmt.Sprint(c.memory<<10/int64(f.nodes))
 		}
-		fmt.Fprintf(table, "%s\t%.4fs\t%.4fs\t%.4fs\t%.2f\t%s\t%s\t%.2fx\t\n", c.name, m, slices.Min(c.took).Seconds(), slices.Max(c.took).Seconds(),
+		fmt.Fprintf(table, "%s\t%.4fs\t%.4fs\t%.4fs\t%s\t%.2f\t%s\t%s\t%.2fx\t\n", c.name, m, slices.Min(c.took).Seconds(), slices.Max(c.took).Seconds(), cpu,
 			m/float64(f.nodes)*1e6, memory, perNode, own/m)
 	}
 	table.Flush()

@@ -63,7 +63,9 @@ func main() {
 	flag.StringVar(&o.skip, "skip", "", "peers to leave out, such as make")
 	asJSON := flag.Bool("json", false, "print one JSON object as the last line")
 	flag.Parse()
-	o.bin = filepath.Join(o.work, "bin")
+	work, err := filepath.Abs(o.work)
+	fail(err)
+	o.work, o.bin = work, filepath.Join(work, "bin")
 	fail(compare(o, *asJSON, os.Stdout))
 }
 

@@ -62,6 +62,9 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	sinks.Emit(end)
 	err = errors.Join(err, recorder.Close(), shown.Close())
 	p.showOutcome(e, rep, results, end)
+	if err == nil {
+		err = p.remember(ctx, rep, results, end)
+	}
 	if code == exitPassed && err == nil {
 		return nil
 	}
@@ -185,16 +188,12 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 		return
 	case a.flags.quiet:
 		p.showTroubles(rep)
+		if p.observer != nil { // a later run may not be quiet
+			p.showResults(e, results)
+		}
 		return
 	}
-	if results != nil && len(results.Cells) > 0 {
-		shown := results
-		if e.policy != nil {
-			shown = results.Under(*e.policy)
-		}
-		report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
-		p.showLeaderboards(results)
-	}
+	p.showResults(e, results)
 	if len(p.plan.Cells) == 0 {
 		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
 	}
@@ -206,6 +205,18 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 	if end.Exit == exitNotJudged || end.Exit == exitUsage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
 	}
+}
+
+func (p *project) showResults(e evaluation, results *report.Results) {
+	if results == nil || len(results.Cells) == 0 {
+		return
+	}
+	shown := results
+	if e.policy != nil {
+		shown = results.Under(*e.policy)
+	}
+	report.Write(p.out(), "table", shown, report.Options{Color: p.app.color(), Verbose: p.app.flags.verbose})
+	p.showLeaderboards(results)
 }
 
 func (p *project) showTroubles(rep *graph.Report) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -36,6 +37,9 @@ type project struct {
 	renews bool // the lock file is made anew
 	locker *locker
 
+	observer *observer    // of a run that may be remembered; else nil
+	said     bytes.Buffer // what such a run showed as its results
+
 	registry *backend.Registry
 	daemon   *docker.Daemon // nil until a backend needs one
 	judges   judges
@@ -51,7 +55,7 @@ type store interface {
 func (a *app) langOptions() lang.Options {
 	return lang.Options{
 		Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles,
-		Env: a.io.LookupEnv, Version: Version(),
+		Env: a.lookupEnv, Version: Version(),
 	}
 }
 
@@ -60,6 +64,9 @@ func (a *app) load(o lang.Options) (*lang.Config, error) {
 	cfg, diags := lang.Load(o)
 	if diags.HasErrors() {
 		return nil, exit(exitUsage, diags)
+	}
+	if len(diags) > 0 && a.observer != nil {
+		a.observer.doubts("warnings are to be shown each time")
 	}
 	if len(diags) > 0 && !a.flags.quiet {
 		view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
@@ -86,20 +93,26 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 	if err != nil {
 		return nil, err
 	}
-	p := &project{app: a, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
+	p := &project{app: a, observer: a.observer, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
 	if err := p.openStore(ctx); err != nil {
 		p.close()
 		return nil, err
 	}
-	p.plan, err = plan.Compile(cfg, jobs, plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer,
-		Tools: a.tools, LookupEnv: a.io.LookupEnv, Pins: p.locker.pins,
-	})
+	p.plan, err = plan.Compile(cfg, jobs, p.environment())
 	if err != nil {
 		p.close()
 		return nil, exit(exitUsage, err)
 	}
 	return p, nil
+}
+
+// environment is what compiling gets to see.
+func (p *project) environment() plan.Environment {
+	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins}
+	if p.observer != nil {
+		env.States, env.Observe = observedStates{p.index, p.observer}, p.observer.note
+	}
+	return env
 }
 
 func newRunID() string {
@@ -272,11 +285,16 @@ func (a *app) stateDir(root string) string {
 // projectState is the state directory for commands that read past runs and
 // need no valid configuration.
 func (a *app) projectState() string {
+	return a.stateDir(a.projectDir())
+}
+
+// projectDir is the directory of the configuration's main file.
+func (a *app) projectDir() string {
 	dir := a.flags.dir
 	if a.flags.file != "" {
 		dir = filepath.Join(dir, filepath.Dir(a.flags.file))
 	}
-	return a.stateDir(dir)
+	return dir
 }
 
 // cacheDir is the store's directory, shared between projects.

@@ -1,0 +1,36 @@
+package cache
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// lookAt returns the state of a path, which ends with a NUL. That nothing is
+// there is a state, too.
+func lookAt(path []byte, follow bool) (seen, error) {
+	var st unix.Stat_t
+	flags := unix.AT_SYMLINK_NOFOLLOW
+	if follow {
+		flags = 0
+	}
+	name := unsafe.String(&path[0], len(path)-1) // unix makes a copy of it
+	for {
+		err := unix.Fstatat(unix.AT_FDCWD, name, &st, flags)
+		switch {
+		case err == nil:
+			return seen{mode: st.Mode, fileState: fileState{
+				size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), inode: st.Ino, dev: st.Dev, //nolint:unconvert // 32 bits on some platforms
+			}}, nil
+		case errors.Is(err, unix.EINTR):
+		case isGone(err):
+			return seen{absent: true}, nil
+		default:
+			return seen{}, &os.PathError{Op: "stat", Path: string(path[:len(path)-1]), Err: err}
+		}
+	}
+}
+
+func isNotDirectory(err error) bool { return errors.Is(err, unix.ENOTDIR) }
