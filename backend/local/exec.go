@@ -112,12 +112,14 @@ func (s *session) environment(env []string) []string {
 
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
-	oomBefore, began := oomKills(), time.Now()
+	oomBefore, began, forks := oomKills(), time.Now(), forksSinceBoot()
 	p, err := s.launch(cmd, c)
 	if err != nil {
 		return backend.Exit{}, err
 	}
-	s.dirty = true
+	if !s.dirty { // else something older is to be found, too
+		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forks}
+	}
 	timedOut := s.await(ctx, p, c.Timeout)
 	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
@@ -208,7 +210,7 @@ func (s *session) end() error {
 	if !s.dirty {
 		return nil
 	}
-	if err := endMarked(s.mark); err != nil {
+	if err := endMarked(s.mark, s.since); err != nil {
 		return err
 	}
 	s.dirty = false

@@ -33,11 +33,12 @@ func (m mark) put(pid int) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, &limit, nil)
 }
 
-// endMarked kills every process that carries m, until none is left.
-func endMarked(m mark) error {
+// endMarked kills every process that carries m, until none is left. None was
+// begun before then; the zero value is any time.
+func endMarked(m mark, then since) error {
 	deadline := time.Now().Add(endTimeout)
 	for pause := endPause; ; pause = min(2*pause, endMaxPause) {
-		left, err := killMarked(m)
+		left, err := killMarked(m, then.first())
 		if err != nil {
 			return fmt.Errorf("ending processes: %w", err)
 		}
@@ -51,9 +52,9 @@ func endMarked(m mark) error {
 	}
 }
 
-// killMarked looks at every process once, kills the living ones that carry m
-// and returns their number.
-func killMarked(m mark) (int, error) {
+// killMarked looks at every process with that number or a higher one once, kills
+// the living ones that carry m and returns how many those were.
+func killMarked(m mark, first int) (int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0, err
@@ -67,7 +68,7 @@ func killMarked(m mark) (int, error) {
 	n := 0
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self || !carries(pid, m) {
+		if err != nil || pid < first || pid == self || !carries(pid, m) {
 			continue
 		}
 		// The handle is taken before the second look, so the number cannot

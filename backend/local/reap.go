@@ -20,7 +20,7 @@ func Reap(ctx context.Context, e backend.Entry) error {
 	if e.Cookie == "" || !workspace.IsBase(e.Workspace, e.ID) {
 		return fmt.Errorf("session %s: its registry entry is damaged; remove %q by hand", e.ID, e.Workspace)
 	}
-	if err := endMarked(newMark(e.Cookie)); err != nil {
+	if err := endMarked(newMark(e.Cookie), since{}); err != nil {
 		return fmt.Errorf("session %s: %w", e.ID, err)
 	}
 	if e.Keep {

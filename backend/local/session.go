@@ -27,6 +27,7 @@ type session struct {
 
 	work   *workspace.Workspace // nil before it is made and after Close
 	dirty  bool                 // processes may be left
+	since  since                // none of which were begun before
 	closed bool                 // nothing is left
 }
 
