@@ -170,16 +170,14 @@ func (d *Disk) createTemp(what string) (*os.File, error) {
 	return f, err
 }
 
-// writeFile makes path hold b, at once and durably.
+// writeFile makes path hold b, whole or not at all, unless the machine loses its
+// power within seconds.
 func (d *Disk) writeFile(path string, b []byte) error {
 	f, err := d.createTemp("file")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
 	return d.publish(f, path, err)
 }
 

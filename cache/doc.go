@@ -22,7 +22,7 @@
 // that gc removes, and at most one torn frame at the end of the build log.
 // Loss of power may also tear blobs, which no fsync protects: every read
 // verifies, drops what is wrong and so makes the node stale. Records are
-// synced, and written after their blobs. Damage to records, log and index is
+// written after their blobs. Damage to records, log and index is
 // found by checksums and costs the entries it touches; it never becomes an
 // answer.
 package cache

@@ -169,8 +169,10 @@ func (d *Disk) peekRecord(k Key) (*Record, error) {
 }
 
 // PutRecord implements Store. A record one of whose outputs is not in the
-// store is refused with a *MissingError. The record is on the disk when
-// PutRecord returns.
+// store is refused with a *MissingError. The record survives the end of this
+// process, but maybe not a loss of power in the seconds after: its checksum tells,
+// and the work is done again. Waiting for the disk would take longer than most
+// work in a large graph does.
 func (d *Disk) PutRecord(ctx context.Context, k Key, r *Record) error {
 	if err := d.putRecord(ctx, k, r); err != nil {
 		return fmt.Errorf("storing record %s: %w", k, err)
