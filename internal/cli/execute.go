@@ -31,6 +31,7 @@ type evaluation struct {
 	force   func(*graph.Node) bool
 	fast    bool           // stop at the first failure
 	policy  *report.Policy // of the exit code; nil is each checkpoint's own
+	profile string         // file for a trace; "" is none
 }
 
 // evaluate runs stale nodes, records the run, shows its results, writes the
@@ -48,9 +49,17 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	shown := view.New(mode, view.Options{Out: p.app.io.Out, Err: p.app.io.Err, Color: p.app.colorErr(),
 		Verbose: p.app.flags.verbose, Quiet: p.app.flags.quiet, LookupEnv: p.app.io.LookupEnv})
 	sinks := event.Sinks{recorder, shown}
+	trace := view.NewTrace(p.began, nil)
+	if e.profile != "" {
+		trace.Phase("configuration and graph", p.began)
+		sinks = append(sinks, trace)
+	}
 	sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: len(p.plan.Graph.Closure(e.targets)),
 		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]})
+	executing := time.Now()
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
+	trace.Phase("decisions and work", executing)
+	writing := time.Now()
 	code := p.exitCode(ctx, e, rep, results, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
@@ -60,7 +69,8 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		end.Exit = code
 	}
 	sinks.Emit(end)
-	err = errors.Join(err, recorder.Close(), shown.Close())
+	trace.Phase("results", writing)
+	err = errors.Join(err, recorder.Close(), shown.Close(), writeProfile(e.profile, trace))
 	p.showOutcome(e, rep, results, end)
 	if err == nil {
 		err = p.remember(ctx, rep, results, end)
@@ -72,6 +82,22 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		code = exitNotJudged
 	}
 	return exit(code, err)
+}
+
+// writeProfile writes a trace where --profile asks for it.
+func writeProfile(path string, trace *view.Trace) error {
+	if path == "" {
+		return nil
+	}
+	var content bytes.Buffer
+	err := trace.Write(&content)
+	if err == nil {
+		err = writeWhole(path, content.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("writing the profile: %w", err)
+	}
+	return nil
 }
 
 // stopAt returns the engine's stop condition: the number of cells that may

@@ -29,6 +29,7 @@ type project struct {
 	cfg    *lang.Config
 	state  string // .fevalgraph
 	run    string // id for what happens in this invocation
+	began  time.Time
 	store  store
 	index  *cache.FileIndex
 	log    *cache.BuildLog
@@ -85,6 +86,7 @@ const (
 
 // open loads the configuration, opens state and store, and compiles the graph.
 func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, error) {
+	began := time.Now()
 	cfg, err := a.load(o)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 	if err != nil {
 		return nil, err
 	}
-	p := &project{app: a, observer: a.observer, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
+	p := &project{app: a, began: began, observer: a.observer, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
 	if err := p.openStore(ctx); err != nil {
 		p.close()
 		return nil, err

@@ -7,6 +7,7 @@ type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force            []string
 	shard                       string
+	profile                     string
 	policy                      policyFlag
 }
 
@@ -19,6 +20,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	flags.StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
 }
 
@@ -72,7 +74,7 @@ func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) err
 
 // evaluation turns flags into what evaluate needs.
 func (p *project) evaluation(s selection, f runFlags) (evaluation, error) {
-	e := evaluation{fast: f.failFast, policy: f.policy.policy}
+	e := evaluation{fast: f.failFast, policy: f.policy.policy, profile: f.profile}
 	var err error
 	if e.targets, err = p.targets(s); err != nil {
 		return e, err
