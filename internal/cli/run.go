@@ -20,7 +20,6 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
-	flags.StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
 }
 
@@ -61,6 +60,7 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
+	cmd.Flags().StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
 	return cmd
 }
 
