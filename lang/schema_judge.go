@@ -29,7 +29,7 @@ func judgeSchema() BlockSchema {
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
 		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation. From start to end it may take ten times as long."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
-		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end it may take twice as long."},
+		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end a checker may take twice as long, and an interactor at least four times as long as the solution."},
 		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker or interactor. The default is 256MiB for a checker, four times the case's memory for an interactor."},
 		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},

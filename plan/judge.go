@@ -192,7 +192,10 @@ const (
 // toolLimits are those of a checker or interactor, with what the problem says.
 func (j *judging) toolLimits(l backend.Limits) backend.Limits {
 	if t := j.judge.CheckerTime; t > 0 {
-		l.CPU, l.Clock = t, 2*t
+		l.CPU = t
+		if l.Clock = max(l.Clock, 2*t); j.judge.Mode != lang.ModeInteractive {
+			l.Clock = 2 * t // an interactor must outlive the solution to tell who hung
+		}
 	}
 	if m := j.judge.CheckerMemory; m > 0 {
 		l.Memory = m

@@ -35,6 +35,18 @@ func measureOf(e backend.Ending) Measure {
 	return Measure{CPUMS: milliseconds(e.CPU), ClockMS: milliseconds(e.Clock), MemoryBytes: e.Memory}
 }
 
+// starved is e as the end of a program that ran out of memory, if it was one.
+// Where the address space is limited, a program that asks for too much is not
+// ended: it gets none, and most crash of that.
+func starved(e backend.Ending, l backend.Limits) backend.Ending {
+	const nearly = 0.95 // of the limit: what it asked for last is not counted
+	failed := e.Status == backend.Signalled || e.Status == backend.Exited && e.Code != 0
+	if l.AddressSpace && failed && float64(e.Memory) >= nearly*float64(l.Memory) {
+		e.Status, e.Code, e.Signal = backend.MemoryLimit, 0, ""
+	}
+	return e
+}
+
 // maxStderr bounds what is kept of a program's standard error, in bytes.
 const maxStderr = 1 << 20
 
@@ -50,7 +62,7 @@ type Run struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: crashing for want of memory is a memory limit
 	argv, _ := r.Language.program(r.Filename)
 	m.Strings("argv", argv)
 	describeLimits(m, "", r.Limits)
@@ -80,7 +92,7 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return o, err
 	}
 	o.Outputs = []cache.Output{{Name: OutputStdout, Digest: e.Stdout}}
-	if err := put(ctx, w, &o, OutputExit, endOf(e)); err != nil {
+	if err := put(ctx, w, &o, OutputExit, endOf(starved(e, r.Limits))); err != nil {
 		return o, err
 	}
 	if err := put(ctx, w, &o, OutputMeasure, measureOf(e)); err != nil {
