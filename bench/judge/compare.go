@@ -191,12 +191,24 @@ func compareCase(d *difference, i int, s *submission, cells []*report.Cell) {
 	switch {
 	case common:
 		reason = "one of them does not agree with itself"
+	case (vary(there) || vary(here)) && earning(there) && earning(here):
+		reason = "the program does something else each time"
 	case our.Ratio == nil && our.Verdict == checkerFailed && their.Ratio != nil && *their.Ratio == 0:
 		reason = "the checker failed, which is 0 there and no score here"
 	}
 	d.add(reason != "", "case %d: %s there (%.2f s, %q), %s here (%s, %.2f s, %q)%s", i+1,
 		outcomes(there), float64(their.Time)/1e9, firstLine(their.Message),
 		outcomes(here), our.Verdict, our.DurationMS/1e3, said, because(reason))
+}
+
+// vary reports whether outcomes are not all the same.
+func vary(all []outcome) bool {
+	return slices.ContainsFunc(all, func(o outcome) bool { return !o.equal(all[0]) })
+}
+
+// earning reports whether every outcome is some of what there is to earn.
+func earning(all []outcome) bool {
+	return !slices.ContainsFunc(all, func(o outcome) bool { return o.ratio == nil || *o.ratio <= 0 })
 }
 
 // checkerFailed is the verdict of a case whose checker gave none.

@@ -81,6 +81,10 @@ func TestSubmit(t *testing.T) {
 	if got, want := strings.Join(server.Submitted(), "; "), "sum cpp 1 0.25; sum cpp x; sum python flaky; sum python flaky"; got != want {
 		t.Errorf("handed in: %s, want %s", got, want)
 	}
+	command(t, 0, append(args, "bad", "-again", "-attempts", "2")...)
+	if n := len(server.Submitted()); n != 5 {
+		t.Errorf("with -again there were %d submissions in all, want 5", n)
+	}
 	s, err := readSaved(file)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +138,8 @@ func TestCompare(t *testing.T) {
 		{"number of cases", "1 0.25 1", []string{good}, 1, []string{"DIFFERS: the server has 3 cases, fevalgraph 2: success, judged"}},
 		{"the server does not agree with itself", "flaky", []string{cell(75, test("AC", ratio(1)), test("PC", ratio(0.5)))}, 0, []string{"case 2: 0/0 then 0.5/1 there", "1 explained"}},
 		{"fevalgraph does not agree with itself", "1 0.25", []string{cell(50, test("AC", ratio(1)), test("TLE", ratio(0))), good}, 0, []string{"here (TLE, 0.00 s, \"\"): one of them does not agree with itself"}},
+		{"it earns something else each time", "1 0.25", []string{cell(70, test("AC", ratio(1)), test("PC", ratio(0.4))), cell(80, test("AC", ratio(1)), test("PC", ratio(0.6)))}, 0, []string{"0.4/0.8 then 0.6/1.2 here", "the program does something else each time"}},
+		{"and sometimes nothing", "1 0.25", []string{cell(70, test("AC", ratio(1)), test("PC", ratio(0.4))), cell(50, test("AC", ratio(1)), test("WA", ratio(0)))}, 1, []string{"DIFFERS: case 2"}},
 		{"neither", "1 0.25", []string{cell(50, test("AC", ratio(1)), test("TLE", ratio(0))), cell(50, test("AC", ratio(1)), test("TLE", ratio(0)))}, 1, []string{"0/0 then 0/0 here"}},
 		{"the checker failed", "1 0", []string{cell(50, test("AC", ratio(1)), test(checkerFailed, ""))}, 0, []string{"0 there and no score here"}},
 		{"no ratio for another reason", "1 0", []string{cell(50, test("AC", ratio(1)), test("WA", ""))}, 1, []string{"DIFFERS: case 2"}},

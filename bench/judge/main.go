@@ -9,13 +9,14 @@
 // stopped: what FILE has is not handed in again. But a submission with a case
 // that scored nothing, about which nothing is said, is, until there have been
 // as many attempts as -attempts says, since such servers tell a failure of
-// their own sandbox that way.
+// their own sandbox that way. With -again every submission is.
 //
 // compare compares what was saved, case by case, with one or more outputs of
 // `fevalgraph results --format json` for the same submissions: the ratio and
 // the unbounded ratio of each case and the scores must be the same numbers. A
 // case that differs is explained when one side does not agree with itself, by
-// what it came to in another attempt or RESULTS, or when it is of the kinds
+// what it came to in another attempt or RESULTS, by earning something else each
+// time and something always, or when it is of the kinds
 // that fevalgraph decides otherwise on purpose, which it names. Anything
 // unexplained, and anything that one side does not have, makes the exit code 1.
 // The wall times are of the first attempts, one after another, and of the run
@@ -32,7 +33,7 @@ import (
 	"syscall"
 )
 
-const usage = `usage: judge submit -server URL -solutions DIR -problems A,B -models A,B -save FILE [-attempts N] [-timeout D]
+const usage = `usage: judge submit -server URL -solutions DIR -problems A,B -models A,B -save FILE [-attempts N] [-again] [-timeout D]
        judge compare [-events FILE] FILE RESULTS...
 `
 

@@ -85,6 +85,7 @@ type submitter struct {
 	server, solutions, save string
 	problems, models        string
 	attempts                int
+	again                   bool
 	timeout                 time.Duration
 }
 
@@ -95,6 +96,7 @@ func (s *submitter) flags(f *flag.FlagSet) {
 	f.StringVar(&s.models, "models", "", "models, with commas")
 	f.StringVar(&s.save, "save", "", "file for the results")
 	f.IntVar(&s.attempts, "attempts", 3, "how often a submission is handed in at most")
+	f.BoolVar(&s.again, "again", false, "hand in so often whatever is said")
 	f.DurationVar(&s.timeout, "timeout", time.Hour, "how long to wait for one result")
 }
 
@@ -117,7 +119,7 @@ func (s *submitter) run(ctx context.Context, out io.Writer) error {
 	var failed error
 	for _, problem := range strings.Split(s.problems, ",") {
 		for _, model := range strings.Split(s.models, ",") {
-			for !file.find(problem, model).settled(s.attempts) {
+			for !file.find(problem, model).settled(s.attempts, s.again) {
 				a, err := s.judge(ctx, client, problem, model)
 				if err != nil {
 					fmt.Fprintf(out, "%s %s: %v\n", problem, model, err)
@@ -139,13 +141,14 @@ func (s *submitter) run(ctx context.Context, out io.Writer) error {
 }
 
 // settled says that a submission, which may be nil, need not be handed in
-// again: it was often enough, or something is said about every case.
-func (s *submission) settled(attempts int) bool {
+// again: it was often enough, or something is said about every case and that is
+// all that is asked.
+func (s *submission) settled(attempts int, again bool) bool {
 	if s == nil {
 		return false
 	}
 	last := s.Attempts[len(s.Attempts)-1].Result
-	return len(s.Attempts) >= attempts || !slices.ContainsFunc(last.Cases, func(c lightcp.Case) bool { return c.Silent() })
+	return len(s.Attempts) >= attempts || !again && !slices.ContainsFunc(last.Cases, func(c lightcp.Case) bool { return c.Silent() })
 }
 
 // judge hands one solution in.
