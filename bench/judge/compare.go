@@ -191,7 +191,7 @@ func compareCase(d *difference, i int, s *submission, cells []*report.Cell) {
 	switch {
 	case common:
 		reason = "one of them does not agree with itself"
-	case (vary(there) || vary(here)) && earning(there) && earning(here):
+	case random(there) && len(earning(here)) > 0, random(here) && len(earning(there)) > 0:
 		reason = "the program does something else each time"
 	case our.Ratio == nil && our.Verdict == checkerFailed && their.Ratio != nil && *their.Ratio == 0:
 		reason = "the checker failed, which is 0 there and no score here"
@@ -201,14 +201,15 @@ func compareCase(d *difference, i int, s *submission, cells []*report.Cell) {
 		outcomes(here), our.Verdict, our.DurationMS/1e3, said, because(reason))
 }
 
-// vary reports whether outcomes are not all the same.
-func vary(all []outcome) bool {
-	return slices.ContainsFunc(all, func(o outcome) bool { return !o.equal(all[0]) })
+// random reports whether a case earned something else at different times.
+func random(all []outcome) bool {
+	some := earning(all)
+	return slices.ContainsFunc(some, func(o outcome) bool { return !o.equal(some[0]) })
 }
 
-// earning reports whether every outcome is some of what there is to earn.
-func earning(all []outcome) bool {
-	return !slices.ContainsFunc(all, func(o outcome) bool { return o.ratio == nil || *o.ratio <= 0 })
+// earning are the outcomes that are some of what there is to earn.
+func earning(all []outcome) []outcome {
+	return slices.DeleteFunc(slices.Clone(all), func(o outcome) bool { return o.ratio == nil || *o.ratio <= 0 })
 }
 
 // checkerFailed is the verdict of a case whose checker gave none.
