@@ -25,8 +25,14 @@ type Command struct {
 	Timeout   time.Duration
 	Offline   bool
 	GPU       bool
-	Score     ScoreRule
-	Range     diag.Range
+	// UVProject is a Python project of the workspace, whose environment the
+	// program runs in; "" is none. UVSource is where its files are, absolute, and
+	// UVOverrides a file in it, or "".
+	UVProject, UVSource, UVOverrides string
+	Image                            string // of docker backends; "" is the backend's own
+	Dind                             bool   // their daemon's socket is mounted
+	Score                            ScoreRule
+	Range                            diag.Range
 }
 
 // ScoreRule says where a score stands. Its fields are those of the score block,
@@ -52,6 +58,12 @@ func (b *block) command() *Command {
 	network, _ := b.text("network")
 	c.Offline = network == networkNone
 	c.GPU, _ = b.truth("gpu")
+	if d := b.only("docker"); d != nil {
+		c.Image, _ = d.imageName("image")
+		gpu, _ := d.truth("gpu")
+		c.GPU = c.GPU || gpu
+		c.Dind, _ = d.truth("dind")
+	}
 	c.Score = b.scoreRule()
 	return c
 }
@@ -195,5 +207,55 @@ func (b *block) pointer(name string) string {
 func (b *block) commandCheckpoint(p *Problem, c *Checkpoint) {
 	c.Assets = b.assets("")
 	b.eachTargetOnce(c.Assets)
-	b.only("command").programFile(p.Command, c.Assets)
+	own := b.only("command")
+	own.programFile(p.Command, c.Assets)
+	own.uvProject(p.Command, c.Assets)
 }
+
+// uvProject reads which project's environment the program runs in, and finds
+// its files among those of the problem and of its assets.
+func (b *block) uvProject(c *Command, assets []Asset) {
+	text, g := b.text("uv_project")
+	overrides, og := b.text("uv_overrides")
+	if og == isSet && !isRelativeInside(overrides) {
+		b.reject("uv_overrides", "bad-path", "Bad path", fmt.Sprintf("uv_overrides must be the path of a file in the uv project, not %q.", overrides), "")
+	}
+	if og == isSet && (g == isAbsent || g == isNull) {
+		b.reject("uv_overrides", "missing-attribute", "Missing attribute", "uv_overrides needs a uv_project beside it.", "")
+	}
+	if g != isSet || c.Root == "" {
+		return
+	}
+	place := path.Join(c.Directory, text)
+	if path.IsAbs(text) || !filepath.IsLocal(place) {
+		b.reject("uv_project", "bad-path", "Bad path", fmt.Sprintf("uv_project must be a path relative to directory inside the workspace, not %q.", text), "")
+		return
+	}
+	sources := []struct{ target, source string }{{c.Directory, c.Root}}
+	for _, a := range assets {
+		if !a.IsGlob {
+			sources = append(sources, struct{ target, source string }{a.Target, a.Source})
+		}
+	}
+	for _, s := range sources {
+		rel, err := filepath.Rel(s.target, place)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		dir := filepath.Join(s.source, rel)
+		b.l.input("exists", filepath.Join(dir, pyproject))
+		if info, err := os.Stat(filepath.Join(dir, pyproject)); err == nil && info.Mode().IsRegular() {
+			c.UVProject, c.UVSource, c.UVOverrides = place, dir, overrides // the last wins, as in the workspace
+		}
+	}
+	switch {
+	case c.UVSource == "":
+		b.reject("uv_project", "missing-file", "No uv project", fmt.Sprintf("Neither root nor an asset brings %q.", path.Join(place, pyproject)), "uv_project is relative to directory; it may begin with \"..\"")
+	case overrides != "":
+		if info, ok := b.stat("uv_overrides", filepath.Join(c.UVSource, overrides), "it is relative to the uv project"); ok && !info.Mode().IsRegular() {
+			b.reject("uv_overrides", "not-a-file", "Not a file", fmt.Sprintf("%q is not a file.", overrides), "")
+		}
+	}
+}
+
+const pyproject = "pyproject.toml"

@@ -25,12 +25,22 @@ func commandSchema() BlockSchema {
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
+			{Name: "uv_project", Type: TypeText, Doc: "Python project whose environment setup and the program run in: the directory of its pyproject.toml, relative to directory. It comes from root or an asset."},
+			{Name: "uv_overrides", Type: TypeText, Doc: "File in the uv project with versions that replace what it asks for, as uv's --override."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the program."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the program, not on setup; null is none. Everything it started has ended within two seconds of it."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" keeps the program from any network but a loopback of its own. The default is the backend's."},
 			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Where there is none, its cells are skipped."},
 		},
-		Blocks: []BlockSchema{scoreSchema()},
+		Blocks: []BlockSchema{scoreSchema(), {
+			Name: "docker",
+			Doc:  "What the problem wants of docker backends. Others do not heed it.",
+			Attributes: []AttributeSchema{
+				{Name: "image", Type: TypeText, Doc: "Image to use in place of the backend's."},
+				{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Give containers every GPU, as gpu = true does."},
+				{Name: "dind", Type: TypeBool, Default: "false", Doc: "Let containers talk to their own daemon: /var/run/docker.sock of its machine is mounted in the same place. Whoever can do that is root on that machine."},
+			},
+		}},
 	}
 }
 

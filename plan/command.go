@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -22,7 +23,7 @@ type bareIdentity interface {
 
 // commandCell adds the nodes of a cell of a command problem.
 func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
-	d, err := c.driver(cell.Backend)
+	d, err := c.commandDriver(cell.Problem, cell.Backend)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,11 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
 	} else {
 		inputs := c.commandInputs(cell, answer)
-		run := node(KindCommand, c.commandRun(cell, inputs, d), slices.Concat(inputs, d.image, d.mounts))
+		task, needs := c.commandRun(cell, inputs, d), slices.Concat(inputs, d.image, d.mounts)
+		if cell.Problem.Command.UVSource != "" {
+			needs = append(needs, c.uv(s, cell, d, task))
+		}
+		run := node(KindCommand, task, needs)
 		run.Pool, run.Retry = cell.Backend.Pool, retryOf(s, cell.Backend)
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
@@ -115,4 +120,37 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 
 func scoreRule(r lang.ScoreRule) score.Rule {
 	return score.Rule{From: r.From, Pattern: r.Pattern, Marker: r.Marker, Pointer: r.Pointer, PointerUnbounded: r.PointerUnbounded, Compat: r.Compat}
+}
+
+// uv gives a run the Python environment of a uv project, and returns the edge to
+// the node that knows what is in it. Problems whose projects are in one
+// directory share it.
+func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
+	p := cell.Problem.Command
+	place := p.UVSource
+	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
+		place = rel
+	}
+	project := c.once(graph.Node{
+		Addr: KindWorkspace + ":uv/" + place, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
+		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sources), Pool: inProcessPool,
+	})
+	addr := KindEnvironment + ":" + place + "@" + d.addr
+	if p.UVOverrides != "" {
+		addr += " " + p.UVOverrides
+	}
+	known := c.once(graph.Node{
+		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
+		Task: &command.Environment{
+			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Driver, Identity: d.identify, Python: d.Interpreter,
+		},
+		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
+		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend),
+	})
+	run.Identity = d.identify
+	run.UV = &command.UV{Project: p.UVProject, Python: d.Interpreter, Environments: c.virtual}
+	if c.env.Environments != nil {
+		run.UV.Shared = c.env.Environments(cell.Backend)
+	}
+	return graph.Dep{On: known, As: command.FromEnvironment, Outputs: []string{command.OutputPins}}
 }

@@ -17,6 +17,7 @@ import (
 // identity, which is resolved once per run.
 type driver struct {
 	Driver
+	addr     string        // of the backend and, beside that, what a problem wants otherwise
 	base     []environ.Var // the backend's part of the environment
 	identify func(context.Context) (backend.Identity, error)
 	bare     func(context.Context) (backend.Identity, error) // of commands that need no Python
@@ -29,17 +30,12 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	if d, ok := c.backends[b]; ok {
 		return d, nil
 	}
-	base := c.env.baseOf(b)
-	made, err := OpenBackend(b, c.env)
+	d := &driver{addr: b.Addr(), base: c.env.baseOf(b)}
+	err := c.start(d, b)
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{Driver: made, base: base}
-	d.identify = remember(made.Identity)
-	d.bare = d.identify
-	if b, ok := made.(bareIdentity); ok {
-		d.bare = remember(b.BareIdentity)
-	}
+	made := d.Driver
 	if b.Docker != nil && b.Docker.Build != nil {
 		if d.image, err = c.image(b, made); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
@@ -58,6 +54,20 @@ func OpenBackend(b *lang.Backend, env Environment) (Driver, error) {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 	}
 	return made, nil
+}
+
+// start makes the backend of d, whose environment is known.
+func (c *compiler) start(d *driver, b *lang.Backend) error {
+	made, err := OpenBackend(b, c.env)
+	if err != nil {
+		return err
+	}
+	d.Driver, d.identify = made, remember(made.Identity)
+	d.bare = d.identify
+	if b, ok := made.(bareIdentity); ok {
+		d.bare = remember(b.BareIdentity)
+	}
+	return nil
 }
 
 // remember asks for an identity until it gets one: a failure may pass, and a

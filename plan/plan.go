@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
@@ -38,6 +39,8 @@ const (
 
 	KindWorkspace = "workspace" // the files of a command problem
 	KindCommand   = "command"   // its program on a solution
+
+	KindEnvironment = "environment" // what a uv project needs, on a backend
 )
 
 // The axes that selectors know.
@@ -65,6 +68,9 @@ type Environment struct {
 	// backend runs commands: caches, interpreters. They enter no key. Nil gives
 	// none.
 	Tools func(b *lang.Backend) []string
+	// Environments is a directory for Python environments that sessions of a
+	// backend share, as its commands see it.
+	Environments func(b *lang.Backend) string
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
 	// Pins returns the locked requirements of a problem on a backend. A nil
@@ -155,6 +161,8 @@ type compiler struct {
 	servers  map[*lang.Backend]*judge.Server
 	cells    map[lang.Cell]*Cell
 	prepared *pytest.Environments
+	virtual  *command.Environments
+	wishes   map[wish]*driver
 }
 
 // inProcessPool holds the nodes that run in this process and take next to no
@@ -174,6 +182,8 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		servers:  map[*lang.Backend]*judge.Server{},
 		cells:    map[lang.Cell]*Cell{},
 		prepared: &pytest.Environments{},
+		virtual:  &command.Environments{},
+		wishes:   map[wish]*driver{},
 	}
 	for _, p := range cfg.Pools {
 		c.plan.Pools[p.Name] = p.Slots

@@ -19,7 +19,7 @@ import (
 )
 
 // A ground is an image: that of the backend and what a command fetched into
-// cachePath. Sessions on it have a copy each that costs nothing until it is
+// CachePath. Sessions on it have a copy each that costs nothing until it is
 // written to, so that no submission can have a hand in what another is judged
 // with, and that needs neither the network nor this machine's files.
 
@@ -28,9 +28,9 @@ const (
 	// LabelGround marks images that are grounds. They have LabelProject, too.
 	LabelGround = "fevalgraph.ground"
 
-	// cachePath is XDG_CACHE_HOME of commands on a ground and of those that
+	// CachePath is XDG_CACHE_HOME of commands on a ground and of those that
 	// make one.
-	cachePath = "/fevalgraph/cache"
+	CachePath = "/fevalgraph/cache"
 
 	// groundRecipe is raised when grounds are made in another way.
 	groundRecipe = 1
@@ -59,7 +59,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		return ground, backend.Exit{}, err
 	}
 	// uv would leave the compiling to every session.
-	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + cachePath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
+	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + CachePath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
 	cmd.Dir, cmd.Online = "", true
 	l := launch{top: tempPath, command: cmd, env: environment(image, cmd.Env)}
 	script, err := l.script()
@@ -69,7 +69,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	maker := once{
 		b: b, image: image, name: "prepare", on: b.opt.network(true), told: found.told,
 		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
-		before: func(ctx context.Context, id string) error { return b.d.makeOwn(ctx, id, cachePath, found) },
+		before: func(ctx context.Context, id string) error { return b.d.makeOwn(ctx, id, CachePath, found) },
 	}
 	var res result
 	maker.after = func(ctx context.Context, id string, r result) error {

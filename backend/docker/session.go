@@ -142,7 +142,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	env := c.Env
 	if s.ground != nil {
-		env = append([]string{"XDG_CACHE_HOME=" + cachePath}, env...)
+		env = append([]string{"XDG_CACHE_HOME=" + CachePath}, env...)
 	}
 	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
 	script, err := l.script()

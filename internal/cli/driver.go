@@ -55,6 +55,19 @@ func (a *app) tools(b *lang.Backend) []string {
 	return nil // containers have their own
 }
 
+// environments is where Python environments are kept that sessions share: in the
+// store's directory, or in a container where Prepare's work lasts.
+func (p *project) environments(b *lang.Backend) string {
+	if b.Kind == docker.Kind {
+		return docker.CachePath + "/environments"
+	}
+	dir, err := p.app.cacheDir(p.cfg)
+	if err != nil { // then there is no store, either
+		return ""
+	}
+	return filepath.Join(dir, "environments")
+}
+
 // reapers end what dead runs left, by the kind of their backends.
 func (a *app) reapers() map[string]func(context.Context, backend.Entry) error {
 	return map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, docker.Kind: a.dockerReaper(), gojudge.Kind: gojudge.Reap}

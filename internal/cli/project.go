@@ -110,7 +110,7 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 
 // environment is what compiling gets to see.
 func (p *project) environment() plan.Environment {
-	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins}
+	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins}
 	if p.observer != nil {
 		env.States, env.Observe = observedStates{p.index, p.observer}, p.observer.note
 	}

@@ -36,6 +36,8 @@ type Run struct {
 	// what the key says. An error means that it is not.
 	Steady []func() error
 
+	UV *UV // nil is no uv project
+
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 }
@@ -90,6 +92,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.String("timeout", r.Timeout.String())
 	m.Bool("offline", r.Offline)
 	m.Bool("gpu", r.GPU)
+	if r.UV != nil {
+		m.String("uv project", r.UV.Project)
+	}
 	m.String("file", r.File)
 	m.Int("repeat", int64(r.Repeat))
 	r.Env.Describe(m)
@@ -121,9 +126,17 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, err
 		}
 	}
+	var uv *prepared
+	if r.UV != nil {
+		p, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
+		if err != nil {
+			return graph.Outcome{}, err
+		}
+		uv = &p
+	}
 	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
-	session, err := r.open(ctx, w)
+	session, err := r.open(ctx, w, uv)
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer session.Close(context.WithoutCancel(ctx))
@@ -131,7 +144,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	no, err := r.setUp(ctx, session, io.MultiWriter(setup, w.Log))
+	no, err := r.setUp(ctx, session, uv, io.MultiWriter(setup, w.Log))
 	if err != nil {
 		return graph.Outcome{}, err
 	}
@@ -149,7 +162,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
 	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.Argv, Env: r.Env.Variables(), Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
+		Argv: r.argv(session, uv, r.Argv), Env: r.Env.Variables(), Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
 		Output: out, Errors: errs, Notes: w.Log,
 	})
 	out.Close()
@@ -202,8 +215,11 @@ func joined(stdout, stderr []byte) []byte {
 
 // open makes the workspace. A session is returned also with an error that came
 // later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) {
+func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
 	spec := backend.Spec{Name: w.Addr}
+	if uv != nil {
+		spec.Ground = uv.ground
+	}
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {
@@ -218,34 +234,55 @@ func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) 
 	return session, nil
 }
 
-// setUp runs the set-up commands. The exit is that of one that said no; one
-// that could not do its work for want of a program or of the network is an
-// error.
-func (r *Run) setUp(ctx context.Context, session backend.Session, out io.Writer) (*Exit, error) {
+// setUp installs the uv project and runs the set-up commands. The exit is that
+// of one that said no; one that could not do its work for want of a program or
+// of the network is an error.
+func (r *Run) setUp(ctx context.Context, session backend.Session, uv *prepared, out io.Writer) (*Exit, error) {
 	left := r.SetupTimeout
-	for _, step := range r.Setup {
+	run := func(line, dir string, argv []string) (*Exit, error) {
 		var said capped.Buffer
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(step.Line), r.Env.Secrets()))
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Secrets()))
 		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Secrets())
 		exit, err := session.Exec(ctx, backend.Command{
-			Argv: []string{"/bin/sh", "-c", step.Line}, Env: r.Env.Variables(), Dir: step.Directory, Timeout: left, Online: true, Output: redacted,
+			Argv: argv, Env: r.Env.Variables(), Dir: dir, Timeout: left, Online: true, Output: redacted,
 		})
 		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
 		}
 		redacted.Close()
 		if err != nil {
-			return nil, fmt.Errorf("set-up command %q: %w", step.Line, err)
+			return nil, fmt.Errorf("set-up command %q: %w", line, err)
 		}
 		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
 		if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
-			return nil, fmt.Errorf("set-up command %q: %s", step.Line, reason)
+			return nil, fmt.Errorf("set-up command %q: %s", line, reason)
 		}
 		if exit.Code != 0 || exit.Signal != "" {
-			return &Exit{Setup: step.Line, Code: exit.Code, Signal: exit.Signal}, nil
+			return &Exit{Setup: line, Code: exit.Code, Signal: exit.Signal}, nil
+		}
+		return nil, nil
+	}
+	if uv != nil {
+		no, err := run("uv pip install --editable "+r.UV.Project, ".", []string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared, r.UV.Project})
+		if no != nil || err != nil {
+			return no, err
+		}
+	}
+	for _, step := range r.Setup {
+		no, err := run(step.Line, step.Directory, r.argv(session, uv, []string{"/bin/sh", "-c", step.Line}))
+		if no != nil || err != nil {
+			return no, err
 		}
 	}
 	return nil, nil
+}
+
+// argv is a program in the uv project's environment, if there is one.
+func (r *Run) argv(session backend.Session, uv *prepared, program []string) []string {
+	if uv == nil {
+		return program
+	}
+	return uv.in(session, program)
 }
 
 // startError says why the program was not started. One that the problem brings

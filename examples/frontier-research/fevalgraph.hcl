@@ -1,0 +1,157 @@
+# The research problems of a Frontier-CS checkout, read where they are.
+#
+#   fevalgraph run --var root=/path/to/Frontier-CS --var 'models=["gpt5","grok4"]'
+#   fevalgraph run --var root=... --var image=python:3.11-slim --var families='["cloudcast"]'
+#
+# A problem is a directory with a grader, evaluator.py or evaluate.sh, and a
+# config.yaml beside it; its name is its path below research/problems. Files that
+# its parents keep in a directory called common are laid beside it, as there. A
+# solution is research/solutions/<problem>/<model>.py, or <model>_<n>.py for a
+# further attempt; <model>.FAILED in its place says that the model gave none.
+
+variable "root" {
+  type        = string
+  description = "A checkout of Frontier-CS."
+}
+
+variable "families" {
+  type        = set(string)
+  default     = ["cant_be_late", "cant_be_late_multi", "cloudcast", "grammar_fuzzing", "symbolic_regression"]
+  description = "First parts of the names of problems to judge. The default are those that need neither a GPU nor a download of their own."
+}
+
+variable "models" {
+  type        = set(string)
+  default     = []
+  description = "Models whose solutions are judged; empty is every one."
+}
+
+variable "attempts" {
+  type        = number
+  default     = 1
+  description = "How many attempts of each model are judged, from the first."
+}
+
+variable "image" {
+  type        = string
+  default     = ""
+  description = "Image of containers to run in, with a shell, Python 3 and uv. Empty runs on this machine, where nothing keeps a solution in its place."
+}
+
+variable "own_images" {
+  type        = bool
+  default     = false
+  description = "Run each problem in the image that its config.yaml names, in place of image."
+}
+
+locals {
+  problems  = "${var.root}/research/problems"
+  solutions = "${var.root}/research/solutions"
+
+  # Files of these directories are not problems, whatever they are called.
+  graders = [
+    for f in concat(sort(fileset(local.problems, "**/evaluator.py")), sort(fileset(local.problems, "**/evaluate.sh"))) : dirname(f)
+    if !can(regex("(^|/)(common|resources|__pycache__|\\.[^/]*)(/|$)", dirname(f)))
+  ]
+  names = toset([for n in local.graders : n if contains(var.families, split("/", n)[0])])
+
+  # The file of each model's attempt on each problem, a failed one's marker if
+  # there is no other.
+  files = { for f in sort(fileset(local.solutions, "**")) : f => regex("^(?:(.*)/)?([^/]*?)(?:_([0-9]+))?\\.([^./]+)$", f)
+  if can(regex("^(.+)/([^/]+)\\.([^./]+)$", f)) && contains(local.names, dirname(f)) }
+  answers = {
+    for f, p in local.files : "${p[0]}/${p[1]}${p[2] == null ? "" : "_${p[2]}"}" => merge({ file = f, problem = p[0], model = p[1], failed = p[3] == "FAILED" }, { attempt = p[2] == null ? 0 : tonumber(p[2]) })...
+    if(length(var.models) == 0 || contains(var.models, p[1])) && (p[2] == null ? 0 : tonumber(p[2])) < var.attempts
+  }
+  containers = var.image != ""
+}
+
+backend "local" "host" {
+  versions = ["bash --version", "tar --version"]
+}
+
+backend "docker" "box" {
+  image   = var.image == "" ? "python:3.11-slim-trixie" : var.image
+  workdir = "/work"
+}
+
+problem "research" {
+  for_each = local.names
+  name     = each.key
+  invalid  = "report"
+  tags     = compact([try(tostring(local.config.tag), "")])
+  category = split("/", each.key)[0]
+
+  locals {
+    path   = "${local.problems}/${each.key}"
+    config = yamldecode(fileexists("${local.path}/config.yaml") ? file("${local.path}/config.yaml") : "{}")
+
+    runtime   = try(local.config.runtime, {})
+    resources = try(local.runtime.resources, {})
+    depth     = length(split("/", each.key))
+    parents   = [for i in range(1, local.depth) : join("/", slice(split("/", each.key), 0, i))]
+    uv        = try(local.config.dependencies.uv_project, null)
+    timeout   = try(tonumber(local.runtime.timeout_seconds), 0)
+  }
+  precondition {
+    condition     = fileexists("${local.path}/evaluate.sh")
+    error_message = "There is no evaluate.sh in ${local.path}."
+  }
+
+  command {
+    root      = local.path
+    directory = "research/${each.key}"
+    solution  = "execution_env/solution_env/solution.py"
+    setup = compact([
+      # Elsewhere than in a container, /work is the workspace.
+      local.containers ? "" : "work=$${PWD%/research/${each.key}}; grep -rlI /work/ \"$work/research\" | xargs -r sed -i \"s|/work/|$work/|g\"",
+      "find . ${join(" ", [for p in local.parents : "${join("/", [for i in range(local.depth - length(split("/", p))) : ".."])}/common"])} -name '*.sh' -exec chmod +x {} + 2>/dev/null || true",
+      "if [ -f set_up_env.sh ]; then ./set_up_env.sh; fi",
+    ])
+    run        = "./evaluate.sh"
+    uv_project = local.uv != null && local.uv != "" ? local.uv : null
+    timeout    = "${local.timeout > 0 ? local.timeout : 1800}s"
+    gpu        = try(local.runtime.requires_gpu, false) == true || try(local.resources.accelerators, null) != null
+    score {
+      from   = "output"
+      compat = "frontier"
+    }
+    docker {
+      image = var.own_images ? try(local.runtime.docker.image, "python:3.11-slim-trixie") : null
+      gpu   = try(local.runtime.docker.gpu, false) == true
+      dind  = try(local.runtime.docker.dind, false) == true
+    }
+  }
+
+  dynamic "asset" {
+    for_each = { for p in local.parents : p => "${local.problems}/${p}/common" if length(fileset("${local.problems}/${p}", "common/**")) > 0 }
+    labels   = ["common of ${asset.key}"]
+    content {
+      source = asset.value
+      target = "research/${asset.key}/common"
+      ignore = ["**/__pycache__/**"]
+    }
+  }
+}
+
+solution "answer" {
+  for_each = { for k, v in local.answers : k => [for one in v : one if !one.failed || length(v) == 1][0] }
+  name     = each.value.attempt == 0 ? each.value.model : "${each.value.model}_${each.value.attempt}"
+  problem  = problem.research[each.value.problem]
+  source   = "${local.solutions}/${each.value.file}"
+  failed   = each.value.failed ? try(jsondecode(file("${local.solutions}/${each.value.file}")).error, "Generation failed") : null
+  labels   = { model = each.value.model, attempt = each.value.attempt }
+}
+
+suite "research" {
+  matrix {
+    solution = values(solution.answer)
+    backend  = [local.containers ? backend.docker.box : backend.local.host]
+  }
+}
+
+result "models" {
+  from     = suite.research
+  group_by = ["model"]
+  metric "problems" { value = length(self.checkpoints) }
+}

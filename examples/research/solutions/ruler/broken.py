@@ -1,0 +1,2 @@
+def solve(marks):
+    raise ValueError("no idea")
