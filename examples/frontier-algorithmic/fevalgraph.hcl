@@ -61,11 +61,11 @@ locals {
   track = "${var.root}/algorithmic"
   files = "${local.track}/problems"
 
+  # What is not asked for is not even listed.
+  named = length(var.problems) == 0 ? "*" : "{${join(",", var.problems)}}"
+
   # A name is read from the directory, not from config.yaml.
-  problems = {
-    for path in fileset(local.files, "*/config.yaml") : dirname(path) => "${local.files}/${dirname(path)}"
-    if length(var.problems) == 0 || contains(var.problems, dirname(path))
-  }
+  problems = { for path in fileset(local.files, "${local.named}/config.yaml") : dirname(path) => "${local.files}/${dirname(path)}" }
 
   # A byte order mark at the beginning is no part of the text.
   configs = { for name, dir in local.problems : name => try(yamldecode(trimprefix(file("${dir}/config.yaml"), "\uFEFF")), null) }
@@ -112,21 +112,21 @@ function "answer" {
   result = fileexists("${dir}/${regexreplace(output, "\\.out$", ".ans")}") ? regexreplace(output, "\\.out$", ".ans") : output
 }
 
-# limit is a time. A number alone is one of nanoseconds; a text without a unit is
-# one of seconds.
+# limit is a time. A number that is no text is one of nanoseconds; a text
+# without a unit is one of seconds.
 function "limit" {
   params = [time]
-  result = can(regex("^\"", jsonencode(time))) ? join("", [
+  result = try(time + 0 == time, false) ? "${time}ns" : join("", [
     for part in [regex("(?i)^([0-9.]+)\\s*(ms|s|)$", time)] : "${tonumber(part[0])}${ { "" = "s", s = "s", ms = "ms" }[lower(part[1])]}"
-  ]) : "${time}ns"
+  ])
 }
 
 # size is an amount of memory. Without a unit it is one of bytes.
 function "size" {
   params = [memory]
-  result = can(regex("^\"", jsonencode(memory))) ? join("", [
+  result = try(memory + 0 == memory, false) ? "${memory}B" : join("", [
     for part in [regex("(?i)^([0-9.]+)\\s*([kmg]|)$", memory)] : "${tonumber(part[0])}${ { "" = "B", k = "KiB", m = "MiB", g = "GiB" }[lower(part[1])]}"
-  ]) : "${memory}B"
+  ])
 }
 
 backend "gojudge" "box" {
@@ -192,7 +192,7 @@ locals {
   # MODEL.cpp is variant 0, MODEL_N.cpp is variant N. MODEL.FAILED says that a
   # model gave no answer; it does not count beside an answer.
   found = {
-    for path in fileset("${local.track}/solutions", "*/*.{cpp,FAILED}") :
+    for path in fileset("${local.track}/solutions", "${local.named}/*.{cpp,FAILED}") :
     path => regex("^(?P<problem>[^/]+)/(?P<name>(?P<model>.*?)(?:_(?P<variant>[0-9]+))?)[.](?P<kind>cpp|FAILED)$", path)
     if can(local.chosen[dirname(path)])
   }
