@@ -70,16 +70,26 @@ locals {
   # A byte order mark at the beginning is no part of the text.
   configs = { for name, dir in local.problems : name => try(yamldecode(trimprefix(file("${dir}/config.yaml"), "\uFEFF")), null) }
 
+  # How the files of numbered cases are called.
+  naming = {
+    for name, config in local.configs : name => {
+      before = first([try(config.input_prefix, null), ""])
+      after  = first([try(config.input_suffix, null), ".in"])
+      answer = first([try(config.output_prefix, null), ""])
+      end    = first([try(config.output_suffix, null), ".ans"])
+    }
+  }
+
   # The files of every case, by subtask. Numbers go on from subtask to subtask.
   cases = {
     for name, config in local.configs : name => try([
       for i, subtask in config.subtasks : [
         for c in can(subtask.n_cases) ? [
-          for n in range(subtask.n_cases) : {
-            input  = "${first([try(config.input_prefix, null), ""])}${numbered(slice(config.subtasks, 0, i)) + n + 1}${first([try(config.input_suffix, null), ".in"])}"
-            output = "${first([try(config.output_prefix, null), ""])}${numbered(slice(config.subtasks, 0, i)) + n + 1}${first([try(config.output_suffix, null), ".ans"])}"
+          for n in range(numbered(slice(config.subtasks, 0, i)) + 1, numbered(slice(config.subtasks, 0, i + 1)) + 1) : {
+            input  = "${local.naming[name].before}${n}${local.naming[name].after}"
+            output = "${local.naming[name].answer}${n}${local.naming[name].end}"
           }
-        ] : subtask.cases : merge(c, { output = answer("${local.files}/${name}/testdata", c.output) })
+        ] : [for c in subtask.cases : merge(c, { output = answer("${local.files}/${name}/testdata", c.output) })] : c
       ]
     ], [])
   }
@@ -147,6 +157,13 @@ problem "algorithmic" {
     type   = first([try(local.config.type, null), "default"])
     time   = first([try(local.config.time_limit, null), try(local.config.time, null), "1s"])
     memory = first([try(local.config.memory_limit, null), try(local.config.memory, null), "256m"])
+    subtasks = [
+      for i, cases in local.cases[each.key] : {
+        cases  = cases
+        time   = limit(first([try(local.config.subtasks[i].time_limit, null), try(local.config.subtasks[i].time, null), local.time]))
+        memory = size(first([try(local.config.subtasks[i].memory_limit, null), try(local.config.subtasks[i].memory, null), local.memory]))
+      }
+    ]
   }
   precondition {
     condition     = contains(["default", "interactive"], local.type)
@@ -171,16 +188,16 @@ problem "algorithmic" {
     compile_time = "60s"
 
     dynamic "subtask" {
-      for_each = local.cases[each.key]
-      iterator = cases
+      for_each = local.subtasks
+      iterator = subtask
       content {
         dynamic "case" {
-          for_each = cases.value
+          for_each = subtask.value.cases
           content {
             input  = case.value.input
             output = case.value.output
-            time   = limit(first([try(case.value.time, null), try(local.config.subtasks[cases.key].time_limit, null), try(local.config.subtasks[cases.key].time, null), local.time]))
-            memory = size(first([try(case.value.memory, null), try(local.config.subtasks[cases.key].memory_limit, null), try(local.config.subtasks[cases.key].memory, null), local.memory]))
+            time   = can(case.value.time) ? limit(case.value.time) : subtask.value.time
+            memory = can(case.value.memory) ? size(case.value.memory) : subtask.value.memory
           }
         }
       }
@@ -192,7 +209,10 @@ locals {
   # MODEL.cpp is variant 0, MODEL_N.cpp is variant N. MODEL.FAILED says that a
   # model gave no answer; it does not count beside an answer.
   found = {
-    for path in fileset("${local.track}/solutions", "${local.named}/*.{cpp,FAILED}") :
+    for path in toset(flatten([
+      for model in length(var.models) == 0 ? [""] : tolist(var.models) :
+      fileset("${local.track}/solutions", "${local.named}/${model}*.{cpp,FAILED}")
+    ])) :
     path => regex("^(?P<problem>[^/]+)/(?P<name>(?P<model>.*?)(?:_(?P<variant>[0-9]+))?)[.](?P<kind>cpp|FAILED)$", path)
     if can(local.chosen[dirname(path)])
   }
