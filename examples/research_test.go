@@ -158,6 +158,9 @@ func TestFrontierResearchLoads(t *testing.T) {
 	if c := got["family/null"].Command; c.Timeout != 30*time.Minute || c.GPU || c.Dind {
 		t.Errorf("%+v", c)
 	}
+	if _, values := got["family/gpu"].Resources.Fields(); !slices.Equal(values, []string{"L4:1", "8+"}) {
+		t.Errorf("family/gpu asks for %v", values)
+	}
 	if !got["family/gpu"].Command.GPU {
 		t.Error("no GPU is asked for")
 	}

@@ -176,9 +176,10 @@ type Problem struct {
 	Difficulty  string
 	Category    string
 	Entry       string
-	Pytest      *Pytest       // exactly one driver is set
-	Judge       *Judge        // likewise
-	Command     *Command      // likewise
+	Pytest      *Pytest  // exactly one driver is set
+	Judge       *Judge   // likewise
+	Command     *Command // likewise
+	Resources   Resources
 	Reference   *Reference    // nil when it ships none
 	Checkpoints []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only

@@ -71,6 +71,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	p.Difficulty, _ = b.text("difficulty")
 	p.Category, _ = b.text("category")
 	p.Entry, _ = b.text("entry")
+	p.Resources = b.resources()
 	b.driver(p)
 	if p.Scored() {
 		b.nameless(p)

@@ -38,7 +38,7 @@ func problemSchema() BlockSchema {
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), passSchema()},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
 	}
 }
 

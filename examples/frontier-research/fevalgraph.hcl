@@ -92,6 +92,10 @@ problem "research" {
     parents   = [for i in range(1, local.depth) : join("/", slice(split("/", each.key), 0, i))]
     uv        = try(local.config.dependencies.uv_project, null)
     timeout   = try(tonumber(local.runtime.timeout_seconds), 0)
+    gpu = anytrue([
+      try(local.runtime.requires_gpu == true, false), try(local.runtime.docker.gpu == true, false),
+      try(length(local.resources.accelerators) > 0, false),
+    ])
   }
   precondition {
     condition     = fileexists("${local.path}/evaluate.sh")
@@ -111,16 +115,26 @@ problem "research" {
     run        = "./evaluate.sh"
     uv_project = local.uv != null && local.uv != "" ? local.uv : null
     timeout    = "${local.timeout > 0 ? local.timeout : 1800}s"
-    gpu        = try(local.runtime.requires_gpu, false) == true || try(local.resources.accelerators, null) != null
+    gpu        = local.gpu
     score {
       from   = "output"
       compat = "frontier"
     }
     docker {
       image = var.own_images ? try(local.runtime.docker.image, "python:3.11-slim-trixie") : null
-      gpu   = try(local.runtime.docker.gpu, false) == true
       dind  = try(local.runtime.docker.dind, false) == true
     }
+  }
+
+  resources {
+    accelerators = try(tostring(local.resources.accelerators), local.gpu ? "L4:1" : null)
+    cloud        = try(tostring(local.resources.cloud), null)
+    region       = try(tostring(local.resources.region), null)
+    instance     = try(tostring(local.resources.instance_type), null)
+    cpus         = try(tostring(local.resources.cpus), null)
+    memory       = try(tostring(local.resources.memory), null)
+    disk         = try(tostring(local.resources.disk_size), null)
+    image        = try(tostring(local.resources.image_id), null)
   }
 
   dynamic "asset" {

@@ -84,6 +84,8 @@ type planJSON struct {
 	Seconds float64    `json:"expected_seconds"`
 	// Diagnostics are the mistakes of invalid problems.
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
+	// Resources are the problems by what machines they ask for.
+	Resources []resourceGroup `json:"resources,omitempty"`
 }
 
 type planNode struct {
@@ -121,6 +123,7 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 		}
 	}
 	if p.app.flags.json {
+		out.Resources = p.resourceGroups(rep)
 		return p.app.writeJSON(out)
 	}
 	if p.app.flags.quiet {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -80,6 +81,9 @@ func problemFacts(p *lang.Problem) [][]string {
 	if j := p.Judge; j != nil {
 		return append(facts, judgeFacts(j)...)
 	}
+	if c := p.Command; c != nil {
+		return append(facts, commandFacts(p)...)
+	}
 	for _, c := range p.Checkpoints {
 		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",
 			c.Order, strings.Join(c.Tests, " "), c.IncludePriorTests, c.Timeout, c.SessionTimeout)})
@@ -89,6 +93,22 @@ func problemFacts(p *lang.Problem) [][]string {
 		for _, m := range c.Markers {
 			facts = append(facts, []string{"  marker " + m.Name, m.Group})
 		}
+	}
+	return facts
+}
+
+func commandFacts(p *lang.Problem) [][]string {
+	c := p.Command
+	facts := [][]string{
+		{"root", c.Root}, {"directory", c.Directory}, {"solution at", c.Solution}, {"setup", strings.Join(c.Setup, "; ")},
+		{"runs", shellquote.Join(c.Argv...)}, {"timeout", c.Timeout.String()}, {"uv project", c.UVProject}, {"score from", c.Score.From},
+	}
+	for _, a := range p.Checkpoints[0].Assets {
+		facts = append(facts, []string{"asset at " + a.Target, a.Source})
+	}
+	names, values := p.Resources.Fields()
+	for i, name := range names {
+		facts = append(facts, []string{"resources " + name, values[i]})
 	}
 	return facts
 }

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// resourceGroup are the problems of a plan that ask for the same machines.
+type resourceGroup struct {
+	Resources map[string]string `json:"resources"` // what is asked for; empty is nothing
+	Problems  []string          `json:"problems"`  // in the order of the configuration
+	Stale     int               `json:"stale"`     // of their nodes
+}
+
+// resourceGroups groups the problems of a plan, in the order of the first of
+// each. It is nil when no problem of the plan asks for anything.
+func (p *project) resourceGroups(rep *graph.Report) []resourceGroup {
+	nodes, stale := map[string]int{}, map[string]int{}
+	for _, id := range rep.Nodes {
+		problem := p.plan.Graph.Node(id).Label("problem")
+		nodes[problem]++
+		if state, _ := planState(rep.Status(id)); state != "fresh" {
+			stale[problem]++
+		}
+	}
+	var groups []resourceGroup
+	at, asked := map[string]int{}, false
+	for _, problem := range p.cfg.Problems {
+		if nodes[problem.Name] == 0 {
+			continue
+		}
+		names, values := problem.Resources.Fields()
+		asked = asked || len(names) > 0
+		signature := strings.Join(names, "\x00") + "\x01" + strings.Join(values, "\x00")
+		i, known := at[signature]
+		if !known {
+			i = len(groups)
+			at[signature] = i
+			g := resourceGroup{Resources: map[string]string{}}
+			for j, name := range names {
+				g.Resources[name] = values[j]
+			}
+			groups = append(groups, g)
+		}
+		groups[i].Problems = append(groups[i].Problems, problem.Name)
+		groups[i].Stale += stale[problem.Name]
+	}
+	if !asked {
+		return nil
+	}
+	return groups
+}
