@@ -126,6 +126,7 @@ type DockerBackend struct {
 	Pids     int
 	GPUs     string // "all", a number, "device=" and ids
 	NoInit   bool
+	Reuse    bool   // tests may have a container that others had before
 	Keep     string // whose containers stay: "never", "failed", "always"
 	Mounts   []Mount
 }

@@ -25,7 +25,7 @@ func (b *block) docker() *DockerBackend {
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
 	d.Keep, _ = b.text("keep")
-	b.truth("reuse") // a permission that nothing makes use of
+	d.Reuse, _ = b.truth("reuse")
 	d.Mounts = b.mounts(d.Workdir)
 	return d
 }

@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,6 +45,13 @@ func TestConformance(t *testing.T) {
 		t.Parallel()
 		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE")
 	})
+	t.Run("reused", func(t *testing.T) {
+		t.Parallel()
+		open := opener(d, docker.Options{Image: baseImage, Network: "none", Reuse: true})
+		backendtest.TestFiles(t, open)
+		backendtest.TestPrograms(t, open)
+		backendtest.TestEndings(t, open)
+	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()
@@ -78,6 +86,12 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 			o.Project = "test"
 		}
 		o.Run, o.Grace = t.Name(), 300*time.Millisecond
-		return docker.New(store, d, o), store
+		b := docker.New(store, d, o)
+		t.Cleanup(func() {
+			if err := b.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		return b, store
 	}
 }

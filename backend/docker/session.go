@@ -27,6 +27,7 @@ type session struct {
 	id     string
 	name   string // for people
 	keep   bool
+	spent  bool // a command did not end by itself, or was a person's
 	image  *resolved
 	ground *resolved // that it is on; nil for none
 	facts  *facts
@@ -51,6 +52,15 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	}
 	id := workspace.NewID()
 	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, ground: ground, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
+	if b.opt.Reuse && !spec.Keep && !b.apart.Load() {
+		earlier, found, err := b.reused(ctx, s.base().id)
+		if err != nil {
+			return nil, fmt.Errorf("opening session: %w", err)
+		}
+		if found {
+			s.id, s.box = earlier.id, earlier.box
+		}
+	}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
@@ -88,17 +98,24 @@ func (b *Backend) unregister(id string) error {
 	return b.opt.Registry.Remove(id)
 }
 
+// base is the image that the session's container is made of.
+func (s *session) base() *resolved {
+	if s.ground != nil {
+		return s.ground
+	}
+	return s.image
+}
+
 // blueprint is what the session's container is made of.
 func (s *session) blueprint(mounts []mount.Mount) blueprint {
-	image := s.image
-	if s.ground != nil {
-		image = s.ground
-	}
-	return s.b.blueprint(image, s.id, s.name, s.keep, mounts)
+	return s.b.blueprint(s.base(), s.id, s.name, s.keep, mounts)
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
-	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir}
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelWorkdir: b.opt.Workdir}
+	if !b.opt.Reuse {
+		labels[LabelNode] = name
+	}
 	if keep {
 		labels[LabelKeep] = "true"
 	}
@@ -152,6 +169,8 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err := s.files.deliver(ctx, on); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
+	spent := s.spent
+	s.spent = true // until the command is known to have ended by itself
 	if c.Attach {
 		return s.box.attach(ctx, script, c.Timeout)
 	}
@@ -165,6 +184,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
+	s.spent = spent || res.timedOut || res.oom
 	return s.b.exit(res), nil
 }
 
@@ -260,20 +280,43 @@ func (s *session) Close(ctx context.Context) error {
 	if s.files != nil {
 		s.files.let()
 	}
-	if err := s.discard(ctx); err != nil {
-		return fmt.Errorf("closing session: %w", err)
+	end := s.discard
+	if s.untouched(ctx) {
+		end = s.pass
 	}
-	if err := s.b.unregister(s.id); err != nil {
+	if err := end(ctx); err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
 	s.files, s.closed = nil, true
 	return nil
 }
 
-// discard removes container and files, unless they are to be kept.
+// pass removes the files and leaves the container to a session to come, with
+// the entry in the registry.
+func (s *session) pass(ctx context.Context) error {
+	base, err := s.b.place(s.id)
+	if err == nil {
+		err = workspace.Remove(base)
+	}
+	if err != nil {
+		return err
+	}
+	out, full := s.b.waiting.put(idle{id: s.id, box: s.box, image: s.base().id})
+	s.files, s.closed = nil, true // it is another's from here on
+	if !full {
+		return nil
+	}
+	return s.b.drop(ctx, out)
+}
+
+// discard removes container and files, unless they are to be kept, and the
+// entry in the registry.
 func (s *session) discard(ctx context.Context) error {
 	if s.keep {
-		return s.box.stop(ctx)
+		if err := s.box.stop(ctx); err != nil {
+			return err
+		}
+		return s.b.unregister(s.id)
 	}
 	if s.box.tried {
 		if err := s.b.d.remove(ctx, s.box.name); err != nil {
@@ -284,5 +327,8 @@ func (s *session) discard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return workspace.Remove(base)
+	if err := workspace.Remove(base); err != nil {
+		return err
+	}
+	return s.b.unregister(s.id)
 }

@@ -1,7 +1,7 @@
 // Command docker measures what a session of backend/docker costs beside a bare
 // container of the same image that runs the same command:
 //
-//	DOCKER_HOST=... go run ./bench/docker -image IMAGE [-pairs N] [-network NAME] [-json] [COMMAND...]
+//	DOCKER_HOST=... go run ./bench/docker -image IMAGE [-rounds N] [-network NAME] [-json] [COMMAND...]
 //
 // A bare container is created, started, waited for and removed, and nothing
 // else: no file gets in or out, nobody reads what it prints. A session is what
@@ -11,11 +11,15 @@
 // client library. The command is "true" unless it is given, since whatever the
 // command takes hides what the rest costs.
 //
-// The two take turns, and every other pair begins with the other one, so that
-// whatever else the machine does meets both. A first pair is not counted. The
+// A session whose container is reused does the same with the container of the
+// one before.
+//
+// The three take turns, and every round begins with the next one, so that
+// whatever else the machine does meets all. A first round is not counted. The
 // figures are medians, over all of each and by step; the steps of a session are
 // those of backend.Session, so its container is created within exec. The last
-// line is the ratio, or with -json everything as one object.
+// two lines are the ratios of sessions to bare containers, fresh ones and with
+// reuse, or with -json the last line is everything as one object.
 //
 // It has no opinion of what the ratio should be, and exits with 1 only when
 // something fails.
@@ -39,22 +43,22 @@ type plan struct {
 	Image   string   `json:"image"`
 	Network string   `json:"network"`
 	Command []string `json:"command"`
-	Pairs   int      `json:"pairs"`
+	Rounds  int      `json:"rounds"`
 }
 
 func main() {
 	var p plan
 	flag.StringVar(&p.Image, "image", "", "image that the daemon has")
-	flag.StringVar(&p.Network, "network", docker.DefaultNetwork, "network of both")
-	flag.IntVar(&p.Pairs, "pairs", 20, "how many of each are counted")
+	flag.StringVar(&p.Network, "network", docker.DefaultNetwork, "network of all")
+	flag.IntVar(&p.Rounds, "rounds", 20, "how many of each are counted")
 	asJSON := flag.Bool("json", false, "print one JSON object as the last line")
 	flag.Parse()
 	p.Command = flag.Args()
 	if len(p.Command) == 0 {
 		p.Command = []string{"true"}
 	}
-	if p.Image == "" || p.Pairs < 1 {
-		fmt.Fprintln(os.Stderr, "usage: docker -image IMAGE [-pairs N] [-network NAME] [-json] [COMMAND...]")
+	if p.Image == "" || p.Rounds < 1 {
+		fmt.Fprintln(os.Stderr, "usage: docker -image IMAGE [-rounds N] [-network NAME] [-json] [COMMAND...]")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -87,21 +91,23 @@ func measure(ctx context.Context, p plan, asJSON bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, sessions.close()) }()
 
-	bare, ours := newSeries(), newSeries()
-	both := []func() error{
+	bare, fresh, reused := newSeries(), newSeries(), newSeries()
+	all := []func() error{
 		func() error { return runBare(ctx, api, p, bare) },
-		func() error { return sessions.run(ctx, ours) },
+		func() error { return sessions.run(ctx, sessions.fresh, fresh) },
+		func() error { return sessions.run(ctx, sessions.reusing, reused) },
 	}
-	for pair := range p.Pairs + 1 {
-		for i := range both {
-			if err := both[(pair+i)%2](); err != nil {
+	for round := range p.Rounds + 1 {
+		for i := range all {
+			if err := all[(round+i)%len(all)](); err != nil {
 				return err
 			}
 		}
-		if pair == 0 {
+		if round == 0 {
 			bare.forget()
-			ours.forget()
+			fresh.forget()
+			reused.forget()
 		}
 	}
-	return newFigures(p, bare, ours).write(os.Stdout, asJSON)
+	return newFigures(p, bare, fresh, reused).write(os.Stdout, asJSON)
 }

@@ -25,7 +25,8 @@ type sessions struct {
 	plan     plan
 	dir      string
 	registry *backend.Registry
-	b        *docker.Backend
+	fresh    *docker.Backend
+	reusing  *docker.Backend
 	work     []backend.Input
 	tests    []backend.Input
 }
@@ -39,11 +40,14 @@ func openSessions(p plan, d *docker.Daemon) (*sessions, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	b := docker.New(cache.NewMemory(), d, docker.Options{
+	o := docker.Options{
 		Image: p.Image, Network: p.Network, Pull: docker.PullNever,
 		Scratch: filepath.Join(dir, "scratch"), Registry: registry, Project: "bench", Run: "bench",
-	})
-	return &sessions{plan: p, dir: dir, registry: registry, b: b, work: tree("work"), tests: tree("tests")}, nil
+	}
+	fresh := docker.New(cache.NewMemory(), d, o)
+	o.Reuse = true
+	reusing := docker.New(cache.NewMemory(), d, o)
+	return &sessions{plan: p, dir: dir, registry: registry, fresh: fresh, reusing: reusing, work: tree("work"), tests: tree("tests")}, nil
 }
 
 // tree is files of a directory.
@@ -57,9 +61,9 @@ func tree(dir string) []backend.Input {
 }
 
 // run does once what a cell does.
-func (s *sessions) run(ctx context.Context, took *series) (err error) {
+func (s *sessions) run(ctx context.Context, b *docker.Backend, took *series) (err error) {
 	took.begin()
-	session, err := s.b.Open(ctx, backend.Spec{Name: "bench", Inputs: s.work})
+	session, err := b.Open(ctx, backend.Spec{Name: "bench", Inputs: s.work})
 	if err != nil {
 		return err
 	}
@@ -94,4 +98,6 @@ func (s *sessions) run(ctx context.Context, took *series) (err error) {
 	return nil
 }
 
-func (s *sessions) close() error { return errors.Join(s.registry.Close(), os.RemoveAll(s.dir)) }
+func (s *sessions) close() error {
+	return errors.Join(s.reusing.Close(context.Background()), s.registry.Close(), os.RemoveAll(s.dir))
+}

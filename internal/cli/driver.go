@@ -122,6 +122,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 	o.Facts, o.FactsReadOnly = filepath.Join(p.state, "images"), p.reads
 	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
 	made := docker.New(p.store, p.daemon, o)
+	p.containers = append(p.containers, made)
 	p.locker.inside[made] = &requirements.Inside{Backend: made, Env: env}
 	return made
 }
@@ -145,6 +146,7 @@ func (p *project) dockerOptions(d *lang.DockerBackend) docker.Options {
 		Image: d.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
 		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: d.GPUs, NoInit: d.NoInit,
+		Reuse: d.Reuse && d.Keep == "never", // a kept container is that of one node
 	}
 	if d.Pids == 0 {
 		o.Pids = -1

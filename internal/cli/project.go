@@ -41,9 +41,10 @@ type project struct {
 	observer *observer    // of a run that may be remembered; else nil
 	said     bytes.Buffer // what such a run showed as its results
 
-	registry *backend.Registry
-	daemon   *docker.Daemon // nil until a backend needs one
-	judges   judges
+	registry   *backend.Registry
+	daemon     *docker.Daemon // nil until a backend needs one
+	containers []*docker.Backend
+	judges     judges
 }
 
 // store is a *cache.Disk, or a *cache.Layered over one that may not be changed.
@@ -227,6 +228,9 @@ func (p *project) close() error {
 	}
 	if p.index != nil && !p.reads {
 		note(p.index.Save())
+	}
+	for _, b := range p.containers {
+		note(b.Close(context.Background()))
 	}
 	for _, c := range []io.Closer{&p.judges, p.logCloser(), p.registryCloser(), p.daemonCloser()} {
 		if c != nil {
