@@ -86,6 +86,7 @@ runtime: {
 -- research/problems/family/null/config.yaml --
 runtime: null
 dependencies: null
+colour: blue
 -- research/problems/family/null/evaluate.sh --
 #!/bin/sh
 echo nan
@@ -126,7 +127,7 @@ func researchRoot(t *testing.T) string {
 func TestFrontierResearchLoads(t *testing.T) {
 	root := researchRoot(t)
 	cfg, found := lang.Load(lang.Options{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "own_images=true"}})
-	if len(found) > 0 {
+	if len(found) != 1 || found[0].Code != "precondition" || found.HasErrors() || !strings.Contains(found[0].Detail, "family/null/config.yaml has settings that nothing here heeds") {
 		t.Fatal(found)
 	}
 	got := map[string]*lang.Problem{}

@@ -31,6 +31,8 @@ func (b *block) precondition() {
 	if message, g := b.text("error_message"); g == isSet && strings.TrimSpace(message) != "" {
 		f.detail = strings.TrimSpace(message)
 	}
+	severity, _ := b.text("severity")
+	f.warning = severity == "warning"
 	b.fail(f)
 }
 

@@ -56,6 +56,7 @@ func preconditionSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "When it is false, or cannot be evaluated, the instance has a mistake and the rest of it is not evaluated."},
 			{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false; not evaluated otherwise."},
+			{Name: "severity", Type: TypeText, Default: `"error"`, Values: []string{"error", "warning"}, Doc: "What a false condition is: a mistake, or a warning, after which evaluation goes on."},
 		},
 	}
 }

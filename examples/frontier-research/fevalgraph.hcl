@@ -63,6 +63,13 @@ locals {
     for f, p in local.files : "${p[0]}/${p[1]}${p[2] == null ? "" : "_${p[2]}"}" => merge({ file = f, problem = p[0], model = p[1], failed = p[3] == "FAILED" }, { attempt = p[2] == null ? 0 : tonumber(p[2]) })...
     if(length(var.models) == 0 || contains(var.models, p[1])) && (p[2] == null ? 0 : tonumber(p[2])) < var.attempts
   }
+  # What config.yaml may say. Graders read some of it themselves.
+  known = concat(
+    ["tag", "dependencies", "datasets", "variant_id", "runtime"],
+    [for k in ["timeout_seconds", "requires_gpu", "environment", "language", "docker", "resources"] : "runtime.${k}"],
+    [for k in ["accelerators", "instance_type", "cpus", "memory", "disk_tier", "disk_size", "cloud", "region", "image_id"] : "runtime.resources.${k}"],
+    [for k in ["image", "gpu", "dind"] : "runtime.docker.${k}"],
+  )
   containers = var.image != ""
 }
 
@@ -102,6 +109,21 @@ problem "research" {
     error_message = "There is no evaluate.sh in ${local.path}."
   }
 
+  precondition {
+    condition     = can(keys(local.config))
+    error_message = "${local.path}/config.yaml is not a mapping."
+  }
+  precondition {
+    severity = "warning"
+    condition = length(setsubtract(concat(
+      try(keys(local.config), []),
+      [for k in try(keys(local.runtime), []) : "runtime.${k}"],
+      [for k in try(keys(local.resources), []) : "runtime.resources.${k}"],
+      [for k in try(keys(local.runtime.docker), []) : "runtime.docker.${k}"],
+    ), local.known)) == 0
+    error_message = "${local.path}/config.yaml has settings that nothing here heeds."
+  }
+
   command {
     root      = local.path
     directory = "research/${each.key}"
@@ -112,10 +134,11 @@ problem "research" {
       "find . ${join(" ", [for p in local.parents : "${join("/", [for i in range(local.depth - length(split("/", p))) : ".."])}/common"])} -name '*.sh' -exec chmod +x {} + 2>/dev/null || true",
       "if [ -f set_up_env.sh ]; then ./set_up_env.sh; fi",
     ])
-    run        = "./evaluate.sh"
-    uv_project = local.uv != null && local.uv != "" ? local.uv : null
-    timeout    = "${local.timeout > 0 ? local.timeout : 1800}s"
-    gpu        = local.gpu
+    run          = "./evaluate.sh"
+    uv_project   = local.uv != null && local.uv != "" ? local.uv : null
+    uv_overrides = try(fileexists("${local.path}/${local.uv}/uv_overrides.txt"), false) ? "uv_overrides.txt" : null
+    timeout      = "${local.timeout > 0 ? local.timeout : 1800}s"
+    gpu          = local.gpu
     score {
       from   = "output"
       compat = "frontier"
