@@ -26,6 +26,9 @@ type Look struct {
 	// Digest, when it is not zero, is what the regular file at the path held
 	// when it was read: its bytes decide when its state does not.
 	Digest Digest
+	// Young allows for a path that was changed a moment ago, of which a change
+	// that follows at once may go unnoticed.
+	Young bool
 }
 
 // UnsettledError says that a path cannot be remembered: it was changed so
@@ -120,7 +123,7 @@ func (s *Snapshot) add(l Look, since int64) error {
 	switch {
 	case now.absent:
 		flags |= lookAbsent
-	case !now.stableAt(since) && !holds(l.Path, now, l.Digest):
+	case !l.Young && !now.stableAt(since) && !holds(l.Path, now, l.Digest):
 		return &UnsettledError{Path: l.Path}
 	}
 	if !l.Digest.IsZero() {
@@ -130,7 +133,7 @@ func (s *Snapshot) add(l Look, since int64) error {
 			return &ChangedError{Path: l.Path}
 		}
 	}
-	if !now.stableAt(since) {
+	if !l.Young && !now.stableAt(since) {
 		now.mtime, now.ctime = 0, 0 // no state is like it: the bytes decide each time
 	}
 	le := binary.LittleEndian

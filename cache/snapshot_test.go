@@ -106,6 +106,9 @@ func TestSnapshotOfWhatIsUnsettled(t *testing.T) {
 	if _, err := TakeSnapshot([]Look{{Path: path}}, later()); !errors.As(err, &unsettled) {
 		t.Errorf("a file of the future: %v", err)
 	}
+	if s, err := TakeSnapshot([]Look{{Path: path, Young: true}}, time.Now()); err != nil || s.Changed(context.Background()) != "" {
+		t.Errorf("a file that may be young: %v", err)
+	}
 	right, wrong := SumBytes([]byte("abc")), SumBytes([]byte("abd"))
 	if _, err := TakeSnapshot([]Look{{Path: path, Digest: wrong}}, later()); !errors.As(err, &unsettled) {
 		t.Errorf("a file that is another by now: %v", err)

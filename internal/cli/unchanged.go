@@ -243,7 +243,7 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, results *repo
 	if err != nil {
 		return nil //nolint:nilerr // then nobody knows which program this is
 	}
-	looks = append(looks, cache.Look{Path: self, Follow: true}, cache.Look{Path: p.locker.path, Follow: true}, cache.Look{Path: filepath.Join(p.state, "buildlog")})
+	looks = append(looks, cache.Look{Path: self, Follow: true}, cache.Look{Path: p.locker.path, Follow: true}, cache.Look{Path: filepath.Join(p.state, "buildlog"), Young: true})
 	u.Used = time.Now()
 	for _, id := range rep.Nodes {
 		if !p.plan.Graph.Node(id).Kept {
@@ -254,7 +254,9 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, results *repo
 			if err != nil {
 				return nil //nolint:nilerr // it is gone, which the next run finds
 			}
-			looks = append(looks, cache.Look{Path: blob})
+			// A use may just have been noted; damage that comes at once is found when
+			// the blob is read, and changes nothing about what the results are.
+			looks = append(looks, cache.Look{Path: blob, Young: true})
 			if used.Before(u.Used) {
 				u.Used = used
 			}
