@@ -38,7 +38,7 @@ func (m mark) put(pid int) {
 func endMarked(m mark, then since) error {
 	deadline := time.Now().Add(endTimeout)
 	for pause := endPause; ; pause = min(2*pause, endMaxPause) {
-		left, err := killMarked(m, then.first())
+		left, err := killMarked(m, then)
 		if err != nil {
 			return fmt.Errorf("ending processes: %w", err)
 		}
@@ -52,9 +52,9 @@ func endMarked(m mark, then since) error {
 	}
 }
 
-// killMarked looks at every process with that number or a higher one once, kills
-// the living ones that carry m and returns how many those were.
-func killMarked(m mark, first int) (int, error) {
+// killMarked looks at every process begun since then once, kills the living ones
+// that carry m and returns how many those were.
+func killMarked(m mark, then since) (int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0, err
@@ -64,11 +64,12 @@ func killMarked(m mark, first int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	first, last := then.numbers() // asked after the list was made: nothing in it is younger
 	self := os.Getpid()
 	n := 0
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid < first || pid == self || !carries(pid, m) {
+		if err != nil || pid < first || pid > last || pid == self || !carries(pid, m) {
 			continue
 		}
 		// The handle is taken before the second look, so the number cannot

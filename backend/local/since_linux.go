@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"strconv"
 )
@@ -28,14 +29,14 @@ func forksSinceBoot() uint64 {
 	return n
 }
 
-// first is the lowest number that a process begun at s or later can have; 0
-// when any can: the numbers may have gone round since.
-func (s since) first() int {
+// numbers are the lowest and the highest that a process begun between s and now
+// can have. They are all there are when the numbers may have gone round since.
+func (s since) numbers() (first, last int) {
 	forks, last, most := forksSinceBoot(), lastNumber(), mostNumbers()
 	if s.pid == 0 || s.forks == 0 || forks < s.forks || most == 0 || last < s.pid || forks-s.forks >= uint64(most)/2 {
-		return 0
+		return 0, math.MaxInt
 	}
-	return s.pid
+	return s.pid, last
 }
 
 // lastNumber is the process number that was handed out last, in this
