@@ -272,9 +272,12 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, results *repo
 	return writeUnchanged(path, u, snapshot)
 }
 
-// unobserved reports whether there is a node of a kind whose task depends on
-// more than the observer is told.
+// unobserved reports whether there is a problem, or a node of a kind, that
+// depends on more than the observer is told.
 func (p *project) unobserved(rep *graph.Report) bool {
+	if slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest == nil }) {
+		return true
+	}
 	return slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
 		switch p.plan.Graph.Node(id).Kind {
 		case plan.KindMaterialize, plan.KindTests, plan.KindSubmission, plan.KindPytest, plan.KindParse, plan.KindAggregate:
