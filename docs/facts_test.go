@@ -95,7 +95,7 @@ func TestStalenessScripts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	for _, kind := range []string{"docker", "gojudge"} {
+	for _, kind := range []string{"docker", "gojudge", "real"} {
 		elsewhere, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", kind, "stale_*.txtar"))
 		if err != nil || len(elsewhere) == 0 {
 			t.Fatal(kind, elsewhere, err)
