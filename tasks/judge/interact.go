@@ -111,6 +111,10 @@ func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	said := readable(interactor.Stderr)
 	hung := t.Status == backend.CPULimit || t.Status == backend.ClockLimit
 	switch {
+	case s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe:
+		// Whether the interactor reads that nobody is there any more, or writes
+		// once more before, is chance.
+		return failedWith(WrongAnswer, "it ended while the interactor was still talking"), nil
 	case s.clean():
 	case s.Status == backend.ClockLimit && hung:
 		// Each waited for the other: an interactor whose solution is gone would
