@@ -2,6 +2,7 @@
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
+# make soak-store   lets the disk fail under runs, SEEDS times; part of soak
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
@@ -21,7 +22,7 @@ BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-.PHONY: build demo test check fmt vet staticcheck unit race real soak clean tools docker-up docker-down
+.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-store clean tools docker-up docker-down
 
 build:
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -72,9 +73,15 @@ real: build $(UV) $(GOJUDGE)
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
 soak: SEED ?=
-soak: $(UV)
+soak: $(UV) soak-store
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	$(GO) test -count=1 -timeout 0 -v -run '^TestDockerKilled$$' ./cmd/fevalgraph
+
+# What keeps the store and the build log whole, on many seeds. A seed that fails
+# says how to have it again.
+soak-store: SEEDS ?= 10000
+soak-store:
+	FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
 
 # Starts it and leaves it running, so that one package's tests can be run by hand.
 docker-up: $(UV)

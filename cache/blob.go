@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
 // ChangedError says that a file's bytes are not, or did not stay, what the
@@ -60,7 +62,7 @@ func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (
 	}
 	if err == nil && d.present(g) {
 		f.Close()
-		os.Remove(f.Name())
+		d.files.Remove(f.Name())
 		return g, nil
 	}
 	// No fsync: every read verifies, so what power loss tears is only lost.
@@ -182,7 +184,7 @@ func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 		return nil, err
 	}
 	path := d.blobPath(g)
-	f, err := os.Open(path)
+	f, err := files.Open(d.files, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &MissingError{Digest: g}
 	}
@@ -204,7 +206,7 @@ func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 
 // openMisfit tells a torn blob from a digest whose size was never right, so
 // that a wrong question cannot destroy a good blob.
-func (d *Disk) openMisfit(ctx context.Context, g Digest, f *os.File, fi fs.FileInfo) error {
+func (d *Disk) openMisfit(ctx context.Context, g Digest, f files.File, fi fs.FileInfo) error {
 	found, err := sum(ctx, nil, f)
 	if err != nil {
 		return fmt.Errorf("opening blob %s: %w", g, err)

@@ -10,7 +10,8 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
 // compactSlack is how much garbage a log may hold beyond as much as it holds
@@ -25,13 +26,14 @@ const compactSlack = 64 << 10
 // at once. What others append is seen when the log is opened, or when it is
 // compacted.
 type BuildLog struct {
+	files    files.System
 	path     string
 	readOnly bool
 	framer   framer
 
 	mu      sync.Mutex
 	lock    *flock.Flock // on path+".lock": the log itself is replaced by compaction
-	f       *os.File
+	f       files.File
 	entries map[string]string // address -> encoded entry; both share the loaded file's memory
 	live    int64             // bytes of frames that entries refers to
 	size    int64             // bytes of the file, as far as this process knows
@@ -44,22 +46,27 @@ var errLogClosed = errors.New("the build log is closed")
 // never an error: what can be read is kept, and Dropped says how much could
 // not.
 func OpenBuildLog(path string) (*BuildLog, error) {
-	l, err := openBuildLog(path)
+	return OpenBuildLogOn(files.OS, path)
+}
+
+// OpenBuildLogOn is OpenBuildLog with files that are not the system's own.
+func OpenBuildLogOn(s files.System, path string) (*BuildLog, error) {
+	l, err := openBuildLog(s, path)
 	if err != nil {
 		return nil, fmt.Errorf("opening build log: %w", err)
 	}
 	return l, nil
 }
 
-func openBuildLog(path string) (*BuildLog, error) {
+func openBuildLog(s files.System, path string) (*BuildLog, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(abs), 0o777); err != nil {
+	if err := s.MkdirAll(filepath.Dir(abs)); err != nil {
 		return nil, err
 	}
-	l := &BuildLog{path: abs, framer: newFramer(), lock: flock.New(abs + ".lock")}
+	l := &BuildLog{files: s, path: abs, framer: newFramer(), lock: flock.New(abs + ".lock")}
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
 			return err
@@ -214,11 +221,11 @@ func (l *BuildLog) follow() error {
 
 // reopen opens and loads the file at path.
 func (l *BuildLog) reopen() error {
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := l.files.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(l.path)
+	b, err := files.ReadFile(l.files, l.path)
 	if err != nil {
 		f.Close()
 		return err
@@ -268,12 +275,37 @@ func (l *BuildLog) compact() error {
 		b = append(l.framer.start(b), l.entries[a]...)
 		l.framer.seal(b[start:])
 	}
-	err := renameio.WriteFile(l.path, b, 0o644, renameio.WithTempDir(filepath.Dir(l.path)))
+	err := l.replace(b)
 	if err == nil {
 		err = l.reopen()
 	}
 	l.dropped = dropped
 	return err
+}
+
+// replace makes b the content of the file, also after a loss of power. Whoever
+// gets here has the lock, so the name of the file under way is nobody else's and
+// what a process that was killed left of it is written over.
+func (l *BuildLog) replace(b []byte) error {
+	next := l.path + ".new"
+	f, err := l.files.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = l.files.Rename(next, l.path)
+	}
+	if err != nil {
+		return errors.Join(err, l.files.Remove(next))
+	}
+	return nil
 }
 
 // Close lets go of the log. Entries can still be read from l.

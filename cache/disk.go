@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
 // layoutVersion is the content of VERSION. It changes when a build that reads
@@ -58,6 +60,8 @@ type Options struct {
 	// ReadOnly leaves the directory exactly as it is: nothing is created,
 	// touched or dropped, and a directory that is not there is an empty store.
 	ReadOnly bool
+	// Files is what the store is read and written with; nil: the system's own.
+	Files files.System
 }
 
 // Disk is a Store in a directory. Many processes may use one directory at
@@ -74,6 +78,7 @@ type Options struct {
 type Disk struct {
 	dir      string
 	readOnly bool
+	files    files.System
 }
 
 var _ Store = (*Disk)(nil)
@@ -86,7 +91,10 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
-	d := &Disk{dir: abs, readOnly: o.ReadOnly}
+	d := &Disk{dir: abs, readOnly: o.ReadOnly, files: o.Files}
+	if d.files == nil {
+		d.files = files.OS
+	}
 	if !o.ReadOnly {
 		if err := d.create(); err != nil {
 			return nil, &NotWritableError{Dir: abs, Err: err}
@@ -116,7 +124,7 @@ func (d *Disk) Dir() string { return d.dir }
 // for permission bits would answer wrongly for root and on read-only mounts.
 func (d *Disk) create() error {
 	for _, name := range []string{casDir, acDir, tmpDir, locksDir} {
-		if err := os.MkdirAll(filepath.Join(d.dir, name), 0o777); err != nil {
+		if err := d.files.MkdirAll(filepath.Join(d.dir, name)); err != nil {
 			return err
 		}
 	}
@@ -124,7 +132,7 @@ func (d *Disk) create() error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer d.files.Remove(f.Name())
 	if err := f.Close(); err != nil {
 		return err
 	}
@@ -132,11 +140,19 @@ func (d *Disk) create() error {
 	if fi, err := os.Stat(d.path(versionTag)); err == nil && fi.Size() > 0 {
 		return nil
 	}
-	return d.writeFile(d.path(versionTag), []byte(layoutVersion))
+	// A torn VERSION would be that of another layout, so this one file is synced.
+	f, err = d.createTemp("file")
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write([]byte(layoutVersion)); err == nil {
+		err = f.Sync()
+	}
+	return d.publish(f, d.path(versionTag), err)
 }
 
 func (d *Disk) checkVersion() error {
-	b, err := os.ReadFile(d.path(versionTag))
+	b, err := files.ReadFile(d.files, d.path(versionTag))
 	if d.readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0) {
 		return nil
 	}
@@ -159,13 +175,13 @@ func (d *Disk) shardPath(top, hex string) string {
 }
 
 // createTemp makes a new file in tmp, also when somebody removed tmp.
-func (d *Disk) createTemp(what string) (*os.File, error) {
-	f, err := os.CreateTemp(d.path(tmpDir), what+"-*")
+func (d *Disk) createTemp(what string) (files.File, error) {
+	f, err := files.CreateTemp(d.files, d.path(tmpDir), what)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(d.path(tmpDir), 0o777); err != nil {
+		if err := d.files.MkdirAll(d.path(tmpDir)); err != nil {
 			return nil, err
 		}
-		f, err = os.CreateTemp(d.path(tmpDir), what+"-*")
+		f, err = files.CreateTemp(d.files, d.path(tmpDir), what)
 	}
 	return f, err
 }
@@ -183,7 +199,7 @@ func (d *Disk) writeFile(path string, b []byte) error {
 
 // publish closes f, a file of tmp, and gives it its visible name; when err is
 // not nil or anything fails, f is removed instead.
-func (d *Disk) publish(f *os.File, path string, err error) error {
+func (d *Disk) publish(f files.File, path string, err error) error {
 	if err == nil {
 		err = f.Chmod(0o444)
 	}
@@ -191,15 +207,15 @@ func (d *Disk) publish(f *os.File, path string, err error) error {
 		err = cerr
 	}
 	if err == nil {
-		err = d.sharing(func() error { return os.Rename(f.Name(), path) })
+		err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
 	}
 	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			err = d.sharing(func() error { return os.Rename(f.Name(), path) })
+		if err = d.files.MkdirAll(filepath.Dir(path)); err == nil {
+			err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
 		}
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		d.files.Remove(f.Name())
 	}
 	return err
 }
@@ -212,7 +228,7 @@ func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	if now.Sub(fi.ModTime()).Abs() < touchInterval {
 		return true
 	}
-	return !d.readOnly && d.sharing(func() error { return os.Chtimes(path, time.Time{}, now) }) == nil
+	return !d.readOnly && d.sharing(func() error { return d.files.Touch(path, now) }) == nil
 }
 
 // remove unlinks the visible file path if doomed says so of its present state,
@@ -226,7 +242,7 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 		if err != nil || !doomed(fi) {
 			return err
 		}
-		err = os.Remove(path)
+		err = d.files.Remove(path)
 		removed = err == nil
 		return err
 	})

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -245,7 +244,7 @@ func (c *collector) sweepTemp(ctx context.Context) error {
 		if c.options.DryRun {
 			return true, nil
 		}
-		return true, os.Remove(path)
+		return true, c.disk.files.Remove(path)
 	})
 }
 

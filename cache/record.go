@@ -10,7 +10,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
 // A stored record is one line of header and one of JSON:
@@ -124,7 +125,7 @@ func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(d.recordPath(k))
+	f, err := files.Open(d.files, d.recordPath(k))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -160,7 +161,7 @@ func readRecord(r io.Reader, k Key) (*Record, error) {
 
 // peekRecord reads a record without noting a use and without dropping it.
 func (d *Disk) peekRecord(k Key) (*Record, error) {
-	f, err := os.Open(d.recordPath(k))
+	f, err := files.Open(d.files, d.recordPath(k))
 	if err != nil {
 		return nil, err
 	}

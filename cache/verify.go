@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
 // VerifyReport says what Verify found. Names are relative to the store and
@@ -54,7 +56,7 @@ func (v *verifier) blob(ctx context.Context, s stored) error {
 	if s.stray {
 		return v.corrupt(s)
 	}
-	f, err := os.Open(v.disk.path(filepath.FromSlash(s.name)))
+	f, err := files.Open(v.disk.files, v.disk.path(filepath.FromSlash(s.name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -149,7 +151,7 @@ func (d *Disk) peekDirectory(ctx context.Context, g Digest) (*directory, error) 
 	if g.Size > maxDirectoryBytes {
 		return nil, nil
 	}
-	b, err := os.ReadFile(d.blobPath(g))
+	b, err := files.ReadFile(d.files, d.blobPath(g))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -24,8 +24,8 @@ type world struct {
 
 	mu    sync.Mutex
 	rng   *rand.Rand
-	bad   bool // the machinery breaks and loses blobs
-	store *lossy
+	bad   bool           // the machinery breaks and loses blobs
+	store *lossy         // nil: whatever store is used loses what it loses by itself
 	ran   map[string]int // since it was last emptied
 }
 
@@ -125,7 +125,7 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 	if bad && w.chance(10) {
 		return Outcome{}, errWeather
 	}
-	if bad && w.chance(3) {
+	if bad && w.store != nil && w.chance(3) {
 		time.Sleep(time.Duration(w.values[i]) * time.Microsecond)
 	}
 	h := fnv.New32a()
@@ -139,7 +139,7 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 			fmt.Fprintf(h, "hole %d;", k)
 			continue
 		}
-		if bad && w.chance(15) {
+		if bad && w.store != nil && w.chance(15) {
 			w.store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
 		}
 		text, err := read(ctx, work, as)
@@ -167,12 +167,12 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 }
 
 // answers is what an execution came to, apart from where answers came from.
-func answers(g *Graph, r *Report, p *project) []string {
+func answers(g *Graph, r *Report, log Log) []string {
 	var all []string
 	for _, id := range r.Nodes {
 		st := r.Status(id)
 		state := string(st.State)
-		if e, ok := p.log.Get(g.Node(id).Addr); ok && st.State == event.Cached {
+		if e, ok := log.Get(g.Node(id).Addr); ok && st.State == event.Cached {
 			state = string(e.Class)
 		}
 		digest := ""
@@ -234,14 +234,14 @@ func TestResumedEqualsClean(t *testing.T) {
 		w.bad = false
 		g := w.graph()
 		r := p.executeWith(t.Context(), g, options())
-		got := answers(g, r, p)
+		got := answers(g, r, p.log)
 
 		cleanStore := newLossy()
 		clean := &project{t: t, store: cleanStore, lock: cleanStore.Memory, log: newLog()}
 		cg := w.graph()
 		o := clean.options()
 		o.Pools["narrow"] = 2
-		want := answers(cg, clean.executeWith(t.Context(), cg, o), clean)
+		want := answers(cg, clean.executeWith(t.Context(), cg, o), clean.log)
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: resumed\n%s\nclean\n%s", seed, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

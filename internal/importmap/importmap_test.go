@@ -86,7 +86,7 @@ var libraries = []struct {
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "internal/fakejudge", "internal/fakeuv"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "internal/fakejudge", "internal/fakeuv"}
 
 // listed is what `go list` says of a package.
 type listed struct {
