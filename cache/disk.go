@@ -238,14 +238,19 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 		return false, ErrReadOnly
 	}
 	err = d.alone(func() error {
-		fi, err := os.Lstat(path)
-		if err != nil || !doomed(fi) {
-			return err
-		}
-		err = d.files.Remove(path)
-		removed = err == nil
+		removed, err = d.removeUnlocked(path, doomed)
 		return err
 	})
+	return removed, err
+}
+
+// removeUnlocked is remove within alone.
+func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
+	fi, err := os.Lstat(path)
+	if err == nil && doomed(fi) {
+		err = d.files.Remove(path)
+		removed = err == nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

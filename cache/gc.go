@@ -1,16 +1,12 @@
 package cache
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
-	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,8 +14,8 @@ import (
 // last hour, and as uses are noted only every touchInterval, that much more.
 const gcGrace = time.Hour + touchInterval
 
-// tempAge is how old a file in tmp must be to belong to nobody.
-const tempAge = 24 * time.Hour
+// clockSkew is how much the clocks of those who use a store may differ.
+const clockSkew = 10 * time.Minute
 
 // GCOptions say what GC may remove. Whatever was put or used within the last
 // hour and a half stays in any case.
@@ -36,14 +32,18 @@ type GCReport struct {
 	Bytes          int64 // removed, temporary files included
 	KeptBytes      int64 // of blobs and records that stay
 	TempFiles      int64 // leftovers and unheld lock files removed
+	Unreadable     int64 // records, and whole shards, that the disk did not yield
 }
 
 // GC removes the least recently used blobs and records until the store keeps
 // to the options. A blob counts as used when any record that leads to it was;
 // so a record always goes before its blobs. GC runs beside other processes:
-// what they put or use meanwhile stays.
+// what they put or use meanwhile stays. What cannot be read or removed is left
+// where it is and keeps nothing else from going.
 //
-// Memory use is about 80 bytes for each blob and record.
+// Memory use is some 20 MiB, and about a hundredth of what the names of all
+// files take; the rest of what has to be remembered is in files without a name,
+// in the store's tmp or, when that is full, in the system's.
 func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if d.readOnly && !o.DryRun {
 		return GCReport{}, fmt.Errorf("collecting store %s: %w", d.dir, ErrReadOnly)
@@ -51,242 +51,114 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	c := &collector{disk: d, options: o}
-	for _, step := range []func(context.Context) error{c.findBlobs, c.findRecords, c.sweep, c.sweepTemp, c.sweepLocks} {
+	c := &collector{disk: d, options: o, since: time.Now().Add(-clockSkew).UnixNano(), reach: d.newReach(), weights: weights{d.newSpill()}}
+	defer c.reach.close()
+	defer c.weights.spill.close()
+	for _, step := range []func(context.Context) error{
+		c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepTemp, c.sweepLocks,
+	} {
 		if err := step(ctx); err != nil {
-			return c.report, fmt.Errorf("collecting store %s: %w", d.dir, err)
+			return c.report(), fmt.Errorf("collecting store %s: %w", d.dir, err)
 		}
 	}
-	return c.report, nil
-}
-
-// gcItem is a blob or record as gc found it.
-type gcItem struct {
-	hash   [32]byte
-	size   int64
-	mtime  int64 // nanoseconds since 1970
-	used   int64 // mtime, or later: of a record that leads to the blob
-	walked int64 // as a tree: the use that was passed on to what it names
+	return c.report(), nil
 }
 
 type collector struct {
 	disk    *Disk
 	options GCOptions
-	blobs   []gcItem // in order of hash
-	records []gcItem
-	report  GCReport
+	since   int64 // what was used later may be in use by somebody who runs beside
+	reach   *reach
+	weights weights
+	cut     int64 // what was last used before it goes
+
+	blobs, records, bytes, kept, tempFiles, unreadable atomic.Int64
 }
 
-func (c *collector) findBlobs(ctx context.Context) error {
-	return c.disk.each(ctx, casDir, func(s stored) error {
+func (c *collector) report() GCReport {
+	return GCReport{Blobs: c.blobs.Load(), Records: c.records.Load(), Bytes: c.bytes.Load(), KeptBytes: c.kept.Load(),
+		TempFiles: c.tempFiles.Load(), Unreadable: c.unreadable.Load()}
+}
+
+// walk calls fn for the blobs or records of a shard. A shard that cannot be read
+// is counted and left alone.
+func (c *collector) walk(ctx context.Context, top string, part byte, fn func(stored) error) error {
+	var failed error
+	err := c.disk.shard(ctx, top, shardOf(part), func(s stored) error {
 		if !s.stray {
-			c.blobs = append(c.blobs, newItem(s))
+			failed = fn(s)
 		}
-		return nil
+		return failed
 	})
+	if err != nil && failed == nil && context.Cause(ctx) == nil {
+		c.unreadable.Add(1)
+		return nil
+	}
+	return err
 }
 
-func newItem(s stored) gcItem {
-	t := s.info.ModTime().UnixNano()
-	return gcItem{hash: s.hash, size: s.info.Size(), mtime: t, used: t, walked: math.MinInt64}
-}
-
-// findRecords lists the records and passes each one's use on to its blobs.
+// findRecords weighs the records and passes each one's use on to its outputs.
 func (c *collector) findRecords(ctx context.Context) error {
-	return c.disk.each(ctx, acDir, func(s stored) error {
-		if s.stray {
-			return nil
-		}
-		item := newItem(s)
-		c.records = append(c.records, item)
-		return c.passOn(ctx, item)
-	})
-}
-
-// passOn notes the use of a record for every blob that it leads to. Records
-// that cannot be read lead nowhere.
-func (c *collector) passOn(ctx context.Context, record gcItem) error {
-	r, err := c.disk.peekRecord(Key(record.hash))
-	switch {
-	case errors.Is(err, errBadRecord), errors.Is(err, errForeignRecord), errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	}
-	for _, o := range r.Outputs {
-		if err := c.use(ctx, o.Digest, o.Tree, record.used); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *collector) use(ctx context.Context, g Digest, tree bool, used int64) error {
-	i, ok := slices.BinarySearchFunc(c.blobs, g.Hash, func(b gcItem, h [32]byte) int {
-		return bytes.Compare(b.hash[:], h[:])
-	})
-	if !ok {
-		return nil
-	}
-	b := &c.blobs[i]
-	b.used = max(b.used, used)
-	if !tree || b.walked >= used {
-		return nil
-	}
-	b.walked = used
-	d, err := c.disk.peekDirectory(ctx, g)
-	if err != nil || d == nil {
-		return err
-	}
-	for _, f := range d.files {
-		if err := c.use(ctx, f.digest, false, used); err != nil {
-			return err
-		}
-	}
-	for _, sub := range d.dirs {
-		if err := c.use(ctx, sub.digest, true, used); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cutoff returns the time before whose last use everything goes. One time for
-// blobs and records alike keeps every remaining record whole: its blobs were
-// used no earlier than it was.
-func (c *collector) cutoff() int64 {
-	now := c.options.Now
-	limit := now.Add(-gcGrace).UnixNano()
-	cut := int64(math.MinInt64)
-	if c.options.MaxAge > 0 {
-		cut = now.Add(-c.options.MaxAge).UnixNano()
-	}
-	if c.options.MaxBytes >= 0 {
-		type use struct{ used, size int64 }
-		uses := make([]use, 0, len(c.blobs)+len(c.records))
-		for _, items := range [][]gcItem{c.blobs, c.records} {
-			for _, it := range items {
-				uses = append(uses, use{it.used, it.size})
-			}
-		}
-		slices.SortFunc(uses, func(a, b use) int { return cmp.Compare(b.used, a.used) })
-		var kept int64
-		for _, u := range uses {
-			if kept += u.size; kept > c.options.MaxBytes {
-				cut = max(cut, u.used+1)
-				break
-			}
-		}
-	}
-	return min(cut, limit)
-}
-
-// sweep removes records, then blobs.
-func (c *collector) sweep(ctx context.Context) error {
-	cut := c.cutoff()
-	for _, r := range c.records {
-		if r.used >= cut {
-			c.report.KeptBytes += r.size
-			continue
-		}
-		gone, err := c.remove(ctx, acDir, r)
-		if err != nil {
-			return err
-		}
-		if gone {
-			c.report.Records++
-			c.report.Bytes += r.size
-			continue
-		}
-		// Somebody used it since: what it leads to is wanted too.
-		c.report.KeptBytes += r.size
-		r.used = math.MaxInt64
-		if err := c.passOn(ctx, r); err != nil {
-			return err
-		}
-	}
-	for _, b := range c.blobs {
-		gone := false
-		if b.used < cut {
-			var err error
-			if gone, err = c.remove(ctx, casDir, b); err != nil {
+	return eachPart(ctx, func(ctx context.Context, part byte) error {
+		return c.walk(ctx, acDir, part, func(s stored) error {
+			if err := c.weights.add(s.hash, s.used(), s.info.Size()); err != nil {
 				return err
 			}
-		}
-		if gone {
-			c.report.Blobs++
-			c.report.Bytes += b.size
-		} else {
-			c.report.KeptBytes += b.size
-		}
-	}
-	return nil
-}
-
-// remove removes the item unless it was put again or used since it was found.
-func (c *collector) remove(ctx context.Context, top string, it gcItem) (bool, error) {
-	if err := context.Cause(ctx); err != nil {
-		return false, err
-	}
-	if c.options.DryRun {
-		return true, nil
-	}
-	path := c.disk.shardPath(top, hex.EncodeToString(it.hash[:]))
-	return c.disk.remove(path, func(fi fs.FileInfo) bool { return fi.ModTime().UnixNano() == it.mtime })
-}
-
-// sweepTemp removes what processes that were killed left in tmp.
-func (c *collector) sweepTemp(ctx context.Context) error {
-	return c.sweepDir(ctx, tmpDir, func(path string, fi fs.FileInfo) (bool, error) {
-		if c.options.Now.Sub(fi.ModTime()) < tempAge {
-			return false, nil
-		}
-		if c.options.DryRun {
-			return true, nil
-		}
-		return true, c.disk.files.Remove(path)
+			return c.passOn(s.hash, s.used())
+		})
 	})
 }
 
-// sweepLocks removes lock files that nobody holds.
-func (c *collector) sweepLocks(ctx context.Context) error {
-	return c.sweepDir(ctx, locksDir, func(path string, fi fs.FileInfo) (bool, error) {
-		if fi.Name() == storeLock || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
-			return false, nil
-		}
-		l, err := tryLockFile(path)
-		if err != nil || l == nil {
-			return false, err
-		}
-		l.release()
-		return true, nil
-	})
+func (c *collector) passOn(record [32]byte, used int64) error {
+	readable, err := c.reach.record(Key(record), used)
+	if !readable {
+		c.unreadable.Add(1)
+	}
+	return err
 }
 
-func (c *collector) sweepDir(ctx context.Context, name string, remove func(string, fs.FileInfo) (bool, error)) error {
-	entries, err := readDir(c.disk.path(name))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		fi, err := e.Info()
-		if err != nil || !fi.Mode().IsRegular() {
-			continue
-		}
-		gone, err := remove(filepath.Join(c.disk.path(name), e.Name()), fi)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+// isUnread reports whether err says no more of a record than that it is not an
+// answer: it is damaged, another version's, or gone.
+func isUnread(err error) bool {
+	return errors.Is(err, errBadRecord) || errors.Is(err, errForeignRecord) || errors.Is(err, fs.ErrNotExist)
+}
+
+func (c *collector) weighBlobs(ctx context.Context) error {
+	return eachPart(ctx, func(ctx context.Context, part byte) error {
+		uses, err := lastUses(c.reach.uses, part)
 		if err != nil {
 			return err
 		}
-		if gone {
-			c.report.TempFiles++
-			c.report.Bytes += fi.Size()
-		}
+		return c.walk(ctx, casDir, part, func(s stored) error {
+			return c.weights.add(s.hash, lastUse(uses, s), s.info.Size())
+		})
+	})
+}
+
+// lastUse is when the blob was used, by itself or by way of a record.
+func lastUse(uses map[[32]byte]int64, blob stored) int64 {
+	if used, ok := uses[blob.hash]; ok {
+		return max(used, blob.used())
 	}
+	return blob.used()
+}
+
+// decide finds the time before whose last use everything goes. One time for
+// blobs and records alike keeps every remaining record whole: its blobs were
+// used no earlier than it was.
+func (c *collector) decide(context.Context) error {
+	c.cut = math.MinInt64
+	if c.options.MaxAge > 0 {
+		c.cut = c.options.Now.Add(-c.options.MaxAge).UnixNano()
+	}
+	if c.options.MaxBytes >= 0 {
+		cut, err := c.weights.cut(c.options.MaxBytes)
+		if err != nil {
+			return err
+		}
+		c.cut = max(c.cut, cut)
+	}
+	c.cut = min(c.cut, c.options.Now.Add(-gcGrace).UnixNano())
+	c.weights.spill.close()
 	return nil
 }

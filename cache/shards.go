@@ -8,6 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // stored is one visible file of a store.
@@ -19,44 +22,79 @@ type stored struct {
 	info  fs.FileInfo
 }
 
+// used is when the last use of it was noted, in nanoseconds since 1970.
+func (s stored) used() int64 { return s.info.ModTime().UnixNano() }
+
 // each calls fn for every file under top ("cas" or "ac"), in order of name.
 // One shard's names are in memory at a time. Files that vanish meanwhile are
 // left out, and a store that was never made is empty.
 func (d *Disk) each(ctx context.Context, top string, fn func(stored) error) error {
-	shards, err := readDir(d.path(top))
+	shards, err := d.shards(top)
+	for _, shard := range shards {
+		if err == nil {
+			err = d.shard(ctx, top, shard, fn)
+		}
+	}
+	return err
+}
+
+// shards returns the names of the directories under top, sorted.
+func (d *Disk) shards(top string) ([]string, error) {
+	entries, err := readDir(d.path(top))
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// shard is each for one shard.
+func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) error) error {
+	entries, err := readDir(d.path(top, shard))
 	if err != nil {
 		return err
 	}
-	for _, shard := range shards {
-		if !shard.IsDir() {
+	for _, e := range entries {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		files, err := readDir(d.path(top, shard.Name()))
 		if err != nil {
 			return err
 		}
-		for _, f := range files {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
-			info, err := f.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			s := stored{name: path.Join(top, shard.Name(), f.Name()), info: info}
-			n, err := hex.Decode(s.hash[:], []byte(f.Name()[:min(len(f.Name()), hex.EncodedLen(len(s.hash)))]))
-			s.stray = err != nil || n != len(s.hash) || !info.Mode().IsRegular() ||
-				d.shardPath(top, hex.EncodeToString(s.hash[:])) != d.path(filepath.FromSlash(s.name))
-			if err := fn(s); err != nil {
-				return err
-			}
+		s := stored{name: path.Join(top, shard, e.Name()), info: info}
+		n, err := hex.Decode(s.hash[:], []byte(e.Name()[:min(len(e.Name()), hex.EncodedLen(len(s.hash)))]))
+		s.stray = err != nil || n != len(s.hash) || !info.Mode().IsRegular() ||
+			d.shardPath(top, hex.EncodeToString(s.hash[:])) != d.path(filepath.FromSlash(s.name))
+		if err := fn(s); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// eachPart calls fn for every first byte of a hash, several at a time.
+func eachPart(ctx context.Context, fn func(ctx context.Context, part byte) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for part := range spillParts {
+		group.Go(func() error {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			return fn(ctx, byte(part))
+		})
+	}
+	return group.Wait()
+}
+
+// shardOf is the name of the shard of hashes that begin with part.
+func shardOf(part byte) string { return hex.EncodeToString([]byte{part}) }
 
 // readDir is os.ReadDir to which a directory that is not there is empty.
 func readDir(dir string) ([]fs.DirEntry, error) {

@@ -2,11 +2,18 @@ package cache
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -15,14 +22,15 @@ import (
 // slash-separated ("cas/ab/ab12..."), in order of the walk.
 type VerifyReport struct {
 	Blobs, Records int64    // looked at, bad ones included
-	Corrupt        []string // files whose content or place is not what their name says
+	Corrupt        []string // files whose content or place is not what their name says, or that the disk does not yield
 	Dangling       []string // sound records of which a blob is missing or corrupt
 }
 
 // Verify reads every blob and every record. With repair it drops what it
 // reports; nodes that needed it become stale. progress (nil: none) is told
 // the number of files done so far; Stats tells how many there are. Running
-// work is not disturbed.
+// work is not disturbed. Memory use is that of a shard's names and of what is
+// reported, and a few MiB for what is known of trees.
 func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64)) (VerifyReport, error) {
 	if repair && d.readOnly {
 		return VerifyReport{}, fmt.Errorf("verifying store %s: %w", d.dir, ErrReadOnly)
@@ -31,9 +39,9 @@ func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64
 	if v.progress = progress; progress == nil {
 		v.progress = func(int64) {}
 	}
-	err := d.each(ctx, casDir, func(f stored) error { return v.blob(ctx, f) })
+	err := v.each(ctx, casDir, v.blob)
 	if err == nil {
-		err = d.each(ctx, acDir, func(f stored) error { return v.record(ctx, f) })
+		err = v.each(ctx, acDir, v.record)
 	}
 	if err != nil {
 		return v.report, fmt.Errorf("verifying store %s: %w", d.dir, err)
@@ -45,14 +53,47 @@ type verifier struct {
 	disk     *Disk
 	repair   bool
 	progress func(int64)
-	report   VerifyReport
-	bad      map[[32]byte]bool // corrupt blobs, dropped or not
-	whole    map[Digest]bool   // trees already looked through: complete or not
+
+	mu     sync.Mutex
+	report VerifyReport
+	bad    map[[32]byte]bool // corrupt blobs, dropped or not
+	whole  map[Digest]bool   // trees already looked through: complete or not
+}
+
+// maxWhole is how many trees are remembered; then it begins anew. Trees that are
+// looked through twice cost time only.
+const maxWhole = 1 << 15
+
+// each calls fn for every file under top, shards side by side.
+func (v *verifier) each(ctx context.Context, top string, fn func(context.Context, stored) error) error {
+	shards, err := v.disk.shards(top)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	corrupt, dangling := len(v.report.Corrupt), len(v.report.Dangling)
+	for _, shard := range shards {
+		group.Go(func() error {
+			return v.disk.shard(ctx, top, shard, func(s stored) error { return fn(ctx, s) })
+		})
+	}
+	err = group.Wait()
+	slices.Sort(v.report.Corrupt[corrupt:])
+	slices.Sort(v.report.Dangling[dangling:])
+	return err
+}
+
+// count counts a file that was looked at.
+func (v *verifier) count(n *int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	*n++
+	v.progress(v.report.Blobs + v.report.Records)
 }
 
 func (v *verifier) blob(ctx context.Context, s stored) error {
-	defer func() { v.progress(v.report.Blobs + v.report.Records) }()
-	v.report.Blobs++
+	defer v.count(&v.report.Blobs)
 	if s.stray {
 		return v.corrupt(s)
 	}
@@ -60,24 +101,28 @@ func (v *verifier) blob(ctx context.Context, s stored) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
+	var g Digest
+	if err == nil {
+		defer f.Close()
+		g, err = sum(ctx, nil, f)
+	}
+	if err != nil && !isUnyielding(err) {
 		return err
 	}
-	defer f.Close()
-	g, err := sum(ctx, nil, f)
-	if err != nil {
-		return err
-	}
-	if g.Hash == s.hash {
+	if err == nil && g.Hash == s.hash {
 		return nil
 	}
+	v.mu.Lock()
 	v.bad[s.hash] = true
+	v.mu.Unlock()
 	return v.corrupt(s)
 }
 
+// isUnyielding reports whether err says that the disk lost what it had.
+func isUnyielding(err error) bool { return errors.Is(err, syscall.EIO) }
+
 func (v *verifier) record(ctx context.Context, s stored) error {
-	defer func() { v.progress(v.report.Blobs + v.report.Records) }()
-	v.report.Records++
+	defer v.count(&v.report.Records)
 	if s.stray {
 		return v.corrupt(s)
 	}
@@ -85,7 +130,7 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errForeignRecord):
 		return nil
-	case errors.Is(err, errBadRecord):
+	case errors.Is(err, errBadRecord), isUnyielding(err):
 		return v.corrupt(s)
 	case err != nil:
 		return err
@@ -96,7 +141,9 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 			return err
 		}
 		if !ok {
+			v.mu.Lock()
 			v.report.Dangling = append(v.report.Dangling, s.name)
+			v.mu.Unlock()
 			return v.remove(s)
 		}
 	}
@@ -110,22 +157,38 @@ func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, err
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil || fi.Size() != g.Size || v.bad[g.Hash] {
+	v.mu.Lock()
+	bad := v.bad[g.Hash]
+	ok, known := v.whole[g]
+	v.mu.Unlock()
+	switch {
+	case err != nil || fi.Size() != g.Size || bad:
 		return false, err
-	}
-	if !tree {
+	case !tree:
 		return true, nil
-	}
-	if ok, known := v.whole[g]; known {
+	case known:
 		return ok, nil
 	}
-	ok, err := v.treeComplete(ctx, g)
+	if ok, err = v.treeComplete(ctx, g); err != nil {
+		return false, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.whole) >= maxWhole {
+		clear(v.whole)
+	}
 	v.whole[g] = ok
-	return ok, err
+	return ok, nil
 }
 
 func (v *verifier) treeComplete(ctx context.Context, g Digest) (bool, error) {
-	d, err := v.disk.peekDirectory(ctx, g)
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	d, err := v.disk.peekDirectory(g.Hash)
+	if isUnyielding(err) {
+		return false, nil
+	}
 	if err != nil || d == nil {
 		return false, err
 	}
@@ -144,18 +207,16 @@ func (v *verifier) treeComplete(ctx context.Context, g Digest) (bool, error) {
 
 // peekDirectory reads a Directory without noting a use and without dropping
 // anything. It is nil when the blob is gone or is not a sound Directory.
-func (d *Disk) peekDirectory(ctx context.Context, g Digest) (*directory, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
+func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
+	path := d.shardPath(casDir, hex.EncodeToString(hash[:]))
+	if fi, err := os.Lstat(path); err != nil || fi.Size() > maxDirectoryBytes {
+		return nil, nil //nolint:nilerr // it is gone
 	}
-	if g.Size > maxDirectoryBytes {
-		return nil, nil
-	}
-	b, err := files.ReadFile(d.files, d.blobPath(g))
+	b, err := files.ReadFile(d.files, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil || SumBytes(b) != g {
+	if err != nil || SumBytes(b).Hash != hash {
 		return nil, err
 	}
 	dir, err := decodeDirectory(b)
@@ -166,7 +227,9 @@ func (d *Disk) peekDirectory(ctx context.Context, g Digest) (*directory, error) 
 }
 
 func (v *verifier) corrupt(s stored) error {
+	v.mu.Lock()
 	v.report.Corrupt = append(v.report.Corrupt, s.name)
+	v.mu.Unlock()
 	return v.remove(s)
 }
 

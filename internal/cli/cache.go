@@ -106,13 +106,16 @@ limits. What is removed and needed again is made again. It is safe beside a run.
 				return exit(exitNotJudged, err)
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "bytes": r.Bytes, "kept_bytes": r.KeptBytes})
+				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "bytes": r.Bytes, "kept_bytes": r.KeptBytes, "unreadable": r.Unreadable})
 			}
 			verb := "removed"
 			if dryRun {
 				verb = "would remove"
 			}
 			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, view.Bytes(r.Bytes), view.Bytes(r.KeptBytes))
+			if r.Unreadable > 0 && !a.flags.quiet {
+				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed and were left alone; `fevalgraph cache verify --repair` drops what the disk does not yield\n", r.Unreadable)
+			}
 			return nil
 		})
 	cmd.Flags().StringVar(&maxSize, "max-size", "", "keep at most this much: `SIZE` such as 5GiB")
