@@ -24,12 +24,13 @@ type room struct {
 }
 
 // anyone may import these; they import nothing but the standard library.
-var anyone = []string{"internal/capped"}
+var anyone = []string{"internal/capped", "internal/pyjson"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
 	{"internal/cli", []string{"*"}, "commands bring the rooms together"},
 	{"internal/capped", nil, "it is used by every room"},
+	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
@@ -58,6 +59,7 @@ var rooms = []room{
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/judge", []string{"backend/lightcp", "report"}, "it speaks to judge servers and reads results"},
+	{"bench/research", []string{"report", "report/frontier"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph"}, "it measures the engine alone, and the program from outside"},
 }
 

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"unicode/utf16"
+
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
 // float is a number that Python wrote as a float: it always has a point or an
@@ -17,20 +16,7 @@ type float float64
 // MarshalJSON implements json.Marshaler. Numbers that are not finite are an
 // error: Python writes names for them that are not JSON, and nothing that is
 // measured here is one.
-func (f float) MarshalJSON() ([]byte, error) { return []byte(pythonFloat(float64(f))), nil }
-
-// pythonFloat is Python's repr: the shortest digits that read back as f, with
-// an exponent from 1e16 up and below 1e-4.
-func pythonFloat(f float64) string {
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
-}
+func (f float) MarshalJSON() ([]byte, error) { return []byte(pyjson.Float(float64(f))), nil }
 
 // encode writes v as json.dumps would; indent is "" for one line.
 func encode(v any, indent string) ([]byte, error) {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
 // readJSON reads the numbers at two places of a JSON text. Python's NaN,
@@ -20,7 +22,7 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	decoder := json.NewDecoder(bytes.NewReader(quoteSpecial(text)))
+	decoder := json.NewDecoder(bytes.NewReader(pyjson.Quote(text)))
 	decoder.UseNumber()
 	var root any
 	if err := decoder.Decode(&root); err != nil {
@@ -68,7 +70,7 @@ func numberAt(value any, pointer string) (float64, error) {
 	case json.Number:
 		return parse(v.String()), nil
 	case string:
-		if word, ok := strings.CutPrefix(v, specialPrefix); ok {
+		if word, ok := pyjson.Word(v); ok {
 			return parse(word), nil
 		}
 		return 0, fmt.Errorf("at %s the file has the text %q, which is no number", pointer, shorten(v))
@@ -93,45 +95,4 @@ func child(value any, name string) (any, bool) {
 		return v[i], true
 	}
 	return nil, false
-}
-
-// specialPrefix begins a text that stands for a number which JSON lacks. No
-// file can have it by chance: one would have to mean it.
-const specialPrefix = "\x00number:"
-
-// quoteSpecial makes texts of Python's words for numbers that JSON lacks.
-func quoteSpecial(text []byte) []byte {
-	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
-		return text
-	}
-	var out bytes.Buffer
-	inside := false // of a text
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case inside && c == '\\' && i+1 < len(text):
-			out.WriteByte(c)
-			i++
-			c = text[i]
-		case c == '"':
-			inside = !inside
-		case !inside:
-			if word := specialAt(text[i:]); word != "" {
-				out.WriteString(`"\u0000number:` + word + `"`)
-				i += len(word) - 1
-				continue
-			}
-		}
-		out.WriteByte(c)
-	}
-	return out.Bytes()
-}
-
-func specialAt(text []byte) string {
-	for _, word := range []string{"NaN", "-Infinity", "Infinity"} {
-		if bytes.HasPrefix(text, []byte(word)) {
-			return word
-		}
-	}
-	return ""
 }

@@ -1,0 +1,78 @@
+// Package pyjson is what Python's json module writes beyond JSON, or otherwise
+// than Go does: the words NaN, Infinity and -Infinity, and numbers as their
+// repr. It is no decoder: Quote makes a text that encoding/json reads.
+package pyjson
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// prefix begins a text that stands for a number which JSON lacks. No file can
+// have it by chance: one would have to mean it.
+const prefix = "\x00number:"
+
+// words are Python's for numbers that JSON lacks.
+var words = []string{"NaN", "-Infinity", "Infinity"}
+
+// Quote returns a JSON text with Python's words for numbers that JSON lacks as
+// strings that Word knows. Everything else, also what is no JSON, stays.
+func Quote(text []byte) []byte {
+	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+		return text
+	}
+	var out bytes.Buffer
+	inside := false // of a text
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inside && c == '\\' && i+1 < len(text):
+			out.WriteByte(c)
+			i++
+			c = text[i]
+		case c == '"':
+			inside = !inside
+		case !inside:
+			if word := wordAt(text[i:]); word != "" {
+				out.WriteString(`"\u0000number:` + word + `"`)
+				i += len(word) - 1
+				continue
+			}
+		}
+		out.WriteByte(c)
+	}
+	return out.Bytes()
+}
+
+func wordAt(text []byte) string {
+	for _, word := range words {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return word
+		}
+	}
+	return ""
+}
+
+// Word returns the word that a decoded string of Quote's stands for.
+func Word(s string) (word string, ok bool) { return strings.CutPrefix(s, prefix) }
+
+// Float is Python's repr of a float: the shortest digits that read back as f,
+// always with a point or an exponent, which there is from 1e16 up and below
+// 1e-4; nan, inf and -inf for what has no digits.
+func Float(f float64) string {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'f', -1, 64)), "+")
+	case a != 0 && (a < 1e-4 || a >= 1e16):
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}

@@ -1,0 +1,40 @@
+package frontier
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Status of a result. Those that are not listed count as Pending.
+type Status string
+
+const (
+	Success Status = "success" // there is a score
+	Error   Status = "error"
+	Timeout Status = "timeout"
+	Skipped Status = "skipped"
+	Pending Status = "pending" // not judged yet
+	Running Status = "running" // likewise; the batch was at it
+)
+
+// Complete reports whether a batch that goes on leaves the result alone.
+func (s Status) Complete() bool { return s == Success || s == Error || s == Timeout || s == Skipped }
+
+// Result is what one pair came to. A score may be NaN or infinite; nil is none.
+type Result struct {
+	Pair
+	Score, Unbounded *float64
+	Status           Status
+	Message          string
+	Seconds          float64 // 0 is not known
+	Timestamp        string
+	SolutionHash     string // of HashFile; "" is not known
+	ProblemHash      string // of HashDirectory; likewise
+}
+
+func sorted(results []Result) []Result {
+	return slices.SortedFunc(slices.Values(results), func(a, b Result) int { return cmp.Compare(a.ID(), b.ID()) })
+}
+
+func finite(f *float64) bool { return f != nil && !math.IsNaN(*f) && !math.IsInf(*f, 0) }
