@@ -173,6 +173,7 @@ func sampleProject(t *testing.T) string {
 	for name, text := range map[string]string{
 		"suites/nightly.hcl":                   "# nothing yet\n",
 		"token.txt":                            "value\n",
+		"nightly.txt":                          "reference:tally\nsolutions/hasty/checkpoint_1:tally\n",
 		"images/judge/Dockerfile":              "FROM scratch\n",
 		"problems/index.yaml":                  "tally:\n  title: Word tally\n  checkpoints: [checkpoint_1, checkpoint_2]\n",
 		"bench/count/config.yaml":              "entry: count.py\ncheckpoints: { one: { order: 1 } }\n",

@@ -8,15 +8,32 @@ import (
 )
 
 // matrix reads a suite's axes and returns their cells. Axes that are not
-// written hold everything there is; they follow those that are.
+// written hold everything there is; they follow those that are. A list of pairs
+// is the axis of solutions.
 func (b *block) matrix(repeat int) []Cell {
+	solutions, paired := b.paired()
+	if !paired.usable() {
+		return nil
+	}
+	if paired != isSet {
+		solutions = b.l.everySolution()
+	}
 	m := b.only("matrix")
 	if m == nil {
-		return cross(b.l.everySolution(), b.l.everyBackend(), true, repeat)
+		return cross(solutions, b.l.everyBackend(), true, repeat)
 	}
-	solutions, g := axis(m, "solution", TypeSolutions, b.l.instances.solutions)
-	if !g.usable() {
+	if !m.solutionAxis(paired == isSet) {
 		return nil
+	}
+	if paired != isSet {
+		var g given
+		switch solutions, g = axis(m, "solution", TypeSolutions, b.l.instances.solutions); g {
+		case isFailed:
+			return nil
+		case isNull:
+			m.reject("solution", "wrong-type", "Wrong type", "solution must not be null.", "")
+			return nil
+		}
 	}
 	backends, g := axis(m, "backend", TypeBackends, b.l.instances.backends)
 	if !g.usable() {
@@ -25,8 +42,25 @@ func (b *block) matrix(repeat int) []Cell {
 	if g != isSet {
 		backends = b.l.everyBackend()
 	}
-	solutionFirst := g != isSet || m.attrs["solution"].SrcRange.Start.Byte < m.attrs["backend"].SrcRange.Start.Byte
+	solutionFirst := g != isSet || paired == isSet || m.attrs["solution"].SrcRange.Start.Byte < m.attrs["backend"].SrcRange.Start.Byte
 	return cross(solutions, backends, solutionFirst, repeat)
+}
+
+// solutionAxis looks that a matrix has the axis exactly when no list of pairs
+// stands in its place.
+func (b *block) solutionAxis(paired bool) bool {
+	switch written := b.attrs["solution"] != nil; {
+	case paired && written:
+		b.reject("solution", "duplicate", "Two lists of solutions", "The suite has pairs, which say what its solutions are.", "leave out one of the two")
+	case !paired && !written:
+		b.fail(finding{
+			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
+			detail: `A matrix block needs the attribute "solution".`, hint: "solution: " + b.schema.attribute("solution").Doc,
+		})
+	default:
+		return true
+	}
+	return false
 }
 
 // cross makes the cells of two axes, the last axis fastest, repeats innermost.

@@ -12,6 +12,7 @@ func suiteSchema() BlockSchema {
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
 			{Name: "stop_after", Type: TypeInteger, Default: "0", Doc: "Cells that may fail before nothing new starts; 0 is no limit."},
+			{Name: "pairs", Type: TypeText, Doc: "File with a line SOLUTION:PROBLEM for each solution of the suite, in place of matrix.solution."},
 			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only the I-th of N parts of the cells, chosen by their names."},
 		},
 		Blocks: []BlockSchema{
@@ -19,7 +20,7 @@ func suiteSchema() BlockSchema {
 				Name: "matrix", axes: true,
 				Doc: "The axes, in the order written, the last one fastest. Without it: every solution on every backend.",
 				Attributes: []AttributeSchema{
-					{Name: "solution", Type: TypeSolutions, Required: true, Doc: "Solutions."},
+					{Name: "solution", Type: TypeSolutions, Doc: "Solutions. Required unless the suite has pairs."},
 					{Name: "backend", Type: TypeBackends, Doc: "Backends. The default is every declared one, or else local.host."},
 				},
 			},

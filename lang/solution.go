@@ -161,6 +161,7 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 		}
 	}
 	if s.Failed != "" {
+		sc.Source = b.placeOfFailed()
 		return
 	}
 	source, g := b.path("source")
@@ -174,6 +175,15 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	if info, err := os.Stat(source); err == nil {
 		b.judgeable(s.Problem, source, info)
 	}
+}
+
+// placeOfFailed is where the code would be that is not there, which lists of
+// pairs may name it by; "" when that cannot be told. Nobody reads it.
+func (b *block) placeOfFailed() string {
+	quiet := *b
+	quiet.decl = b.decl.apart(b.l.reporterFor(""))
+	source, _ := quiet.path("source")
+	return source
 }
 
 // judgeable looks whether a judge can do anything with a source.

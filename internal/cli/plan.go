@@ -24,7 +24,7 @@ func (a *app) planCommand() *cobra.Command {
   fevalgraph plan problem=kvstore
   fevalgraph plan --check --quiet`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runPlan(cmd.Context(), selection{args: args, only: f.only, not: f.not}, f, check)
+			return a.runPlan(cmd.Context(), f.selection(args), f, check)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)

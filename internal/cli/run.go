@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force            []string
-	shard                       string
+	shard, pairs                string
 	profile                     string
 	policy                      policyFlag
 }
@@ -21,6 +21,11 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
+	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
+}
+
+func (f *runFlags) selection(args []string) selection {
+	return selection{args: args, only: f.only, not: f.not, pairs: f.pairs}
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -30,8 +35,11 @@ func (a *app) runCommand() *cobra.Command {
 nodes. Results are shown, recorded, and exported.
 
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
-checkpoint, solution, backend, suite, tag, kind, repeat and verdict (of the last
-run). Commas mean and, several arguments mean or.
+checkpoint, solution, backend, suite, tag, kind, repeat, verdict (of the last
+run), and label.NAME or model, which is label.model, of the solution's labels.
+Commas mean and, several arguments mean or.
+
+`+pairsHelp+`
 
 `+policyHelp()+`
 
@@ -41,10 +49,11 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
+  fevalgraph run --pairs nightly.txt model=gpt5
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
 			if f.dryRun {
-				return a.runPlan(cmd.Context(), selection{args: args, only: f.only, not: f.not}, f, false)
+				return a.runPlan(cmd.Context(), f.selection(args), f, false)
 			}
 			if a.repeatable(args, f) {
 				if done, err := a.repeat(cmd.Context()); done || err != nil {
@@ -65,7 +74,7 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 }
 
 func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) error {
-	e, err := p.evaluation(selection{args: args, only: f.only, not: f.not}, f)
+	e, err := p.evaluation(f.selection(args), f)
 	if err != nil {
 		return err
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // selection is what a command was asked for: targets of arguments, narrowed by
-// --only and --not.
+// --only, --not and --pairs.
 type selection struct {
 	args, only, not []string
+	pairs           string // file; "" is none
 }
 
 // targets returns the nodes that a selection picks; everything when it asks
@@ -31,16 +31,24 @@ func (p *project) targets(s selection) ([]graph.ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	paired, err := p.paired(s.pairs)
+	if err != nil {
+		return nil, err
+	}
 	out := p.leftOut(not)
 	var ids []graph.ID
 	for id := range graph.ID(p.plan.Graph.Len()) {
 		n := p.plan.Graph.Node(id)
-		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (out == nil || !out[id]) {
+		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (paired == nil || paired(n)) && (out == nil || !out[id]) {
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 && p.plan.Graph.Len() > 0 {
-		return nil, noMatch("%s matches nothing; there are %s", strings.Join(slices.Concat(s.args, s.only, s.not), " "), p.whatExists())
+		asked := strings.Join(slices.Concat(s.args, s.only, s.not), " ")
+		if s.pairs != "" {
+			asked += " among the pairs of " + s.pairs
+		}
+		return nil, noMatch("%s matches nothing; there are %s", asked, p.whatExists())
 	}
 	return ids, nil
 }
@@ -66,7 +74,8 @@ func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	selector, err := graph.ParseSelector(args, plan.Axes)
+	axes := p.axes()
+	selector, err := graph.ParseSelector(args, axes.names)
 	if err != nil {
 		return nil, exit(exitUsage, err)
 	}
@@ -75,6 +84,9 @@ func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
 		return selector.Match(n.Addr, func(axis string) []string {
 			if axis == "verdict" {
 				return verdicts[verdictKey(n.Label("problem"), n.Label("checkpoint"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))]
+			}
+			if label, ok := axes.label(axis); ok {
+				return axes.labels(n, label)
 			}
 			var values []string
 			for _, l := range n.Labels {
@@ -88,7 +100,8 @@ func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
 }
 
 // verdicts maps checkpoints of the latest run to their verdicts: passed or
-// failed, and the class when they were not judged.
+// failed, pass or fail for short, and the class and status when they were not
+// judged.
 func (p *project) verdicts(args []string) map[string][]string {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil
@@ -108,9 +121,9 @@ func (p *project) verdicts(args []string) map[string][]string {
 }
 
 func verdictWords(c report.Checkpoint) []string {
-	words := []string{"failed"}
+	words := []string{"failed", "fail"}
 	if c.Passed {
-		words = []string{"passed"}
+		words = []string{"passed", "pass"}
 	}
 	if c.Class != report.Judged {
 		words = append(words, string(c.Class), string(c.Class.Status()))

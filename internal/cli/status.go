@@ -13,23 +13,27 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
+	var pairs string
 	cmd := command("status [SELECTOR...]", "Verdicts of the last run, and whether they still hold",
 		`Status shows every checkpoint of every cell with the verdict of the last run and
 whether a run would judge it anew.`,
 		`  fevalgraph status
   fevalgraph status problem=kvstore`,
-		func(cmd *cobra.Command, args []string) error { return a.runStatus(cmd.Context(), args) })
+		func(cmd *cobra.Command, args []string) error {
+			return a.runStatus(cmd.Context(), selection{args: args, pairs: pairs})
+		})
 	cmd.Args = cobra.ArbitraryArgs
+	addPairs(cmd, &pairs, "keep only the solutions that a `FILE` of pairs names")
 	return cmd
 }
 
-func (a *app) runStatus(ctx context.Context, args []string) error {
+func (a *app) runStatus(ctx context.Context, s selection) error {
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	targets, err := p.targets(selection{args: args})
+	targets, err := p.targets(s)
 	if err != nil {
 		return err
 	}
