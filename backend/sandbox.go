@@ -94,6 +94,9 @@ type Ending struct {
 	CPU    time.Duration
 	Clock  time.Duration
 	Memory int64 // bytes, the most at any time
+	// Contended says that others wanted the machine's processors as well, or
+	// that nobody knows: then Clock says little about the program.
+	Contended bool
 }
 
 // KeptFile is a file that a program left, in the store.

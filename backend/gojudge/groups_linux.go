@@ -41,6 +41,27 @@ func groups(id string) []string {
 	return found
 }
 
+// What the weight of a control group is unless somebody says otherwise, in
+// version 1 and 2. A process outside of groups weighs as much.
+var weights = []struct {
+	file        string
+	usual, most int
+}{{"cpu.shares", 1024, 262144}, {"cpu.weight", 100, 10000}}
+
+// weigh lets the programs of a server compete for processors as so many others
+// would, and not as one: on a busy machine they would all share what one gets.
+// Where that cannot be done it goes on without.
+func weigh(id string, programs int) {
+	for _, g := range groups(id) {
+		for _, w := range weights {
+			name := filepath.Join(g, w.file)
+			if _, err := os.Stat(name); err == nil {
+				_ = os.WriteFile(name, []byte(strconv.Itoa(min(programs*w.usual, w.most))), 0o644)
+			}
+		}
+	}
+}
+
 // groupPatience is how long control groups may be busy with dying processes.
 const groupPatience = 5 * time.Second
 

@@ -211,6 +211,7 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 		c.client.close()
 		return nil, err
 	}
+	weigh(p.id, parallelism)
 	return c, nil
 }
 

@@ -106,14 +106,17 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, longest+resultPatience, errNoAnswer)
 	defer cancel()
+	look := c.contention()
 	results, err := c.client.run(limited, request)
 	if err != nil {
 		return nil, err
 	}
 	defer c.clean(results)
+	contended := look()
 	ends := make([]backend.Ending, len(programs))
 	for i := range programs {
 		if ends[i], err = ending(&results[i], &programs[i]); err == nil {
+			ends[i].Contended = contended
 			err = c.collect(limited, into, &ends[i], &results[i], &programs[i])
 		}
 		if err != nil {

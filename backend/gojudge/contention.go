@@ -1,0 +1,53 @@
+package gojudge
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pressureFile is where Linux says for how long programs have waited for a
+// processor.
+const pressureFile = "/proc/pressure/cpu"
+
+// contention begins to look at how crowded the machine's processors are. The
+// function says afterwards whether, for half of the time, somebody waited for
+// one. It is true when that cannot be told, as of a machine elsewhere.
+func (c *connection) contention() func() bool {
+	unknown := func() bool { return true }
+	if c.process == nil {
+		return unknown
+	}
+	before, ok := waited()
+	if !ok {
+		return unknown
+	}
+	began := time.Now()
+	return func() bool {
+		after, ok := waited()
+		return !ok || after-before >= time.Since(began)/2
+	}
+}
+
+// waited is for how long, since the machine was started, at least one program
+// has waited for a processor.
+func waited() (time.Duration, bool) {
+	text, err := os.ReadFile(pressureFile)
+	if err != nil {
+		return 0, false
+	}
+	return someStall(string(text))
+}
+
+// someStall reads the total of a file of pressure, such as
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", in microseconds.
+func someStall(text string) (time.Duration, bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	_, total, found := strings.Cut(line, " total=")
+	if !found || !strings.HasPrefix(line, "some ") {
+		return 0, false
+	}
+	us, err := strconv.ParseInt(total, 10, 64)
+	return time.Duration(us) * time.Microsecond, err == nil
+}

@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Processor time is what a program needs; from its start to its end it may take
+// long only because a machine is busy. So a limit of time from start to end
+// stops who waits, and must not blame a program that was made to wait.
+
+const (
+	// asleep is the part of the time below which a program has hardly run. Who
+	// wants a processor gets more of it even among dozens of others.
+	asleep = 0.01
+	// longer is how much more time a program gets when its limit proves
+	// nothing.
+	longer = 8
+	// moreOf is how much more processor time it then takes at least if it is
+	// not waiting for ever, and leastMore what is more than chance.
+	moreOf    = 2
+	leastMore = 20 * time.Millisecond
+)
+
+// patient runs programs, the first of which is a solution. When that reaches
+// its limit of time from start to end while others wanted the processors as
+// well, all are run again with more of it. An error says that the machine was
+// too busy even then.
+func (b *Box) patient(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	ends, err := b.Run(ctx, programs...)
+	if err != nil || !doubtful(ends) {
+		return ends, err
+	}
+	again := make([]backend.Program, len(programs))
+	for i, p := range programs {
+		p.Limits.Clock *= longer
+		again[i] = p
+	}
+	more, err := b.Run(ctx, again...)
+	if err != nil {
+		return nil, err
+	}
+	if more[0].Status != backend.ClockLimit {
+		return more, nil
+	}
+	before, after := cpuOf(ends), cpuOf(more)
+	if more[0].Contended && after >= moreOf*before && after-before >= leastMore {
+		return nil, fmt.Errorf("it got %v of processor time in %v: the machine is too busy for a limit of %v from start to end",
+			after.Round(time.Millisecond), more[0].Clock.Round(time.Millisecond), programs[0].Limits.Clock)
+	}
+	return ends, nil // it waits for ever, and did so the first time
+}
+
+// doubtful reports whether a solution may have reached its limit because of
+// others. Whether one that talks to an interactor hardly ran says nothing:
+// each must get a processor for the other to go on. When an interactor hangs,
+// too, there is no verdict on the solution.
+func doubtful(ends []backend.Ending) bool {
+	e := ends[0]
+	switch {
+	case e.Status != backend.ClockLimit || !e.Contended:
+		return false
+	case len(ends) == 1:
+		return float64(e.CPU) >= asleep*float64(e.Clock)
+	}
+	return ends[1].Status != backend.ClockLimit && ends[1].Status != backend.CPULimit
+}
+
+func cpuOf(ends []backend.Ending) time.Duration {
+	var all time.Duration
+	for _, e := range ends {
+		all += e.CPU
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package judge
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// scripted is a sandbox in which every request ends as the next of its ends
+// says; the last one stays.
+type scripted struct {
+	ends  [][]backend.Ending
+	asked [][]backend.Program
+}
+
+func (s *scripted) Identity(context.Context) (backend.Identity, error) { return nil, nil }
+
+func (s *scripted) Run(_ context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	s.asked = append(s.asked, programs)
+	return s.ends[min(len(s.asked), len(s.ends))-1], nil
+}
+
+// Who is made to wait by a busy machine has not waited.
+func TestPatient(t *testing.T) {
+	const clock = 2 * time.Second
+	late := func(cpu time.Duration, contended bool) backend.Ending {
+		return backend.Ending{Status: backend.ClockLimit, CPU: cpu, Clock: clock, Contended: contended}
+	}
+	later := func(cpu time.Duration, contended bool) backend.Ending {
+		e := late(cpu, contended)
+		e.Clock *= longer
+		return e
+	}
+	done := backend.Ending{Status: backend.Exited, CPU: 900 * time.Millisecond, Clock: 9 * time.Second, Contended: true}
+	loops := backend.Ending{Status: backend.CPULimit, CPU: time.Second, Clock: 9 * time.Second, Contended: true}
+	for _, try := range []struct {
+		name  string
+		ends  [][]backend.Ending
+		asked int
+		want  backend.EndingStatus // "" is broken
+		took  time.Duration
+	}{
+		{"in time", [][]backend.Ending{{done}}, 1, backend.Exited, done.Clock},
+		{"waits on a machine with time to spare", [][]backend.Ending{{late(500*time.Millisecond, false)}}, 1, backend.ClockLimit, clock},
+		{"sleeps on a busy machine", [][]backend.Ending{{late(time.Millisecond, true)}}, 1, backend.ClockLimit, clock},
+		{"was held up", [][]backend.Ending{{late(500*time.Millisecond, true)}, {done}}, 2, backend.Exited, done.Clock},
+		{"loops, and was held up", [][]backend.Ending{{late(500*time.Millisecond, true)}, {loops}}, 2, backend.CPULimit, loops.Clock},
+		{"held up again", [][]backend.Ending{{late(100*time.Millisecond, true)}, {later(800*time.Millisecond, true)}}, 2, "", 0},
+		{"computes, then sleeps", [][]backend.Ending{{late(500*time.Millisecond, true)}, {later(510*time.Millisecond, true)}}, 2, backend.ClockLimit, clock},
+		{"the machine got time to spare", [][]backend.Ending{{late(100*time.Millisecond, true)}, {later(800*time.Millisecond, false)}}, 2, backend.ClockLimit, clock},
+		{"talks, and was held up", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {done, {Status: backend.Exited}}}, 2, backend.Exited, done.Clock},
+		{"does not talk", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {later(3*time.Millisecond, true), {Status: backend.Exited}}}, 2, backend.ClockLimit, clock},
+		{"talks to one that hangs", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}}, 1, backend.ClockLimit, clock},
+	} {
+		t.Run(try.name, func(t *testing.T) {
+			box := &scripted{ends: try.ends}
+			programs := make([]backend.Program, len(try.ends[0]))
+			for i := range programs {
+				programs[i].Limits.Clock = clock
+			}
+			ends, err := (&Box{Sandbox: box}).patient(t.Context(), programs...)
+			if len(box.asked) != try.asked {
+				t.Fatalf("run %d times, want %d", len(box.asked), try.asked)
+			}
+			if programs[0].Limits.Clock != clock || try.asked == 2 && box.asked[1][0].Limits.Clock != longer*clock {
+				t.Errorf("the limits are %v, then %v", programs[0].Limits.Clock, box.asked[len(box.asked)-1][0].Limits.Clock)
+			}
+			switch {
+			case try.want == "":
+				if err == nil || !strings.Contains(err.Error(), "800ms of processor time in 16s: the machine is too busy") {
+					t.Errorf("the error is %v", err)
+				}
+			case err != nil || ends[0].Status != try.want || ends[0].Clock != try.took:
+				t.Errorf("it ended as %+v, %v", ends, err)
+			}
+		})
+	}
+}
