@@ -134,8 +134,9 @@ type Exit struct {
 	Signal   string // "killed", "segmentation fault" ...; empty when it exited
 	TimedOut bool   // Timeout ended it
 	Seconds  float64
-	// HostOOM says that the kernel ran out of memory and killed something
-	// while the program ran, so that a SIGKILL cannot be blamed on it.
+	// HostOOM says that the program did not end with 0, and that the kernel ran
+	// out of memory and killed something while it ran, or a moment before, so
+	// that a SIGKILL cannot be blamed on it.
 	HostOOM bool
 	// OOM says that the session reached the memory limit of its backend and
 	// something in it was killed for that. OOMLimit is that limit, in bytes.

@@ -112,13 +112,13 @@ func (s *session) environment(env []string) []string {
 
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
-	oomBefore, began, forks := oomKills(), time.Now(), forksSinceBoot()
+	oomBefore, forksBefore, began := oomKills.before(), forks.before(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
 		return backend.Exit{}, err
 	}
 	if !s.dirty { // else something older is to be found, too
-		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forks}
+		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	timedOut := s.await(ctx, p, c.Timeout)
 	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
@@ -126,7 +126,6 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 	if err := s.end(); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	exit.HostOOM = oomKills() != oomBefore
 	if cause := context.Cause(ctx); cause != nil && !timedOut {
 		return exit, cause
 	}
@@ -138,6 +137,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
+	exit.HostOOM = exit.Code != 0 && oomKills.now() != oomBefore
 	return exit, nil
 }
 

@@ -2,9 +2,10 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -52,9 +53,43 @@ func endMarked(m mark, then since) error {
 	}
 }
 
-// killMarked looks at every process begun since then once, kills the living ones
-// that carry m and returns how many those were.
+// killMarked looks at every process begun since then, kills the living ones that
+// carry m and returns how many those were. When that is none, none is left: a
+// process that was begun by one which ended before it was looked at has a higher
+// number than all that were looked at, and so has what it begins in turn.
 func killMarked(m mark, then since) (int, error) {
+	first, last, ok := then.span()
+	if !ok {
+		return killListed(m, 0, math.MaxInt)
+	}
+	for n := 0; ; {
+		if last-first > maxProbes {
+			return killListed(m, then.pid, math.MaxInt)
+		}
+		for pid := first; pid <= last; pid++ {
+			if exists(pid) && kill(pid, m) {
+				n++
+			}
+		}
+		newest := lastNumber()
+		switch {
+		case n > 0 || newest == last:
+			return n, nil
+		case newest < last: // the numbers have gone round
+			return killListed(m, 0, math.MaxInt)
+		}
+		first, last = last+1, newest
+	}
+}
+
+// maxProbes is how many numbers are tried one by one; a list of the processes
+// takes less time than more of them.
+const maxProbes = 1 << 10
+
+// killListed does the work of killMarked for every process that there is with a
+// number from first to last. What is begun while the list is made may be missing
+// from it.
+func killListed(m mark, first, last int) (int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0, err
@@ -64,75 +99,82 @@ func killMarked(m mark, then since) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	first, last := then.numbers() // asked after the list was made: nothing in it is younger
-	self := os.Getpid()
 	n := 0
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid < first || pid > last || pid == self || !carries(pid, m) {
-			continue
-		}
-		// The handle is taken before the second look, so the number cannot
-		// pass to a stranger between look and kill.
-		p, err := os.FindProcess(pid)
-		if err != nil {
-			continue
-		}
-		if carries(pid, m) {
+		if err == nil && first <= pid && pid <= last && kill(pid, m) {
 			n++
-			_ = p.Kill() // whether it worked is what the next look shows
 		}
-		_ = p.Release()
 	}
 	return n, nil
 }
 
+// exists reports whether a process has the number, or a thread of another
+// process than this one.
+func exists(pid int) bool {
+	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) && unix.Tgkill(os.Getpid(), pid, 0) != nil
+}
+
+// kill kills the process if it lives and carries m, and reports whether it did.
+func kill(pid int, m mark) bool {
+	if pid == os.Getpid() || !carries(pid, m) {
+		return false
+	}
+	// The handle is taken before the second look, so the number cannot pass to
+	// a stranger between look and kill.
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	if !carries(pid, m) {
+		return false
+	}
+	_ = p.Kill() // whether it worked is what the next look shows
+	return true
+}
+
 // carries reports whether the process lives and carries m.
 func carries(pid int, m mark) bool {
-	dir := filepath.Join("/proc", strconv.Itoa(pid))
-	return (marksEnvironment(dir, m) || marksLimit(dir, m)) && alive(dir)
+	return (marksEnvironment(pid, m) || marksLimit(pid, m)) && alive(pid)
 }
 
-func marksEnvironment(dir string, m mark) bool {
-	env, err := os.ReadFile(filepath.Join(dir, "environ"))
-	if err != nil {
-		return false
-	}
+func marksEnvironment(pid int, m mark) (found bool) {
 	want := []byte(cookieVariable + "=" + m.cookie)
-	for variable := range bytes.SplitSeq(env, []byte{0}) {
-		if bytes.Equal(variable, want) {
-			return true
+	askProcess(pid, "environ", func(env []byte) {
+		for variable := range bytes.SplitSeq(env, []byte{0}) {
+			found = found || bytes.Equal(variable, want)
 		}
-	}
-	return false
+	})
+	return found
 }
 
-func marksLimit(dir string, m mark) bool {
-	limits, err := os.ReadFile(filepath.Join(dir, "limits"))
-	if err != nil {
-		return false
-	}
-	_, rest, found := bytes.Cut(limits, []byte("\nMax file locks"))
-	fields := bytes.Fields(rest)
-	return found && len(fields) > 0 && string(fields[0]) == strconv.FormatUint(m.limit, 10)
+func marksLimit(pid int, m mark) (found bool) {
+	askProcess(pid, "limits", func(limits []byte) {
+		_, rest, _ := bytes.Cut(limits, []byte("\nMax file locks"))
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		fields := bytes.Fields(line)
+		found = len(fields) > 0 && string(fields[0]) == strconv.FormatUint(m.limit, 10)
+	})
+	return found
 }
 
 // alive reports whether the process is more than a zombie. The first thread
 // may be a zombie while others run on.
-func alive(dir string) bool {
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
-		return false
-	}
-	// "pid (name) state ppid ... num_threads": the name may hold anything.
-	const threads = 17 // counted from state
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= threads {
-		return false
-	}
-	if state := fields[0][0]; state != 'Z' && state != 'X' {
-		return true
-	}
-	n, _ := strconv.Atoi(string(fields[threads]))
-	return n > 1
+func alive(pid int) (alive bool) {
+	askProcess(pid, "stat", func(stat []byte) {
+		// "pid (name) state ppid ... num_threads": the name may hold anything.
+		const threads = 17 // counted from state
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) <= threads {
+			return
+		}
+		if state := fields[0][0]; state != 'Z' && state != 'X' {
+			alive = true
+			return
+		}
+		n, _ := strconv.Atoi(string(fields[threads]))
+		alive = n > 1
+	})
+	return alive
 }

@@ -86,15 +86,16 @@ func (p *process) reap() error {
 	return p.cmd.Wait()
 }
 
-// oomKills returns how often the kernel, out of memory, killed something
-// since boot; 0 when it does not tell.
-func oomKills() uint64 {
-	vmstat, err := os.ReadFile("/proc/vmstat")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := bytes.Cut(vmstat, []byte("\noom_kill "))
-	digits, _, _ := bytes.Cut(rest, []byte("\n"))
-	n, _ := strconv.ParseUint(string(digits), 10, 64)
+// vmstatFile takes the kernel hundreds of microseconds to make up.
+var vmstatFile = procFile{name: "/proc/vmstat"}
+
+// oomKills are how often the kernel, out of memory, killed something since boot;
+// 0 when it does not tell.
+var oomKills = count{ask: func() (n uint64) {
+	vmstatFile.ask(func(vmstat []byte) {
+		_, rest, _ := bytes.Cut(vmstat, []byte("\noom_kill "))
+		digits, _, _ := bytes.Cut(rest, []byte("\n"))
+		n, _ = strconv.ParseUint(string(digits), 10, 64)
+	})
 	return n
-}
+}}

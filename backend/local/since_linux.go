@@ -2,9 +2,15 @@ package local
 
 import (
 	"bytes"
-	"math"
-	"os"
 	"strconv"
+	"sync"
+	"time"
+)
+
+var (
+	statFile    = procFile{name: "/proc/stat"}
+	loadFile    = procFile{name: "/proc/loadavg"}
+	numbersFile = procFile{name: "/proc/sys/kernel/pid_max"}
 )
 
 // since is a moment in the numbering of processes. The kernel hands numbers out
@@ -18,48 +24,77 @@ type since struct {
 
 // forksSinceBoot counts processes and threads, of all namespaces; 0 is
 // unknown.
-func forksSinceBoot() uint64 {
-	stat, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := bytes.Cut(stat, []byte("\nprocesses "))
-	digits, _, _ := bytes.Cut(rest, []byte("\n"))
-	n, _ := strconv.ParseUint(string(digits), 10, 64)
+func forksSinceBoot() (n uint64) {
+	statFile.ask(func(stat []byte) {
+		_, rest, _ := bytes.Cut(stat, []byte("\nprocesses "))
+		digits, _, _ := bytes.Cut(rest, []byte("\n"))
+		n, _ = strconv.ParseUint(string(digits), 10, 64)
+	})
 	return n
 }
 
-// numbers are the lowest and the highest that a process begun between s and now
-// can have. They are all there are when the numbers may have gone round since.
-func (s since) numbers() (first, last int) {
-	forks, last, most := forksSinceBoot(), lastNumber(), mostNumbers()
-	if s.pid == 0 || s.forks == 0 || forks < s.forks || most == 0 || last < s.pid || forks-s.forks >= uint64(most)/2 {
-		return 0, math.MaxInt
+// countAge is how long an answer about the whole machine may serve as one about
+// a moment before now.
+const countAge = time.Second
+
+// count is an answer about the whole machine that only ever grows.
+type count struct {
+	ask func() uint64
+
+	mu   sync.Mutex
+	last uint64
+	when time.Time
+}
+
+// before returns what was the answer at some time before now, but not long ago.
+func (c *count) before() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); c.when.IsZero() || now.Sub(c.when) > countAge {
+		c.last, c.when = c.ask(), now
 	}
-	return s.pid, last
+	return c.last
+}
+
+// now returns what is the answer.
+func (c *count) now() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last, c.when = c.ask(), time.Now()
+	return c.last
+}
+
+// forks are those of the machine. One count serves all commands that are begun
+// within a second: then more seem to have been begun since, and all processes
+// are looked at a little earlier than they would have to be.
+var forks = count{ask: forksSinceBoot}
+
+// span returns the lowest and the highest number that a process begun between s
+// and now can have; ok is false when the numbers may have gone round since.
+func (s since) span() (first, last int, ok bool) {
+	if s.pid == 0 || s.forks == 0 {
+		return 0, 0, false
+	}
+	last = lastNumber()
+	begun, most := forks.now(), mostNumbers() // asked after last: not fewer than there were then
+	if most == 0 || last < s.pid || begun < s.forks || begun-s.forks >= uint64(most)/2 {
+		return 0, 0, false
+	}
+	return s.pid, last, true
 }
 
 // lastNumber is the process number that was handed out last, in this
 // namespace; 0 is unknown.
-func lastNumber() int {
-	average, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(average)
-	if len(fields) == 0 {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(fields[len(fields)-1]))
+func lastNumber() (n int) {
+	loadFile.ask(func(average []byte) {
+		average = bytes.TrimRight(average, "\n")
+		n, _ = strconv.Atoi(string(average[bytes.LastIndexByte(average, ' ')+1:]))
+	})
 	return n
 }
 
 // mostNumbers is how many process numbers there are; 0 is unknown.
-func mostNumbers() int {
-	text, err := os.ReadFile("/proc/sys/kernel/pid_max")
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(bytes.TrimSpace(text)))
+func mostNumbers() (n int) {
+	numbersFile.ask(func(text []byte) { n, _ = strconv.Atoi(string(bytes.TrimSpace(text))) })
 	return n
 }

@@ -1,0 +1,72 @@
+package local
+
+import (
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// procFile is a file of /proc that is asked again and again. It is opened once,
+// and read with one system call: what the kernel makes up anew for each read is
+// then of one moment, and opening takes longer than most of them do.
+type procFile struct {
+	name string
+	once sync.Once
+	fd   int // -1 when it cannot be opened
+}
+
+// procBuffers hold the whole of any file that is asked.
+var procBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// ask calls answer with the file's present content, or nil when there is none.
+// The content is gone once answer has returned.
+func (p *procFile) ask(answer func(content []byte)) {
+	p.once.Do(func() {
+		fd, err := unix.Open(p.name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			fd = -1
+		}
+		p.fd = fd
+	})
+	if p.fd < 0 {
+		answer(nil)
+		return
+	}
+	buffer := procBuffers.Get().(*[64 << 10]byte)
+	defer procBuffers.Put(buffer)
+	n, err := unix.Pread(p.fd, buffer[:], 0)
+	if err != nil {
+		n = 0
+	}
+	answer(buffer[:n])
+}
+
+// askProcess calls answer with the content of a file of the process pid, or not
+// at all when there is none. The content is gone once answer has returned.
+func askProcess(pid int, file string, answer func(content []byte)) {
+	name := "/proc/" + strconv.Itoa(pid) + "/" + file
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	buffer := procBuffers.Get().(*[64 << 10]byte)
+	defer procBuffers.Put(buffer)
+	n := 0
+	for n < len(buffer) {
+		more, err := unix.Read(fd, buffer[n:])
+		if err != nil {
+			return
+		}
+		if more == 0 {
+			answer(buffer[:n])
+			return
+		}
+		n += more
+	}
+	if content, err := os.ReadFile(name); err == nil { // a huge environment
+		answer(content)
+	}
+}
