@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -52,6 +54,16 @@ func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (
 	if d.readOnly {
 		return Digest{}, ErrReadOnly
 	}
+	buffer := smallBlobs.Get().(*[smallBlob]byte)
+	defer smallBlobs.Put(buffer)
+	n, err := io.ReadFull(contextReader{ctx, r}, buffer[:])
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return d.putSmall(buffer[:n], check)
+	case err != nil:
+		return Digest{}, err
+	}
+	r = io.MultiReader(bytes.NewReader(buffer[:]), r)
 	f, err := d.createTemp("blob")
 	if err != nil {
 		return Digest{}, err
@@ -67,6 +79,26 @@ func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (
 	}
 	// No fsync: every read verifies, so what power loss tears is only lost.
 	return g, d.publish(f, d.blobPath(g), err)
+}
+
+// smallBlob is the size from which a blob is not held in memory, in bytes.
+const smallBlob = 64 << 10
+
+var smallBlobs = sync.Pool{New: func() any { return new([smallBlob]byte) }}
+
+// putSmall stores b. What is there already, such as the empty output of most
+// commands, costs no file.
+func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
+	g := SumBytes(b)
+	if check != nil {
+		if err := check(g); err != nil {
+			return Digest{}, err
+		}
+	}
+	if d.present(g) {
+		return g, nil
+	}
+	return g, d.writeFile(d.blobPath(g), b)
 }
 
 // present reports whether the blob is there and will stay for a while. A blob

@@ -70,7 +70,8 @@ type Options struct {
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
 //	ac/<2 hex>/<64 hex>    records by key
 //	tmp/                   files not yet, or no longer, visible
-//	locks/<64 hex>         one file per key whose work is running
+//	locks/keys             a byte for each key whose work is running
+//	locks/<64 hex>         the same as files, where bytes cannot be locked
 //	locks/store            see Disk.sharing
 //	VERSION                the layout
 //
@@ -79,6 +80,8 @@ type Disk struct {
 	dir      string
 	readOnly bool
 	files    files.System
+	keys     keyLocks
+	shared   shared
 }
 
 var _ Store = (*Disk)(nil)
@@ -115,6 +118,12 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 		return "", time.Time{}, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	return path, fi.ModTime(), nil
+}
+
+// Close closes the files of the locks that d took, none of which may be held any
+// more. Whoever uses d again opens them again.
+func (d *Disk) Close() error {
+	return errors.Join(d.keys.close(), d.shared.close())
 }
 
 // Dir returns the absolute path of the store's directory.

@@ -60,6 +60,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer d.Close()
 	kept := putBytes(t, d, []byte("kept"))
 	big := bytes.Repeat([]byte("x"), 1<<20)
 	if _, err := PutBytes(t.Context(), d, big); !errors.Is(err, syscall.ENOSPC) {
@@ -138,6 +139,9 @@ func TestReadOnlyMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := putBytes(t, d, []byte("x"))
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 	remount()
 	var notWritable *NotWritableError
 	if _, err := OpenDisk(dir, Options{}); !errors.As(err, &notWritable) || !errors.Is(err, syscall.EROFS) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -124,25 +125,37 @@ func TestGCTempAndLocks(t *testing.T) {
 	left := d.path(locksDir, Key{1}.String()) // by a machine that lost power
 	overwriteNew(t, left, "")
 	age(t, left, tempAge+time.Minute)
+	held := d.path(locksDir, Key{2}.String())
+	l, err := tryLockFile(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.release()
 	release, ok, err := d.Lock(t.Context(), Key{2})
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	defer release()
-	age(t, d.path(locksDir, Key{2}.String()), tempAge+time.Minute)
-	age(t, d.path(locksDir, storeLock), tempAge+time.Minute)
+	for _, path := range []string{held, d.path(locksDir, storeLock), d.path(locksDir, keysLock)} {
+		if _, err := os.Lstat(path); err == nil {
+			age(t, path, tempAge+time.Minute)
+		}
+	}
 
 	if r := collect(t, d, GCOptions{MaxBytes: -1}); r.TempFiles != 2 {
 		t.Errorf("%+v; want 2 temporary files", r)
 	}
 	files := listing(t, d.Dir())
 	for name, want := range map[string]bool{
-		"tmp/blob-1": true, "tmp/blob-2": false, "locks/store": true,
+		"tmp/blob-1": true, "tmp/blob-2": false, "locks/store": true, "locks/keys": runtime.GOOS == "linux",
 		"locks/" + Key{1}.String(): false, "locks/" + Key{2}.String(): true,
 	} {
 		if _, ok := files[name]; ok != want {
 			t.Errorf("%s is there: %v", name, ok)
 		}
+	}
+	if l, _ := tryLockFile(held); l != nil {
+		t.Error("gc broke a lock file that is held")
 	}
 	if _, ok, _ := d.Lock(t.Context(), Key{2}); ok {
 		t.Error("gc broke a lock that is held")

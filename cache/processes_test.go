@@ -163,6 +163,7 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	for _, sub := range []string{tmpDir, locksDir} {
 		left := listing(t, d.path(sub))
 		delete(left, storeLock)
+		delete(left, keysLock)
 		if len(left) != 0 {
 			t.Errorf("left in %s: %d files", sub, len(left))
 		}
