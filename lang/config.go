@@ -331,9 +331,9 @@ type Metric struct {
 
 // Export writes a suite's results to a file after a run.
 type Export struct {
-	Kind  string // json, jsonl, csv, markdown, junit, ctrf, scbench
+	Kind  string // json, jsonl, csv, markdown, junit, ctrf, scbench, frontier
 	Name  string
 	From  *Suite
-	Path  string // absolute; a directory for scbench
+	Path  string // absolute; a directory for scbench and frontier
 	Range diag.Range
 }

@@ -38,7 +38,7 @@ type cellName struct {
 func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string) error {
 	cells := map[cellName]*Cell{}
 	for _, c := range p.Cells {
-		cells[cellName{c.Problem.Name, c.Solution.Name, c.Backend.Addr(), c.Repeat}] = c
+		cells[nameOf(c)] = c
 	}
 	var runs []*scbenchRun
 	for i := range results.Cells {

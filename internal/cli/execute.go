@@ -195,8 +195,11 @@ func (p *project) export(ctx context.Context, rep *graph.Report, results *report
 }
 
 func (p *project) exportOne(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
-	if e.Kind == plan.KindSCBench {
+	switch e.Kind {
+	case plan.KindSCBench:
 		return p.plan.ExportSCBench(ctx, p.store, rep, results, e.Path)
+	case plan.KindFrontier:
+		return p.plan.ExportFrontier(results, "Evaluation Summary - "+e.From.Name, e.Path)
 	}
 	var content bytes.Buffer
 	if err := report.Write(&content, e.Kind, results, report.Options{}); err != nil {
