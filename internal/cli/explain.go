@@ -38,7 +38,7 @@ func (a *app) explainNow(ctx context.Context, arg string) error {
 		return err
 	}
 	defer p.close()
-	id, err := p.node(arg)
+	id, err := p.node(ctx, arg)
 	if err != nil {
 		return err
 	}

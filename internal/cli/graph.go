@@ -31,7 +31,7 @@ svg format needs Graphviz's dot program.`,
 				return err
 			}
 			defer p.close()
-			targets, err := p.targets(selection{args: args})
+			targets, err := p.targets(cmd.Context(), selection{args: args})
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) 
 		return err
 	}
 	defer p.close()
-	e, err := p.evaluation(s, f)
+	e, err := p.evaluation(ctx, s, f)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,15 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
 
 // runFlags are the flags of commands that evaluate.
 type runFlags struct {
 	keepGoing, failFast, dryRun bool
-	only, not, force            []string
+	only, not, force, retry     []string
 	shard, pairs                string
 	profile                     string
 	policy                      policyFlag
@@ -19,6 +23,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
+	flags.StringSliceVar(&f.retry, "retry", nil, "run again what has a `STATUS` in its last result: broken, timeout, error (with commas, or repeated)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
@@ -36,10 +41,14 @@ nodes. Results are shown, recorded, and exported.
 
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
 checkpoint, solution, backend, suite, tag, kind, repeat, verdict (of the last
-run), and label.NAME or model, which is label.model, of the solution's labels.
+result), and label.NAME or model, which is label.model, of the solution's labels.
 Commas mean and, several arguments mean or.
 
 `+pairsHelp+`
+
+With --retry, cells whose last result has one of the statuses are asked again
+although an answer is stored, which the new one replaces. Other cells are
+evaluated as ever.
 
 `+policyHelp()+`
 
@@ -50,6 +59,7 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
   fevalgraph run --pairs nightly.txt model=gpt5
+  fevalgraph run --retry broken,timeout
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
 			if f.dryRun {
@@ -74,7 +84,7 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 }
 
 func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) error {
-	e, err := p.evaluation(f.selection(args), f)
+	e, err := p.evaluation(cmd.Context(), f.selection(args), f)
 	if err != nil {
 		return err
 	}
@@ -82,15 +92,20 @@ func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) err
 }
 
 // evaluation turns flags into what evaluate needs.
-func (p *project) evaluation(s selection, f runFlags) (evaluation, error) {
+func (p *project) evaluation(ctx context.Context, s selection, f runFlags) (evaluation, error) {
 	e := evaluation{fast: f.failFast, policy: f.policy.policy, profile: f.profile}
 	var err error
-	if e.targets, err = p.targets(s); err != nil {
+	if e.targets, err = p.targets(ctx, s); err != nil {
 		return e, err
 	}
-	if e.force, err = p.matcher(f.force); err != nil {
+	if e.force, err = p.matcher(ctx, f.force); err != nil {
 		return e, err
 	}
+	again, err := p.retried(ctx, f.retry)
+	if err != nil {
+		return e, err
+	}
+	e.force = either(e.force, again)
 	if f.shard != "" {
 		return e, p.shard(&e, f.shard)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,16 +19,16 @@ type selection struct {
 
 // targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.
-func (p *project) targets(s selection) ([]graph.ID, error) {
-	wanted, err := p.matcher(s.args)
+func (p *project) targets(ctx context.Context, s selection) ([]graph.ID, error) {
+	wanted, err := p.matcher(ctx, s.args)
 	if err != nil {
 		return nil, err
 	}
-	only, err := p.matcher(s.only)
+	only, err := p.matcher(ctx, s.only)
 	if err != nil {
 		return nil, err
 	}
-	not, err := p.matcher(s.not)
+	not, err := p.matcher(ctx, s.not)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (p *project) leftOut(not func(*graph.Node) bool) []bool {
 
 // matcher returns a predicate over nodes for selector arguments; nil when
 // there are none.
-func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
+func (p *project) matcher(ctx context.Context, args []string) (func(*graph.Node) bool, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
@@ -79,7 +80,7 @@ func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
 	if err != nil {
 		return nil, exit(exitUsage, err)
 	}
-	verdicts := p.verdicts(args)
+	verdicts := p.verdicts(ctx, args)
 	return func(n *graph.Node) bool {
 		return selector.Match(n.Addr, func(axis string) []string {
 			if axis == "verdict" {
@@ -99,23 +100,16 @@ func (p *project) matcher(args []string) (func(*graph.Node) bool, error) {
 	}, nil
 }
 
-// verdicts maps checkpoints of the latest run to their verdicts: passed or
+// verdicts maps checkpoints to the verdicts of their last results: passed or
 // failed, pass or fail for short, and the class and status when they were not
-// judged.
-func (p *project) verdicts(args []string) map[string][]string {
+// judged. It is nil unless a selector speaks of verdicts.
+func (p *project) verdicts(ctx context.Context, args []string) map[string][]string {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil
 	}
 	verdicts := map[string][]string{}
-	results, _, err := p.app.pastResults(p.state, "latest")
-	if err != nil {
-		return verdicts
-	}
-	for _, cell := range results.Cells {
-		for _, c := range cell.Listed() {
-			key := verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))
-			verdicts[key] = verdictWords(c)
-		}
+	for key, c := range p.lastResults(ctx) {
+		verdicts[key] = verdictWords(c)
 	}
 	return verdicts
 }
@@ -156,11 +150,11 @@ func someOf(names []string) string {
 
 // node finds the one node that an argument means: its address, or a selector
 // that fits just one.
-func (p *project) node(arg string) (graph.ID, error) {
+func (p *project) node(ctx context.Context, arg string) (graph.ID, error) {
 	if id, ok := p.plan.Graph.Lookup(arg); ok {
 		return id, nil
 	}
-	ids, err := p.targets(selection{args: []string{arg}})
+	ids, err := p.targets(ctx, selection{args: []string{arg}})
 	if err != nil {
 		return 0, err
 	}

@@ -38,7 +38,7 @@ func (p *project) shell(ctx context.Context, arg, run string) error {
 	if !strings.Contains(arg, ":") && !strings.Contains(arg, "=") {
 		arg = "pytest:" + arg
 	}
-	id, err := p.node(arg)
+	id, err := p.node(ctx, arg)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (a *app) runShow(ctx context.Context, arg string) error {
 			return a.showFacts(solutionFacts(s))
 		}
 	}
-	id, err := p.node(arg)
+	id, err := p.node(ctx, arg)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *app) runStatus(ctx context.Context, s selection) error {
 		return err
 	}
 	defer p.close()
-	targets, err := p.targets(s)
+	targets, err := p.targets(ctx, s)
 	if err != nil {
 		return err
 	}

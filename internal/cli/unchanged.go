@@ -72,7 +72,7 @@ const usesMayBeOld = 20 * time.Minute
 // repeated from memory, and be remembered.
 func (a *app) repeatable(args []string, f runFlags) bool {
 	readOnly, err := a.cacheReadOnly()
-	return len(args)+len(f.only)+len(f.not)+len(f.force) == 0 && f.shard+f.pairs == "" && f.profile == "" && f.policy.policy == nil && !f.failFast &&
+	return len(args)+len(f.only)+len(f.not)+len(f.force)+len(f.retry) == 0 && f.shard+f.pairs == "" && f.profile == "" && f.policy.policy == nil && !f.failFast &&
 		!a.flags.verbose && !a.flags.json && err == nil && !readOnly
 }
 

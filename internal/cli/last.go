@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// lastResults are the last results of checkpoints, by verdictKey with problem,
+// checkpoint, solution, backend and repeat: those of the latest run that ended,
+// and for what it did not have, or what a later run that was killed had judged
+// already, those that are stored.
+func (p *project) lastResults(ctx context.Context) map[string]report.Checkpoint {
+	last := map[string]report.Checkpoint{}
+	ended := ""
+	if results, _, err := p.app.pastResults(p.state, "latest"); err == nil {
+		ended = results.Run
+		for i := range results.Cells {
+			cell := &results.Cells[i]
+			for _, c := range cell.Listed() {
+				last[verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))] = c
+			}
+		}
+	}
+	for _, cell := range p.plan.Cells {
+		for i := range cell.Checkpoints {
+			cc := &cell.Checkpoints[i]
+			key := verdictKey(cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name, cell.Backend.Addr(), fmt.Sprint(cell.Repeat))
+			since := ended
+			if _, known := last[key]; !known {
+				since = ""
+			}
+			if c, ok := p.storedResult(ctx, cell, cc, since); ok {
+				last[key] = c
+			}
+		}
+	}
+	return last
+}
+
+// storedResult is what a checkpoint came to by the build log, if a run after
+// since made that. What broke after its last answer has been served by no run
+// since, or the log would not say so.
+func (p *project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
+	for _, id := range p.plan.Asking(cell, cc) {
+		if e, ok := p.log.Get(p.plan.Graph.Node(id).Addr); ok && e.Broken != "" {
+			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: report.NotJudged, Message: &e.Broken}, true
+		}
+	}
+	entry, ok := p.log.Get(p.plan.Graph.Node(cc.Aggregate).Addr)
+	if !ok || !laterRun(entry.Run, since) {
+		return report.Checkpoint{}, false
+	}
+	for _, o := range entry.Outputs {
+		if o.Name != tasks.ResultOutput {
+			continue
+		}
+		var c report.Checkpoint
+		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
+		if err == nil && json.Unmarshal(content, &c) == nil {
+			return c, true
+		}
+	}
+	return report.Checkpoint{}, false
+}
+
+// laterRun reports whether a run began after another, by the second; their ids
+// begin with that. Any run is later than none.
+func laterRun(id, other string) bool {
+	second := func(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
+	return other == "" || second(id) > second(other)
+}

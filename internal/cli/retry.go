@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// retryable are the statuses that --retry knows: those of cells without a
+// verdict that another attempt may have.
+var retryable = []report.Status{report.Broken, report.TimedOut, report.Error}
+
+// retried returns a predicate over the nodes that are asked again because of
+// the last result of a checkpoint; nil when no status is given. Of what broke
+// the nodes that did are asked again, and of the others all that ran something
+// on a backend.
+func (p *project) retried(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
+	if len(statuses) == 0 {
+		return nil, nil
+	}
+	for _, s := range statuses {
+		if !slices.Contains(retryable, report.Status(s)) {
+			return nil, exit(exitUsage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+		}
+	}
+	last := p.lastResults(ctx)
+	again := map[string]bool{}
+	for _, cell := range p.plan.Cells {
+		for i := range cell.Checkpoints {
+			cc := &cell.Checkpoints[i]
+			key := verdictKey(cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name, cell.Backend.Addr(), fmt.Sprint(cell.Repeat))
+			c, known := last[key]
+			if !known || !slices.Contains(statuses, string(c.Class.Status())) {
+				continue
+			}
+			for _, id := range p.plan.Asking(cell, cc) {
+				addr := p.plan.Graph.Node(id).Addr
+				if entry, ok := p.log.Get(addr); c.Class.Status() != report.Broken || ok && entry.Broken != "" {
+					again[addr] = true
+				}
+			}
+		}
+	}
+	return func(n *graph.Node) bool { return again[n.Addr] }, nil
+}
+
+func statusNames(statuses []report.Status) string {
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ", ")
+}
+
+// either is the disjunction of predicates, any of which may be nil.
+func either(a, b func(*graph.Node) bool) func(*graph.Node) bool {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func(n *graph.Node) bool { return a(n) || b(n) }
+}

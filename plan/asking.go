@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Asking are the nodes whose work makes a checkpoint's verdict what it is: they
+// run something of the solution's on the cell's backend, while the others
+// prepare that or read what came of it. They are in topological order and
+// belong to the cell, but for the compilation that its repeats share.
+func (p *Plan) Asking(cell *Cell, cc *CellCheckpoint) []graph.ID {
+	var ids []graph.ID
+	add := func(id graph.ID) {
+		n := p.Graph.Node(id)
+		mine := n.Label("solution") == cell.Solution.Name && n.Label("backend") == cell.Backend.Addr()
+		if mine && n.Pool != inProcessPool && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range cc.Own {
+		for _, d := range p.Graph.Node(id).Deps {
+			if p.Graph.Node(d.On).Kind == KindCompile {
+				add(d.On)
+			}
+		}
+		add(id)
+	}
+	return ids
+}
