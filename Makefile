@@ -3,6 +3,7 @@
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-store   lets the disk fail under runs, SEEDS times; part of soak
+# make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
@@ -22,7 +23,7 @@ BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-store clean tools docker-up docker-down
+.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-store fuzz clean tools docker-up docker-down
 
 build:
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -82,6 +83,12 @@ soak: $(UV) soak-store
 soak-store: SEEDS ?= 10000
 soak-store:
 	FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
+
+# Fuzzes every decoder, or those whose "./package FuzzName" matches ONLY.
+fuzz: TIME ?= 10m
+fuzz: ONLY ?=
+fuzz:
+	scripts/fuzz $(TIME) '$(ONLY)'
 
 # Starts it and leaves it running, so that one package's tests can be run by hand.
 docker-up: $(UV)

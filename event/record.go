@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -25,6 +26,7 @@ const (
 	ResultsFile = "results.json"
 	sameFile    = "same.jsonl" // the events of the run that a RunSame names
 	logsDir     = "logs"
+	logSuffix   = ".log"
 	latestFile  = "latest"
 	runsDir     = "runs"
 )
@@ -43,8 +45,10 @@ type Recorder struct {
 	run   string
 	file  *os.File
 	buf   *bufio.Writer
-	err   error // of the events; there are no more after it
-	logs  error // of the logs
+	sum   hash.Hash // of the events
+	sums  sums      // of the other files
+	err   error     // of the events; there are no more after it
+	logs  error     // of the logs
 }
 
 // NewRecorder creates runs/<run>/ in the project's state directory.
@@ -57,7 +61,7 @@ func NewRecorder(state, run string) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the run record: %w", err)
 	}
-	return &Recorder{dir: dir, state: state, run: run, file: file, buf: bufio.NewWriter(file)}, nil
+	return &Recorder{dir: dir, state: state, run: run, file: file, buf: bufio.NewWriter(file), sum: sha256.New(), sums: sums{}}, nil
 }
 
 // Emit implements Sink. What happens to cached nodes is written in blocks;
@@ -66,7 +70,7 @@ func (r *Recorder) Emit(e Event) {
 	if r.err != nil {
 		return
 	}
-	if r.err = writeLine(r.buf, e); r.err != nil {
+	if r.err = writeLine(io.MultiWriter(r.buf, r.sum), e); r.err != nil {
 		return
 	}
 	if done, ok := e.(NodeDone); ok && done.State == Cached {
@@ -92,6 +96,7 @@ func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, logName(addr)), output, 0o644)
+		r.sums[logsDir+"/"+logName(addr)] = sha256.Sum256(output)
 	}
 	r.logs = errors.Join(r.logs, err)
 }
@@ -99,7 +104,7 @@ func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 // logName is a file name for any address.
 func logName(addr string) string {
 	sum := sha256.Sum256([]byte(addr))
-	return hex.EncodeToString(sum[:12]) + ".log"
+	return hex.EncodeToString(sum[:12]) + logSuffix
 }
 
 // SaveResults writes the run's results file.
@@ -107,6 +112,7 @@ func (r *Recorder) SaveResults(content []byte) error {
 	if err := renameio.WriteFile(filepath.Join(r.dir, ResultsFile), content, 0o644); err != nil {
 		return fmt.Errorf("writing the results: %w", err)
 	}
+	r.sums[ResultsFile] = sha256.Sum256(content)
 	return nil
 }
 
@@ -114,15 +120,22 @@ func (r *Recorder) SaveResults(content []byte) error {
 // which its record from then on holds the events and results; it does not matter
 // whether that one's is removed. Nothing of this run was emitted but its start.
 func (r *Recorder) Same(e RunSame) error {
-	from := filepath.Join(r.state, runsDir, e.As)
-	events := filepath.Join(from, sameFile) // when it was the same as another one
-	if _, err := os.Lstat(events); err != nil {
-		events = filepath.Join(from, EventsFile)
-	}
-	err := errors.Join(linkOrCopy(events, filepath.Join(r.dir, sameFile)),
-		linkOrCopy(filepath.Join(from, ResultsFile), filepath.Join(r.dir, ResultsFile)))
+	from := openRun(r.state, e.As)
+	known, err := from.sums()
 	if err != nil {
-		return fmt.Errorf("writing the run record: %w", err)
+		return err
+	}
+	events := sameFile // when it was the same as another one
+	if _, err := os.Lstat(filepath.Join(from.dir, events)); err != nil {
+		events = EventsFile
+	}
+	for _, f := range []struct{ name, as string }{{events, sameFile}, {ResultsFile, ResultsFile}} {
+		if err := linkOrCopy(filepath.Join(from.dir, f.name), filepath.Join(r.dir, f.as)); err != nil {
+			return fmt.Errorf("writing the run record: %w", err)
+		}
+		if sum, ok := known[f.name]; ok { // not summed again: it may be large
+			r.sums[f.as] = sum
+		}
 	}
 	r.Emit(e)
 	return nil
@@ -143,6 +156,10 @@ func linkOrCopy(from, to string) error {
 // Close finishes the record and makes its run the latest one.
 func (r *Recorder) Close() error {
 	err := errors.Join(r.err, r.logs, r.buf.Flush(), r.file.Close())
+	if err == nil {
+		r.sums[EventsFile] = [sha256.Size]byte(r.sum.Sum(nil))
+		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(), 0o644)
+	}
 	if err == nil {
 		err = renameio.WriteFile(filepath.Join(r.state, latestFile), []byte(r.run+"\n"), 0o644)
 	}
@@ -225,15 +242,16 @@ func openRun(state, id string) *Run {
 
 // Each calls fn for every event of the run, in order, until it returns false.
 // Lines that do not decode, such as one cut off by a crash, are skipped. A
-// RunSame is followed by the NodeDone events that it stands for.
+// RunSame is followed by the NodeDone events that it stands for. That the file is
+// not what was written, a *DamagedError, shows at its end.
 func (r *Run) Each(fn func(Event) bool) error {
-	return eachEvent(filepath.Join(r.dir, EventsFile), func(e Event) (bool, error) {
+	return r.eachEvent(EventsFile, func(e Event) (bool, error) {
 		same, ok := e.(RunSame)
 		if more := fn(e); !ok || !more {
 			return more, nil
 		}
 		more := true
-		err := eachEvent(filepath.Join(r.dir, sameFile), func(e Event) (bool, error) {
+		err := r.eachEvent(sameFile, func(e Event) (bool, error) {
 			if done, ok := e.(NodeDone); ok {
 				more = fn(done.served(same.As))
 			}
@@ -252,13 +270,14 @@ func (e NodeDone) served(run string) NodeDone {
 	return e
 }
 
-func eachEvent(path string, fn func(Event) (bool, error)) error {
-	file, err := os.Open(path)
+func (r *Run) eachEvent(name string, fn func(Event) (bool, error)) error {
+	file, err := os.Open(filepath.Join(r.dir, name))
 	if err != nil {
 		return fmt.Errorf("reading the run record: %w", err)
 	}
 	defer file.Close()
-	reader := bufio.NewReader(file)
+	sum := sha256.New()
+	reader := bufio.NewReader(io.TeeReader(file, sum))
 	for {
 		line, err := reader.ReadBytes('\n')
 		if e := Decode(line); e != nil {
@@ -267,7 +286,7 @@ func eachEvent(path string, fn func(Event) (bool, error)) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return r.check(name, sum.Sum(nil))
 		}
 		if err != nil {
 			return fmt.Errorf("reading the run record: %w", err)
@@ -287,15 +306,16 @@ func (r *Run) Node(addr string) (*NodeDone, error) {
 	return found, err
 }
 
-// Log returns what the node's broken attempt in this run printed.
+// Log returns what the node's broken attempt in this run printed. One that is not
+// what was written is a *DamagedError.
 func (r *Run) Log(addr string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(r.dir, logsDir, logName(addr)))
+	return r.read(logsDir + "/" + logName(addr))
 }
 
 // Results returns the run's results file; fs.ErrNotExist when the run ended
-// without.
+// without, and a *DamagedError when the file is not what was written.
 func (r *Run) Results() ([]byte, error) {
-	return os.ReadFile(filepath.Join(r.dir, ResultsFile))
+	return r.read(ResultsFile)
 }
 
 // Decode reads one line of the stream; nil when it is none that this version

@@ -21,6 +21,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // content is what commands in containers of an image can tell of it. Encoded,
@@ -49,8 +51,10 @@ func (b *Backend) content(ctx context.Context, id string) ([]byte, error) {
 	memory := ""
 	if b.opt.Facts != "" {
 		memory = filepath.Join(b.opt.Facts, groundTag("content", fmt.Sprint(contentRecipe), id)+".content")
-		if known, err := os.ReadFile(memory); err == nil && json.Valid(known) {
-			return known, nil
+		if sealed, err := os.ReadFile(memory); err == nil {
+			if known, whole := cache.Unseal(sealed); whole {
+				return known, nil
+			}
 		}
 	}
 	found, err := b.d.content(ctx, id)
@@ -58,7 +62,7 @@ func (b *Backend) content(ctx context.Context, id string) ([]byte, error) {
 		return nil, fmt.Errorf("reading image %s: %w", id, err)
 	}
 	if memory != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
-		_ = renameio.WriteFile(memory, found, 0o644) // without it the next run reads again
+		_ = renameio.WriteFile(memory, cache.Seal(found), 0o644) // without it the next run reads again
 	}
 	return found, nil
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // What containers of an image say about themselves does not change while image,
@@ -24,9 +26,10 @@ type known struct {
 
 // recall returns what was remembered, nil when nothing was, or nothing whole.
 func (b *Backend) recall(name string) *facts {
-	text, err := os.ReadFile(name)
+	sealed, err := os.ReadFile(name)
+	text, whole := cache.Unseal(sealed)
 	var k known
-	if err != nil || json.Unmarshal(text, &k) != nil || k.Version == "" {
+	if err != nil || !whole || json.Unmarshal(text, &k) != nil || k.Version == "" {
 		return nil
 	}
 	return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version, told: k.Told}
@@ -36,7 +39,7 @@ func (b *Backend) recall(name string) *facts {
 func (b *Backend) remember(name string, f *facts) {
 	text, err := json.Marshal(known{UID: f.uid, GID: f.gid, Python: f.python, Version: f.version, Told: f.told})
 	if err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = renameio.WriteFile(name, text, 0o644)
+		_ = renameio.WriteFile(name, cache.Seal(text), 0o644)
 	}
 }
 

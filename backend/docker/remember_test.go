@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -68,13 +69,22 @@ func TestRemember(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("remembered %q, %v", files, err)
 	}
-	for _, file := range files {
-		if err := os.WriteFile(file, []byte(`{"Version":`), 0o644); err != nil {
-			t.Fatal(err)
+	for name, damage := range map[string]func([]byte) []byte{
+		"torn":           func([]byte) []byte { return []byte(`{"Version":`) },
+		"another number": func(b []byte) []byte { return bytes.Replace(b, []byte("3.11.2"), []byte("3.11.3"), 1) },
+	} {
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(file, damage(content), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if n := probes(same); n != 1 {
-		t.Errorf("damaged: %d probes", n)
+		if n := probes(same); n != 1 {
+			t.Errorf("%s: %d probes", name, n)
+		}
 	}
 }
 

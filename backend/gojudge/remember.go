@@ -14,6 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // A server of ours has the compilers of this machine. What they say holds while
@@ -74,9 +75,10 @@ func recall(name string) backend.Identity {
 	if name == "" {
 		return nil
 	}
-	text, err := os.ReadFile(name)
+	sealed, err := os.ReadFile(name)
+	text, whole := cache.Unseal(sealed)
 	var known backend.Identity
-	if err != nil || json.Unmarshal(text, &known) != nil || len(known) < 2 {
+	if err != nil || !whole || json.Unmarshal(text, &known) != nil || len(known) < 2 {
 		return nil
 	}
 	return known
@@ -86,6 +88,6 @@ func recall(name string) backend.Identity {
 func remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = renameio.WriteFile(name, text, 0o644)
+		_ = renameio.WriteFile(name, cache.Seal(text), 0o644)
 	}
 }

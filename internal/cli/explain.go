@@ -108,7 +108,7 @@ func (a *app) pastNode(run *event.Run, arg string) (*event.NodeDone, error) {
 		return true
 	})
 	if err != nil {
-		return nil, exit(exitUsage, err)
+		return nil, exit(pastFault(err), err)
 	}
 	if done, ok := byAddr[arg]; ok {
 		return &done, nil

@@ -37,9 +37,16 @@ func (a *app) showLog(ctx context.Context, arg, name string, setup bool) error {
 	if err != nil {
 		return err
 	}
-	if content, err := run.Log(done.Addr); err == nil && done.State == event.Broken {
-		_, err = a.io.Out.Write(content)
-		return err
+	if done.State == event.Broken {
+		content, err := run.Log(done.Addr)
+		var damaged *event.DamagedError
+		switch {
+		case errors.As(err, &damaged):
+			return exit(exitNotJudged, err)
+		case err == nil:
+			_, err = a.io.Out.Write(content)
+			return err
+		}
 	}
 	if done.Log == "" {
 		if done.Message != "" {

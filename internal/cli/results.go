@@ -28,7 +28,7 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.
 		func(cmd *cobra.Command, args []string) error {
 			results, _, err := a.pastResults(a.projectState(), run)
 			if err != nil {
-				return exit(exitUsage, err)
+				return exit(pastFault(err), err)
 			}
 			if policy.policy != nil {
 				results = results.Under(*policy.policy)
@@ -47,6 +47,16 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.
 	return cmd
 }
 
+// pastFault is the exit code when a past run cannot be shown: what is asked for
+// may be wrong, or its record may be damaged.
+func pastFault(err error) int {
+	var damaged *event.DamagedError
+	if errors.As(err, &damaged) {
+		return exitNotJudged
+	}
+	return exitUsage
+}
+
 // pastResults reads the results of a recorded run.
 func (a *app) pastResults(state, name string) (*report.Results, *event.Run, error) {
 	run, err := event.FindRun(state, name)
@@ -56,6 +66,10 @@ func (a *app) pastResults(state, name string) (*report.Results, *event.Run, erro
 	content, err := run.Results()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
+	}
+	var damaged *event.DamagedError
+	if errors.As(err, &damaged) {
+		return nil, nil, err
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)

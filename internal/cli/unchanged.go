@@ -141,6 +141,13 @@ func (p *project) holds(ctx context.Context, u *unchanged, snapshot *cache.Snaps
 	}
 	different := errors.New("different")
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { // what is shown from memory could not be read back
+		run, err := event.FindRun(p.state, u.Run)
+		if err == nil {
+			_, err = run.Results()
+		}
+		return err
+	})
 	group.Go(func() error {
 		if snapshot.Changed(ctx) != "" {
 			return different
