@@ -1,0 +1,3 @@
+read -r answer <../answer.txt
+echo "$answer" >>"$LOG"
+echo 1
