@@ -1,8 +1,8 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
-# make soak   kills whatever can be killed under runs in containers, ROUNDS times,
-#             and a batch of PAIRS pairs ten times
+# make soak   kills whatever can be killed under runs in containers, ROUNDS times
+# make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-store   lets the disk fail under runs, SEEDS times; part of soak
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
@@ -24,7 +24,7 @@ BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-store fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
 
 build:
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -75,14 +75,16 @@ real: build $(UV) $(GOJUDGE)
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
 soak: SEED ?=
-soak: PAIRS ?= 5000
-soak: $(UV) soak-store
+soak: $(UV) soak-store soak-batch
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	$(GO) test -count=1 -timeout 0 -v -run '^TestDockerKilled$$' ./cmd/fevalgraph
-	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
 
 # What keeps the store and the build log whole, on many seeds. A seed that fails
 # says how to have it again.
+soak-batch: PAIRS ?= 5000
+soak-batch:
+	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
+
 soak-store: SEEDS ?= 10000
 soak-store:
 	FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
