@@ -34,7 +34,7 @@ func TestFunctions(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	for path, types := range map[string][]any{
 		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.RunSame{}, event.RunEnd{}, event.Change{}},
-		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, report.Count{}, report.Test{}},
+		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, report.Count{}, report.Test{}, report.Imported{}},
 	} {
 		text := readPage(t, path).text()
 		for _, v := range types {
@@ -59,7 +59,7 @@ func TestResultWords(t *testing.T) {
 	}
 	words = append(words, report.Formats()...)
 	for _, c := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.CompileError, report.NoSubmission, report.NoScore, report.CheckerFailed,
-		report.PytestFailed, report.InputError, report.NotJudged, report.NotReached} {
+		report.PytestFailed, report.InputError, report.NotJudged, report.NotReached, report.ImportedVerdict} {
 		words = append(words, string(c), string(c.Status()))
 	}
 	text := readPage(t, "results.md").text()

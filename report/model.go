@@ -61,6 +61,7 @@ type Cell struct {
 	Score          *float64          `json:"score"`
 	ScoreUnbounded *float64          `json:"score_unbounded"`
 	Message        *string           `json:"message"`
+	Imported       *Imported         `json:"imported,omitempty"` // of a cell that another tool judged
 	Checkpoints    []Checkpoint      `json:"checkpoints"`
 }
 
@@ -81,6 +82,7 @@ const (
 	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
+	ImportedVerdict Class = "imported"         // another tool's verdict, which nothing here believes unless asked to
 	NotReached      Class = "skipped"          // the run did not come to it, or the machine lacks a device that it needs
 )
 

@@ -11,6 +11,9 @@ import (
 // word is the mark of a checkpoint. Capitals say "look here" where there is
 // no colour.
 func word(c *Checkpoint) string {
+	if c.Class == ImportedVerdict {
+		return string(ImportedVerdict)
+	}
 	switch verdictOf(c) {
 	case verdictPassed:
 		return "yes"
@@ -44,7 +47,7 @@ func note(r row) string {
 		return failing(c)
 	}
 	message := text.FirstLine(r.message())
-	if c.Class == NotJudged || c.Class == NotReached {
+	if c.Class == NotJudged || c.Class == NotReached || c.Class == ImportedVerdict {
 		return message // the mark says the rest
 	}
 	switch {

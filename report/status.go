@@ -32,7 +32,7 @@ func (c Class) Status() Status {
 	switch c {
 	case Judged:
 		return Success
-	case NotReached:
+	case NotReached, ImportedVerdict:
 		return Skipped
 	case SessionTimeout:
 		return TimedOut

@@ -16,19 +16,35 @@ import (
 func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
+	var imports importFlags
 	cmd := command("results", "Results of the last run, or of a past one",
 		`Results prints the results of a recorded run; nothing is evaluated.
 
 Formats: `+strings.Join(report.Formats(), ", ")+`.
 
+With --import the results in a .state.<track>.json of Frontier-CS's batches are
+shown, too, if its hashes are those of the files here. They are no verdicts of
+this project: they have the class imported, and scores count nowhere unless
+--count-imported says so. Nothing is stored.
+
 `+policyHelp(),
 		`  fevalgraph results
   fevalgraph results --format json --run 20260102-150405-ab12cd
-  fevalgraph results --format junit > junit.xml`,
+  fevalgraph results --format junit > junit.xml
+  fevalgraph results --import batch/.state.research.json`,
 		func(cmd *cobra.Command, args []string) error {
+			if err := imports.check(); err != nil {
+				return exit(exitUsage, err)
+			}
 			results, _, err := a.pastResults(a.projectState(), run)
+			if errors.Is(err, event.ErrNoRuns) && imports.file != "" && !cmd.Flags().Changed("run") {
+				results, err = &report.Results{Schema: report.Schema}, nil
+			}
 			if err != nil {
 				return exit(pastFault(err), err)
+			}
+			if err := a.addImported(cmd.Context(), results, imports); err != nil {
+				return err
 			}
 			if policy.policy != nil {
 				results = results.Under(*policy.policy)
@@ -44,6 +60,7 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
 	policy.add(cmd, "decide what passed by this policy")
+	imports.add(cmd)
 	return cmd
 }
 

@@ -136,7 +136,8 @@ func located(text []byte, err error) error {
 	if offset < 0 {
 		return err
 	}
-	line := 1 + bytes.Count(text[:min(int(offset), len(text))], []byte("\n"))
+	read := bytes.TrimRight(text[:min(int(offset), len(text))], " \t\r\n") // what is cut off ends with its last word
+	line := 1 + bytes.Count(read, []byte("\n"))
 	return fmt.Errorf("line %d: %w", line, err)
 }
 
