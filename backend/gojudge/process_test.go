@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,6 +126,16 @@ func TestOwnServer(t *testing.T) {
 	}
 }
 
+// runs reports whether there is a process with these arguments.
+func runs(argv ...string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	want := strings.Join(argv, "\x00") + "\x00"
+	return slices.ContainsFunc(lines, func(name string) bool {
+		line, err := os.ReadFile(name)
+		return err == nil && string(line) == want
+	})
+}
+
 // A server that is killed breaks what runs, and the next request starts another.
 func TestServerKilled(t *testing.T) {
 	scratch, store := t.TempDir(), newStore(t)
@@ -142,8 +153,16 @@ func TestServerKilled(t *testing.T) {
 	}
 	first := ids(t, scratch)
 	process := server(t, scratch)
-	time.AfterFunc(300*time.Millisecond, func() { process.Kill() })
-	ends, err := box.Run(t.Context(), programOf("sleep 50"))
+	seconds := strconv.Itoa(100_000 + os.Getpid()) // nobody else sleeps so long
+	go func() {
+		for !runs("sleep", seconds) && t.Context().Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+		process.Kill()
+	}()
+	waits := programOf("sleep " + seconds)
+	waits.Limits.Clock = time.Hour
+	ends, err := box.Run(t.Context(), waits)
 	if err == nil || !strings.Contains(err.Error(), "it ended while it worked (signal: killed)") {
 		t.Errorf("got %+v, %v", ends, err)
 	}
@@ -253,7 +272,7 @@ func listen(t *testing.T, files, token string) string {
 			t.Error(err)
 		}
 	})
-	for range 200 {
+	for range 2400 {
 		if conn, err := net.Dial("tcp", address); err == nil {
 			conn.Close()
 			return address

@@ -18,6 +18,13 @@ type Result struct {
 	Cases          []Case   `json:"cases"`
 }
 
+// Judged reports whether the result is about the submission: it was judged, or
+// does not compile. Other errors are the server's own, or its problem's.
+func (r *Result) Judged() bool {
+	_, rejected := rejection(r.Error)
+	return r.Status == Done || rejected
+}
+
 // The values of Result.Status.
 const (
 	Done   = "done"

@@ -65,7 +65,7 @@ func readResults(path string) (*report.Results, error) {
 func compare(theirs *saved, ours []*report.Results, out io.Writer) *comparison {
 	c := &comparison{}
 	for i := range theirs.Submissions {
-		s := &theirs.Submissions[i]
+		s := &submission{Problem: theirs.Submissions[i].Problem, Solution: theirs.Submissions[i].Solution, Attempts: theirs.Submissions[i].judged()}
 		c.submissions++
 		c.seconds += s.Attempts[0].Seconds
 		d := compareSubmission(s, find(ours, s.Problem, s.Solution))

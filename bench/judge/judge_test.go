@@ -99,6 +99,26 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
+// A server that was too slow for its own checker has judged nothing.
+func TestSubmitUnjudged(t *testing.T) {
+	server := fakejudge.New("sum")
+	t.Cleanup(server.Close)
+	tries := 0
+	server.Judge = func(pid, lang, code string) string {
+		if tries++; tries == 1 {
+			return `{"status":"error","error":"Error: checker compile failed: Time Limit Exceeded"}`
+		}
+		return fakejudge.Ratios(pid, lang, code)
+	}
+	dir := tree(t, map[string]string{"sum/m.cpp": "1 0.5"})
+	file := filepath.Join(dir, "saved.json")
+	command(t, 0, "submit", "-server", server.URL, "-solutions", dir, "-problems", "sum", "-models", "m", "-save", file)
+	results := ours(t, "m", cell(75, test("AC", ratio(1)), test("points", ratio(0.5))))
+	if out := command(t, 0, "compare", file, results); tries != 2 || !strings.Contains(out, "1 equal") {
+		t.Errorf("handed in %d times:\n%s", tries, out)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"judge"}, {"submit"}, {"compare", "x"}, {"submit", "-nonsense"}} {
 		command(t, 2, args...)

@@ -9,7 +9,8 @@
 // stopped: what FILE has is not handed in again. But a submission with a case
 // that scored nothing, about which nothing is said, is, until there have been
 // as many attempts as -attempts says, since such servers tell a failure of
-// their own sandbox that way. With -again every submission is.
+// their own sandbox that way; so is one that the server could not judge, because
+// its compiler was too slow for a checker. With -again every submission is.
 //
 // compare compares what was saved, case by case, with one or more outputs of
 // `fevalgraph results --format json` for the same submissions: the ratio and
@@ -19,7 +20,7 @@
 // different times, or when it is of the kinds
 // that fevalgraph decides otherwise on purpose, which it names. Anything
 // unexplained, and anything that one side does not have, makes the exit code 1.
-// The wall times are of the first attempts, one after another, and of the run
+// The wall times are of the first attempts that were judged, one after another, and of the run
 // whose events are in a file.
 package main
 

@@ -141,14 +141,14 @@ func (s *submitter) run(ctx context.Context, out io.Writer) error {
 }
 
 // settled says that a submission, which may be nil, need not be handed in
-// again: it was often enough, or something is said about every case and that is
-// all that is asked.
+// again: it was often enough, or it was judged, something is said about every
+// case, and that is all that is asked.
 func (s *submission) settled(attempts int, again bool) bool {
 	if s == nil {
 		return false
 	}
 	last := s.Attempts[len(s.Attempts)-1].Result
-	return len(s.Attempts) >= attempts || !again && !slices.ContainsFunc(last.Cases, func(c lightcp.Case) bool { return c.Silent() })
+	return len(s.Attempts) >= attempts || !again && last.Judged() && !slices.ContainsFunc(last.Cases, func(c lightcp.Case) bool { return c.Silent() })
 }
 
 // judge hands one solution in.
@@ -177,6 +177,15 @@ func (s *submitter) source(problem, model string) (path, language string, err er
 		}
 	}
 	return "", "", fmt.Errorf("%s has no solution %s of %s", s.solutions, model, problem)
+}
+
+// judged are the attempts that the server judged, or all when there are none.
+func (s *submission) judged() []attempt {
+	judged := slices.DeleteFunc(slices.Clone(s.Attempts), func(a attempt) bool { return !a.Result.Judged() })
+	if len(judged) == 0 {
+		return s.Attempts
+	}
+	return judged
 }
 
 func (s *submission) describe() string {

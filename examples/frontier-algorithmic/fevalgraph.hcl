@@ -181,8 +181,13 @@ problem "algorithmic" {
     checker    = local.type == "default" ? first([try(local.config.checker, null), "chk.cc"]) : null
     interactor = local.type == "interactive" ? first([try(local.config.interactor, null), "interactor.cc"]) : null
     include    = ["../../judge/include"] # testlib.h
-    filename   = try(local.config.filename, null)
-    output     = "128MiB"
+
+    # All of testlib is in its header. The last flag drops what a checker does not
+    # use before it is optimized, which halves the time and changes no verdict.
+    checker_flags = ["-O2", "-pipe", "-std=gnu++17", "-fwhole-program"]
+
+    filename = try(local.config.filename, null)
+    output   = "128MiB"
 
     # Checkers with testlib.h come near the 10 seconds that Frontier-CS gives them.
     compile_time = "60s"
