@@ -116,20 +116,43 @@ func TestFrontierVariables(t *testing.T) {
 	}
 }
 
-// A problem that cannot be judged is a mistake of its own.
+// A problem that cannot be judged is a mistake of its own, told with its place.
 func TestFrontierMistakes(t *testing.T) {
-	cfg, found := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + frontier(t), "incomplete=true"}})
+	root := frontier(t)
+	for name, config := range map[string]string{
+		"6": "time: 2m\nsubtasks:\n  - n_cases: 0\n",
+		"7": "subtasks:\n  - n_cases: 0\n    memory: 64mb\n",
+		"8": "subtasks: []\n",
+		"9": "type: default\n",
+	} {
+		dir := filepath.Join(root, "algorithmic", "problems", name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, found := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + root, "incomplete=true"}})
 	if cfg == nil {
 		t.Fatal(found)
 	}
 	var got []string
 	for _, p := range cfg.Problems {
 		for _, d := range p.Invalid {
-			got = append(got, p.Name+": "+d.Detail)
+			got = append(got, p.Name+": "+strings.ReplaceAll(d.Detail, root+"/algorithmic/problems/", ""))
 		}
 	}
-	if len(got) != 2 || !strings.Contains(got[0], `4: `) || !strings.Contains(got[0], "2.in") || !strings.HasSuffix(got[1], "/5/config.yaml: the type leetcode cannot be judged.") {
-		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	want := []string{
+		"4: 4/testdata lacks what config.yaml names: 2.in.",
+		"5: 5/config.yaml: the type leetcode cannot be judged.",
+		"6: 6/config.yaml: the time 2m cannot be read; write such as 2s or 500ms.",
+		"7: 7/config.yaml: the memory 64mb cannot be read; write such as 256m or 1g.",
+		"8: 8/config.yaml has no subtask, so there is nothing to judge.",
+		"9: 9/config.yaml needs a list of subtasks, each with n_cases or cases.",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

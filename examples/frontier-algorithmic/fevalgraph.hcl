@@ -95,12 +95,12 @@ locals {
   }
 
   # A problem that cannot be read at all is complete: it is an error, not left out.
-  complete = {
-    for name, cases in local.cases : name => alltrue([
-      for c in flatten(cases) : fileexists("${local.files}/${name}/testdata/${c.input}") && fileexists("${local.files}/${name}/testdata/${c.output}")
-    ])
+  absent = {
+    for name, cases in local.cases : name => [
+      for file in flatten([for c in flatten(cases) : [c.input, c.output]]) : file if !fileexists("${local.files}/${name}/testdata/${file}")
+    ]
   }
-  chosen = { for name, dir in local.problems : name => dir if local.complete[name] || var.incomplete }
+  chosen = { for name, dir in local.problems : name => dir if length(local.absent[name]) == 0 || var.incomplete }
 }
 
 # first is the first value that is something, or else the last, as || in
@@ -122,21 +122,22 @@ function "answer" {
   result = fileexists("${dir}/${regexreplace(output, "\\.out$", ".ans")}") ? regexreplace(output, "\\.out$", ".ans") : output
 }
 
-# limit is a time. A number that is no text is one of nanoseconds; a text
-# without a unit is one of seconds.
+# limit is a time, null for what is none. A number that is no text is one of
+# nanoseconds; a text without a unit is one of seconds.
 function "limit" {
   params = [time]
-  result = try(time + 0 == time, false) ? "${time}ns" : join("", [
+  result = try(time + 0 == time, false) ? "${time}ns" : try(join("", [
     for part in [regex("(?i)^([0-9.]+)\\s*(ms|s|)$", time)] : "${tonumber(part[0])}${ { "" = "s", s = "s", ms = "ms" }[lower(part[1])]}"
-  ])
+  ]), null)
 }
 
-# size is an amount of memory. Without a unit it is one of bytes.
+# size is an amount of memory, null for what is none. Without a unit it is one
+# of bytes.
 function "size" {
   params = [memory]
-  result = try(memory + 0 == memory, false) ? "${memory}B" : join("", [
+  result = try(memory + 0 == memory, false) ? "${memory}B" : try(join("", [
     for part in [regex("(?i)^([0-9.]+)\\s*([kmg]|)$", memory)] : "${tonumber(part[0])}${ { "" = "B", k = "KiB", m = "MiB", g = "GiB" }[lower(part[1])]}"
-  ])
+  ]), null)
 }
 
 backend "gojudge" "box" {
@@ -160,10 +161,12 @@ problem "algorithmic" {
     subtasks = [
       for i, cases in local.cases[each.key] : {
         cases  = cases
-        time   = limit(first([try(local.config.subtasks[i].time_limit, null), try(local.config.subtasks[i].time, null), local.time]))
-        memory = size(first([try(local.config.subtasks[i].memory_limit, null), try(local.config.subtasks[i].memory, null), local.memory]))
+        time   = first([try(local.config.subtasks[i].time_limit, null), try(local.config.subtasks[i].time, null), local.time])
+        memory = first([try(local.config.subtasks[i].memory_limit, null), try(local.config.subtasks[i].memory, null), local.memory])
       }
     ]
+    times         = concat([for s in local.subtasks : s.time], [for c in flatten(local.cases[each.key]) : c.time if can(c.time)])
+    memory_limits = concat([for s in local.subtasks : s.memory], [for c in flatten(local.cases[each.key]) : c.memory if can(c.memory)])
   }
   precondition {
     condition     = contains(["default", "interactive"], local.type)
@@ -172,6 +175,22 @@ problem "algorithmic" {
   precondition {
     condition     = can(concat(local.config.subtasks)) && alltrue([for s in try(local.config.subtasks, []) : can(s.n_cases + 0) || can(concat(s.cases))])
     error_message = "${each.value}/config.yaml needs a list of subtasks, each with n_cases or cases."
+  }
+  precondition {
+    condition     = try(length(local.config.subtasks) > 0, true)
+    error_message = "${each.value}/config.yaml has no subtask, so there is nothing to judge."
+  }
+  precondition {
+    condition     = alltrue([for time in local.times : limit(time) != null])
+    error_message = "${each.value}/config.yaml: the time ${join(", ", [for time in local.times : time if limit(time) == null])} cannot be read; write such as 2s or 500ms."
+  }
+  precondition {
+    condition     = alltrue([for memory in local.memory_limits : size(memory) != null])
+    error_message = "${each.value}/config.yaml: the memory ${join(", ", [for memory in local.memory_limits : memory if size(memory) == null])} cannot be read; write such as 256m or 1g."
+  }
+  precondition {
+    condition     = length(local.absent[each.key]) == 0
+    error_message = "${each.value}/testdata lacks what config.yaml names: ${join(", ", local.absent[each.key])}."
   }
 
   judge {
@@ -201,8 +220,8 @@ problem "algorithmic" {
           content {
             input  = case.value.input
             output = case.value.output
-            time   = can(case.value.time) ? limit(case.value.time) : subtask.value.time
-            memory = can(case.value.memory) ? size(case.value.memory) : subtask.value.memory
+            time   = limit(can(case.value.time) ? case.value.time : subtask.value.time)
+            memory = size(can(case.value.memory) ? case.value.memory : subtask.value.memory)
           }
         }
       }
