@@ -67,6 +67,9 @@ func TestFrontierCompiles(t *testing.T) {
 		}
 		got = append(got, line)
 	}
+	if r := cfg.Problems[0].Reference; r == nil || filepath.Base(r.Source) != "reference.cpp" || cfg.Problems[1].Reference != nil {
+		t.Errorf("the references are %+v and %+v", r, cfg.Problems[1].Reference)
+	}
 	want := []string{
 		"1 default chk.cc, safe, as std.cc; 1.in->1.ans 1s 2s 134217728; 2.in->2.ans 1s 2s 134217728 3.in->3.ans 1s 2s 134217728",
 		"2 interactive interactor.cc, safe; 1.in->1.ans 750ms 1.5s 67108864",
@@ -182,6 +185,12 @@ func TestFrontierRuns(t *testing.T) {
 		}
 		if end := lastEvent(t, program(t, 1, run...)); end.Executed != 0 {
 			t.Errorf("%s: the second run ended with %+v", test.compat, end)
+		}
+		if test.compat == "safe" {
+			out := program(t, 0, append([]string{"validate", "--reference", "-C", dir}, run[4:]...)...)
+			if !strings.Contains(out, "1 of 1 references reach") {
+				t.Error(out)
+			}
 		}
 	}
 }

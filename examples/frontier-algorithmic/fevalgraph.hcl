@@ -193,6 +193,16 @@ problem "algorithmic" {
     error_message = "${each.value}/testdata lacks what config.yaml names: ${join(", ", local.absent[each.key])}."
   }
 
+  # Few problems ship one, and none says what it must reach: it must earn something.
+  dynamic "reference" {
+    for_each = fileset(each.value, "{reference,examples/reference}.cpp")
+    iterator = shipped
+    content {
+      source = "${each.value}/${shipped.value}"
+      score  = 0.0001
+    }
+  }
+
   judge {
     root       = each.value
     mode       = local.type
