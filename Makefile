@@ -16,6 +16,7 @@ TOOLS     := $(CURDIR)/.tools
 UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
+GOTESTSUM := $(TOOLS)/bin/gotestsum
 GOJUDGE   := $(TOOLS)/bin/go-judge
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
@@ -24,21 +25,39 @@ BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-.PHONY: build demo test check fmt vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
+# uv waits for a slow package index, and asks again.
+export UV_HTTP_TIMEOUT ?= 180
+export UV_HTTP_CONNECT_TIMEOUT ?= 60
+export UV_HTTP_RETRIES ?= 8
+export GOTESTSUM
 
-build:
+# What real needs, and the tests of these packages that check has run and that
+# have nothing real about them.
+REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./bench/gojudge ./internal/fnmatch
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestUnchangedRun|TestWhatUnsettlesAnUnchangedRun)$$
+
+.PHONY: build demo test check fmt modules vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
+
+build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE)
+tools: $(UV) $(STATIC) $(GOTESTSUM) $(GOJUDGE)
+
+# Listing what is needed downloads it.
+modules:
+	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
 
 $(STATIC): tools/go.mod tools/go.sum
-	cd tools && GOBIN=$(TOOLS)/bin $(GO) install honnef.co/go/tools/cmd/staticcheck
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install honnef.co/go/tools/cmd/staticcheck
+
+$(GOTESTSUM): tools/go.mod tools/go.sum
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install gotest.tools/gotestsum
 
 $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
-	cd tools/gojudge && GOBIN=$(TOOLS)/bin $(GO) install github.com/criyle/go-judge/cmd/go-judge
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install github.com/criyle/go-judge/cmd/go-judge
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
@@ -53,24 +72,25 @@ check: fmt vet staticcheck unit
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
 
-vet:
+vet: modules
 	$(GO) vet ./...
 
-staticcheck: $(STATIC)
+staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 
-unit:
-	$(GO) test ./...
+unit: $(GOTESTSUM) modules
+	scripts/test-again ./...
 
-race:
+# Nothing runs again here: a race that shows one time in three is a race.
+race: modules
 	$(GO) test -race ./graph/... ./cache/... ./backend/... ./event/... ./view/...
 
 # The tests that need Python, uv, a Docker daemon and go-judge; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
 # FEVALGRAPH_TEST_GOJUDGE none may skip.
-real: build $(UV) $(GOJUDGE)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) scripts/with-docker $(DOCKER) \
-	env FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) $(GO) test -count=1 -timeout 20m ./cmd/... ./examples/... ./docs/... ./backend/... ./bench/gojudge ./internal/fnmatch/...
+real: build $(UV) $(GOTESTSUM) $(GOJUDGE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
+	scripts/with-docker $(DOCKER) scripts/test-again "$(REAL)" -count=1 -timeout 60m -skip '$(SAME)'
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
