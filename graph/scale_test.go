@@ -37,7 +37,7 @@ func TestDeepFreshChain(t *testing.T) {
 	}
 	started := time.Now()
 	r := p.execute(g)
-	if took := time.Since(started); took > time.Minute || r.Cached != manyNodes {
+	if took := time.Since(started); took > 5*time.Minute || r.Cached != manyNodes {
 		t.Errorf("took %v, %d cached", took, r.Cached)
 	}
 }
@@ -55,7 +55,7 @@ func TestDeepChain(t *testing.T) {
 			t.Errorf("%d executed; cause of %d bytes", r.Executed, len(r.Status(last).Cause))
 		}
 	}
-	if took := time.Since(started); took > time.Minute {
+	if took := time.Since(started); took > 5*time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
@@ -85,7 +85,7 @@ func TestManyFreshNodes(t *testing.T) {
 	}
 	perNode := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / manyNodes
 	t.Logf("%d fresh nodes: %v, %d bytes each", manyNodes, took, perNode)
-	if took > time.Minute || perNode > 2048 {
+	if took > 5*time.Minute || perNode > 2048 {
 		t.Errorf("%d fresh nodes took %v and %d bytes each", manyNodes, took, perNode)
 	}
 	runtime.KeepAlive(r)
@@ -106,7 +106,7 @@ func TestWideNode(t *testing.T) {
 	p.execute(g)
 	value = "y"
 	r := p.execute(g)
-	if took := time.Since(started); took > time.Minute || r.Executed != n+1 {
+	if took := time.Since(started); took > 5*time.Minute || r.Executed != n+1 {
 		t.Errorf("took %v, executed %d", took, r.Executed)
 	}
 	if c := r.Status(ID(n)); len(c.Cause) > 1500 || len(c.Changes) > n+600 {

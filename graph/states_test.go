@@ -435,7 +435,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	started := time.Now()
 	r := p.executeWith(ctx, g, o)
 	wantStates(t, g, r, "sleeping interrupted", "parked interrupted")
-	if time.Since(started) > 10*time.Second {
+	if time.Since(started) > time.Minute {
 		t.Error("the run did not end")
 	}
 	if n := g.Node(parked).Task.(*step).ran.Load(); n != 0 {

@@ -73,7 +73,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 	clock.pass(75 * time.Second)
 	v.Emit(ended("gone", event.Broken, 0, "", "boom"))
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for _, want := range []string{"1/30  [", "ran 1, cached 0", "1m15s", "node-00-", "… 4 others"} {
 		for !strings.Contains(screen.String(), want) {
 			if time.Now().After(deadline) {

@@ -22,9 +22,13 @@ import (
 // Path is the PATH of the suite's commands.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// prompt is how long anything that should end at once may take on a busy
-// machine.
-const prompt = 20 * time.Second
+// prompt is how long anything that should end at once may take on a machine with
+// much else to do: it tells what hangs from what does not.
+const prompt = 3 * time.Minute
+
+// limits are tried one after the other where a program has to do something before
+// its limit is over, which on a busy machine takes as long as it takes.
+var limits = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, prompt}
 
 // Opener returns a fresh backend and the store that its inputs come from.
 type Opener func(t *testing.T) (backend.Backend, cache.Store)

@@ -80,12 +80,12 @@ func greet(l net.Listener, word string) error {
 }
 
 func ask(address string) (string, error) {
-	c, err := net.DialTimeout("tcp", address, 2*time.Second)
+	c, err := net.DialTimeout("tcp", address, prompt)
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(2 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(prompt))
 	return bufio.NewReader(c).ReadString('\n')
 }
 

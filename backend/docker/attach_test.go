@@ -77,7 +77,7 @@ func TestAttachTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	slave.Close()
-	guard := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	guard := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer guard.Stop()
 	answers := map[string]string{"ready": "one\r", "waiting": "\x03"}
 	var shown []string

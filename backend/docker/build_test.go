@@ -184,6 +184,9 @@ func TestBuildEndings(t *testing.T) {
 		t.Run(try.name, func(t *testing.T) {
 			f := newFakeDaemon(t)
 			f.on["POST /build"] = try.answer(f)
+			if try.recipe {
+				f.wait.stop = 300 * time.Millisecond // it is not being stopped
+			}
 			b := f.builder()
 			_, err := b.Build(t.Context(), backend.Recipe{Dockerfile: "Dockerfile", Text: []byte("FROM x\n"), Context: contextTree(t, b.store, map[string]string{"a": "1"})}, io.Discard)
 			var recipe *backend.SettingError

@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 	// The suite's own program needs the C library that it was linked with.
 	t.Run("mounted", func(t *testing.T) {
 		t.Parallel()
-		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE")
+		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
 	})
 	t.Run("reused", func(t *testing.T) {
 		t.Parallel()
@@ -85,7 +85,7 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 		if o.Project == "" {
 			o.Project = "test"
 		}
-		o.Run, o.Grace = t.Name(), 300*time.Millisecond
+		o.Run, o.Grace = t.Name(), time.Second
 		b := docker.New(store, d, o)
 		t.Cleanup(func() {
 			if err := b.Close(context.Background()); err != nil {

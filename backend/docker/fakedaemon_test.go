@@ -47,7 +47,8 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.wait = patience{call: time.Second, launch: time.Second, end: 300 * time.Millisecond, drain: 300 * time.Millisecond, remove: 300 * time.Millisecond, stop: 300 * time.Millisecond}
+	// Nobody waits so long but for what never comes: tests about that shorten it.
+	f.wait = patience{call: time.Minute, launch: time.Minute, end: time.Minute, drain: time.Minute, remove: time.Minute, stop: time.Minute}
 	return f
 }
 

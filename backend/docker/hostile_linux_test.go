@@ -30,7 +30,7 @@ func TestDiskFull(t *testing.T) {
 	for range 2 {
 		s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "f", Content: []byte("x")}}})
 		cmd, out := sh(`dd if=/dev/zero of=fill bs=64k 2>&1; echo x > "$HOME/more" || exit 3`), bytes.Buffer{}
-		cmd.Output, cmd.Timeout = &out, time.Minute
+		cmd.Output, cmd.Timeout = &out, guard
 		exit, err := s.Exec(t.Context(), cmd)
 		if err != nil || exit.Code != 3 || !strings.Contains(out.String(), "No space left on device") {
 			t.Errorf("got %+v, %v: %s", exit, err, out.String())

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -77,7 +76,7 @@ func TestInterference(t *testing.T) {
 			s := open(t, b, backend.Spec{})
 			ready := make(signalled)
 			cmd := sh(`echo ready; while :; do sleep 0.1; done`)
-			cmd.Output, cmd.Timeout = ready, 30*time.Second
+			cmd.Output, cmd.Timeout = ready, guard
 			done := make(chan error, 1)
 			go func() {
 				<-ready

@@ -77,6 +77,9 @@ func TestTrouble(t *testing.T) {
 			f := newFakeDaemon(t)
 			b, _ := f.backend()
 			f.on = test.on
+			if test.name == "create hangs" {
+				f.wait.call = 300 * time.Millisecond
+			}
 			if test.name == "remove fails" {
 				f.on = nil
 				f.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,12 +145,17 @@ func TestContainerTrouble(t *testing.T) {
 func TestLostDaemon(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, sessions := f.backend()
-	gone := make(chan struct{})
+	gone, started := make(chan struct{}), make(chan struct{})
+	f.on["POST /containers/x/start"] = func(w http.ResponseWriter, r *http.Request) {
+		noContent(w, r)
+		close(started)
+	}
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
 		go func() {
 			_, _ = conn.Write(stream(1, wordPrefix+wordReady+"\n"))
-			time.Sleep(50 * time.Millisecond)
+			<-started
+			time.Sleep(50 * time.Millisecond) // by now it mostly waits for the end
 			f.stop()
 			close(gone)
 		}()
@@ -157,7 +165,7 @@ func TestLostDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"program"}, Timeout: time.Minute})
-	if tool := (*backend.ToolError)(nil); !errors.As(err, &tool) || !strings.Contains(err.Error(), "lost the daemon") {
+	if tool := (*backend.ToolError)(nil); !errors.As(err, &tool) || !strings.Contains(err.Error(), "lost the daemon") && !strings.Contains(err.Error(), "no daemon answers") {
 		t.Errorf("got %+v, %v", exit, err)
 	}
 	<-gone // its connections end one by one
@@ -170,7 +178,7 @@ func TestLostDaemon(t *testing.T) {
 			t.Errorf("closing: %v", err)
 		}
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("closing took %v", took)
 	}
 	b.opt.Registry.Close()
@@ -186,6 +194,7 @@ func TestStuckDaemon(t *testing.T) {
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { // the program runs for ever
 		_, _ = f.hijack(w).Write(stream(1, wordPrefix+wordReady+"\n"))
 	}
+	f.wait.end, f.wait.drain, f.wait.remove, f.wait.stop = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
 	began := time.Now()
 	_, _, err := execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "the container did not end within 300ms of SIGKILL") {
@@ -197,11 +206,12 @@ func TestStuckDaemon(t *testing.T) {
 		t.Errorf("kill hangs: %v", err)
 	}
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
+	f.wait.launch = time.Second
 	_, _, err = execute(t.Context(), b, backend.Command{})
 	if err == nil || !strings.Contains(err.Error(), "the container did not get to the command within 1s") {
 		t.Errorf("nothing is said: %v", err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -59,7 +59,7 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	slave.Close()
-	guard := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	guard := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer guard.Stop()
 
 	if _, err := master.WriteString("one\n"); err != nil {

@@ -42,7 +42,7 @@ func opener(network backend.Network) backendtest.Opener {
 			}
 		})
 		return local.New(store, local.Options{
-			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: 300 * time.Millisecond, Network: network,
+			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: time.Second, Network: network,
 		}), store
 	}
 }

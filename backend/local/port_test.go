@@ -44,7 +44,7 @@ func (n *notes) Write(p []byte) (int, error) {
 
 func (n *notes) await(t *testing.T, text string) {
 	t.Helper()
-	for range 1000 {
+	for range 20_000 {
 		n.mu.Lock()
 		found := strings.Contains(n.b.String(), text)
 		n.mu.Unlock()
@@ -100,7 +100,7 @@ func TestWaitForPort(t *testing.T) {
 
 func awaitFile(t *testing.T, name string) {
 	t.Helper()
-	for range 1000 {
+	for range 20_000 {
 		if _, err := os.Stat(name); err == nil {
 			return
 		}

@@ -115,7 +115,7 @@ func (d *testDaemon) startBare(t *testing.T) {
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); {
 		status := exec.Command(filepath.Join("..", "..", "scripts", "docker-daemon"), "status", d.dir)
 		status.Env = d.env
 		if status.Run() == nil {

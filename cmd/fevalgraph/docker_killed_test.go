@@ -65,7 +65,7 @@ func TestDockerKilled(t *testing.T) {
 		})
 	}
 	t.Logf("hit what they aimed at: %d of %d rounds", s.hit, s.rounds)
-	if s.hit == 0 {
+	if s.hit == 0 && s.rounds == rounds { // not when one of them runs alone
 		t.Error("every run ended before it was disturbed")
 	}
 }
@@ -212,7 +212,7 @@ func (r *disturbed) kill() bool { return r.cmd.Process.Kill() == nil }
 // await waits for the end, which must be one that a run may have.
 func (r *disturbed) await() {
 	r.t.Helper()
-	const bound = 3 * time.Minute // far below that for a daemon that hangs
+	const bound = 10 * time.Minute // far below that for a daemon that hangs
 	select {
 	case <-r.done:
 	case <-time.After(bound):

@@ -274,7 +274,7 @@ func TestResolveFails(t *testing.T) {
 }
 
 func TestResolveCancelled(t *testing.T) {
-	uv := fakeUV(t, "sleep 60 & wait")
+	uv := fakeUV(t, "sleep 600 & wait")
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
@@ -282,7 +282,7 @@ func TestResolveCancelled(t *testing.T) {
 	if _, err := uv.Resolve(ctx, "p", []string{"a"}, nil); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(started); took > 30*time.Second {
+	if took := time.Since(started); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
