@@ -224,7 +224,7 @@ func testClock(t *testing.T, open SandboxOpener) {
 			break
 		}
 	}
-	if end.Status != backend.ClockLimit || end.Clock < p.Limits.Clock || end.CPU > p.Limits.Clock/2 || b.text(end.Stdout) != "before\n" {
+	if end.Status != backend.ClockLimit || end.Clock < p.Limits.Clock*9/10 || end.CPU > p.Limits.Clock/2 || b.text(end.Stdout) != "before\n" {
 		t.Errorf("got %+v", end)
 	}
 }
