@@ -79,15 +79,16 @@ staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 
 unit: $(GOTESTSUM) modules
-	scripts/test-again ./...
+	scripts/test-again ./... -timeout 60m
 
 # Nothing runs again here: a race that shows one time in three is a race.
 race: modules
-	$(GO) test -race ./graph/... ./cache/... ./backend/... ./event/... ./view/...
+	$(GO) test -race -timeout 60m ./graph/... ./cache/... ./backend/... ./event/... ./view/...
 
 # The tests that need Python, uv, a Docker daemon and go-judge; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
-# FEVALGRAPH_TEST_GOJUDGE none may skip.
+# FEVALGRAPH_TEST_GOJUDGE none may skip. The daemons end with it, also when it is
+# interrupted.
 real: build $(UV) $(GOTESTSUM) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) scripts/test-again "$(REAL)" -count=1 -timeout 60m -skip '$(SAME)'
