@@ -3,7 +3,8 @@
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
-# make soak-store   lets the disk fail under runs, SEEDS times; part of soak
+# make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
+#             on one store for HAMMER, flips bits, and collects BLOBS blobs
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
@@ -100,15 +101,20 @@ soak: $(UV) soak-store soak-batch
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	$(GO) test -count=1 -timeout 0 -v -run '^TestDockerKilled$$' ./cmd/fevalgraph
 
-# What keeps the store and the build log whole, on many seeds. A seed that fails
-# says how to have it again.
 soak-batch: PAIRS ?= 5000
 soak-batch:
 	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
 
+# What keeps the store and the build log whole, on many seeds. A seed that fails
+# says how to have it again.
 soak-store: SEEDS ?= 10000
+soak-store: HAMMER ?= 5m
+soak-store: FLIPS ?= 4
+soak-store: BLOBS ?= 1000000
 soak-store:
 	FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
+	FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStoreAndLog|TestManyBlobs)$$' ./cache
+	FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
 
 # Fuzzes every decoder, or those whose "./package FuzzName" matches ONLY.
 fuzz: TIME ?= 10m

@@ -27,9 +27,13 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "hammer":
-		err = hammer(os.Args[1], os.Args[2])
+		err = hammer(os.Args[1], os.Args[2], os.Args[3])
 	case "hold":
 		err = hold(os.Args[1])
+	case "gc":
+		err = collectStore(os.Args[1], os.Args[2])
+	case "verify":
+		err = verifyStore(os.Args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -48,14 +52,21 @@ func childProcess(t *testing.T, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// hammerVariable says for how long TestProcessesShareStoreAndLog goes on, such as
+// 5m; without it, it ends after hammerRounds.
+const hammerVariable = "FEVALGRAPH_TEST_HAMMER"
+
 const (
 	hammerRounds  = 60
+	hammerOwn     = 1000 // addresses of each in the log
 	hammerShared  = 7
 	hammerMessage = 3000 // bytes, so that the log is compacted several times
 )
 
-// hammer does what a run does, on a store and a log that others hammer too.
-func hammer(dir, id string) error {
+// hammer does what a run does, on a store and a log that others hammer too. It
+// ends when the file "end" is there, or with end "" after hammerRounds, and leaves
+// the number of its rounds in a file.
+func hammer(dir, id, end string) error {
 	ctx := context.Background()
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
 	if err != nil {
@@ -66,8 +77,17 @@ func hammer(dir, id string) error {
 		return err
 	}
 	defer l.Close()
-	for i := range hammerRounds {
-		content := bytes.Repeat([]byte{byte(i)}, 100*i)
+	i := 0
+	goesOn := func() bool {
+		if end == "" {
+			return i < hammerRounds
+		}
+		_, err := os.Stat(end)
+		return i < hammerRounds || err != nil
+	}
+	for ; goesOn(); i++ {
+		size := i % hammerRounds
+		content := bytes.Repeat([]byte{byte(size)}, 100*size)
 		g, err := PutBytes(ctx, d, content)
 		if err != nil {
 			return err
@@ -86,7 +106,10 @@ func hammer(dir, id string) error {
 		if r, err := d.Record(ctx, k); err != nil || r == nil {
 			return fmt.Errorf("round %d: record %v: %w", i, r, err)
 		}
-		own := LogEntry{Addr: id + "/" + strconv.Itoa(i), Key: k, Class: ClassDone, Run: id}
+		if err := forsake(ctx, d, fmt.Sprintf("of %s in round %d", id, i)); err != nil {
+			return err
+		}
+		own := LogEntry{Addr: id + "/" + strconv.Itoa(i%hammerOwn), Key: k, Class: ClassDone, Run: id}
 		shared := own
 		shared.Addr = "shared/" + strconv.Itoa(i%hammerShared)
 		shared.Message = string(bytes.Repeat([]byte("m"), hammerMessage))
@@ -98,6 +121,31 @@ func hammer(dir, id string) error {
 				return err
 			}
 		}
+	}
+	return os.WriteFile(filepath.Join(dir, "rounds-"+id), []byte(strconv.Itoa(i)), 0o600)
+}
+
+// forsake puts a blob, has it look as if nobody used it for a day, and reads it:
+// gc may take it at any time, but what is read is whole.
+func forsake(ctx context.Context, d *Disk, text string) error {
+	g, err := PutBytes(ctx, d, []byte(text))
+	if err != nil {
+		return err
+	}
+	old := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(d.blobPath(g), time.Time{}, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b, err := ReadBlob(ctx, d, g, -1)
+	var missing *MissingError
+	if errors.As(err, &missing) {
+		return nil
+	}
+	if err != nil || string(b) != text {
+		return fmt.Errorf("%q was read as %q: %w", text, b, err)
+	}
+	if err := os.Chtimes(d.blobPath(g), time.Time{}, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // and nobody will use it again
 	}
 	return nil
 }
@@ -124,12 +172,20 @@ func exclusively(ctx context.Context, d *Disk, k Key, owner string) error {
 }
 
 func TestProcessesShareStoreAndLog(t *testing.T) {
-	const processes, goroutines = 5, 3
-	dir := t.TempDir()
+	processes, goroutines := 5, 3
+	dir, end := t.TempDir(), ""
+	if text := os.Getenv(hammerVariable); text != "" {
+		long, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		processes, end = 8, filepath.Join(dir, "end")
+		time.AfterFunc(long, func() { _ = os.WriteFile(end, nil, 0o600) })
+	}
 	var wg sync.WaitGroup
 	for p := range processes {
 		wg.Go(func() {
-			out, err := childProcess(t, "hammer", dir, "p"+strconv.Itoa(p)).CombinedOutput()
+			out, err := childProcess(t, "hammer", dir, "p"+strconv.Itoa(p), end).CombinedOutput()
 			if err != nil {
 				t.Errorf("process %d: %v\n%s", p, err, out)
 			}
@@ -137,7 +193,7 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	}
 	for g := range goroutines {
 		wg.Go(func() {
-			if err := hammer(dir, "g"+strconv.Itoa(g)); err != nil {
+			if err := hammer(dir, "g"+strconv.Itoa(g), end); err != nil {
 				t.Errorf("goroutine %d: %v", g, err)
 			}
 		})
@@ -146,14 +202,20 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 
 	path := filepath.Join(dir, "log")
 	l := openLog(t, path)
-	if got, want := len(l.Addrs()), (processes+goroutines)*hammerRounds+hammerShared; got != want || l.Dropped() != 0 {
+	rounds, want := hammered(t, dir)
+	want += hammerShared
+	t.Logf("%d processes and %d goroutines had %d rounds", processes, goroutines, rounds)
+	if got := len(l.Addrs()); got != want || l.Dropped() != 0 {
 		t.Errorf("the log has %d addresses, dropped %d; want %d and 0", got, l.Dropped(), want)
 	}
-	if size := lstat(t, path).Size(); size > (processes+goroutines)*hammerRounds*hammerMessage/2 {
+	if size := lstat(t, path).Size(); size > int64(rounds)*hammerMessage/2 {
 		t.Errorf("the log was never compacted: %d bytes", size)
 	}
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.GC(t.Context(), GCOptions{MaxBytes: 0}); err != nil { // of what was forsaken since the last
 		t.Fatal(err)
 	}
 	report, err := d.Verify(t.Context(), false, nil)
@@ -168,6 +230,28 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 			t.Errorf("left in %s: %d files", sub, len(left))
 		}
 	}
+}
+
+// hammered adds up rounds, and addresses of the log, of all who hammered.
+func hammered(t *testing.T, dir string) (rounds, addrs int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "rounds-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds += n
+		addrs += min(n, hammerOwn)
+	}
+	return rounds, addrs
 }
 
 // hold locks a key and says so, and keeps it until it is killed.
@@ -279,4 +363,35 @@ func TestLockExcludesGoroutines(t *testing.T) {
 	if entered.Load() != 8*200 {
 		t.Errorf("entered %d times", entered.Load())
 	}
+}
+
+// collectStore and verifyStore are the processes.
+func collectStore(dir, bytes string) error {
+	room, err := strconv.ParseInt(bytes, 10, 64)
+	if err != nil {
+		return err
+	}
+	d, err := OpenDisk(dir, Options{})
+	if err != nil {
+		return err
+	}
+	r, err := d.GC(context.Background(), GCOptions{MaxBytes: room})
+	if err == nil && (r.Blobs == 0 || r.Records == 0 || r.Unreadable > 0) {
+		err = fmt.Errorf("gc: %+v", r)
+	}
+	fmt.Printf("%+v", r)
+	return err
+}
+
+func verifyStore(dir string) error {
+	d, err := OpenDisk(dir, Options{})
+	if err != nil {
+		return err
+	}
+	r, err := d.Verify(context.Background(), false, nil)
+	if err == nil && len(r.Corrupt)+len(r.Dangling) > 0 {
+		err = fmt.Errorf("verify: %d corrupt, %d dangling", len(r.Corrupt), len(r.Dangling))
+	}
+	fmt.Printf("%d blobs and %d records", r.Blobs, r.Records)
+	return err
 }
