@@ -13,7 +13,10 @@
 // for its solutions.
 //
 // The two take turns, and every other round begins with the other one, so that
-// whatever else the machine does meets both. A first, short round is not counted.
+// whatever else the machine does meets both. It does not meet them alike: control
+// groups of the Sandbox's server weigh as much as their programs, those of the
+// bare one as a single program. So a busy machine flatters the Sandbox unless
+// cpu.shares of both are set. A first, short round is not counted.
 // The last line is the ratio of all cases a second, or with -json everything as
 // one object.
 //
