@@ -101,7 +101,7 @@ func TestOwnServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry, Parallelism: 1})
+	server := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry, Parallelism: 3})
 	box := gojudge.New(server, gojudge.Options{})
 	nothingLeft(t, scratch)
 	if got := say(t, box, store, programOf("echo hello")); got != "hello\n" {
@@ -110,6 +110,15 @@ func TestOwnServer(t *testing.T) {
 	made := ids(t, scratch)
 	if groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + made[0]); len(made) != 1 || len(groups) == 0 && os.Geteuid() == 0 {
 		t.Errorf("servers %v, control groups %v", made, groups)
+	}
+	// Three programs compete for processors as three would outside of groups.
+	for file, want := range map[string]string{"cpu.shares": "3072\n", "cpu.weight": "300\n"} {
+		weights, _ := filepath.Glob("/sys/fs/cgroup/*/" + made[0] + "/" + file)
+		for _, name := range weights {
+			if got, err := os.ReadFile(name); err != nil || string(got) != want {
+				t.Errorf("%s is %q, want %q (%v)", name, got, want, err)
+			}
+		}
 	}
 	if err := server.Close(); err != nil {
 		t.Error(err)
