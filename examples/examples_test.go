@@ -76,12 +76,12 @@ func TestSCBenchCompiles(t *testing.T) {
 		}
 	}
 	want := []string{
-		"adder v1 checkpoint_1: uv run add.py, timeout 10s, session 2h0m0s, prior true",
-		"adder v1 checkpoint_2: uv run add.py, timeout 15s, session 2h0m0s, prior true",
-		"adder v1 checkpoint_3: uv run add.py, timeout 10s, session 2h0m0s, prior false",
+		"adder v1 checkpoint_1: uv run add.py, timeout 1m40s, session 2h0m0s, prior true",
+		"adder v1 checkpoint_2: uv run add.py, timeout 2m30s, session 2h0m0s, prior true",
+		"adder v1 checkpoint_3: uv run add.py, timeout 1m40s, session 2h0m0s, prior false",
 		"adder v1 checkpoint_4: uv run add.py, timeout 0s, session 2h0m0s, prior true",
-		"greeter v2 checkpoint_1: uv run greet.py, timeout 20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
-		"greeter v2 checkpoint_2: uv run greet.py, timeout 20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
+		"greeter v2 checkpoint_1: uv run greet.py, timeout 3m20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
+		"greeter v2 checkpoint_2: uv run greet.py, timeout 3m20s, session 2h0m0s, prior true, marker polite functionality, asset people people.txt",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

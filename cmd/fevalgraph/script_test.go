@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,8 +78,12 @@ func runScripts(t *testing.T, dir string, real bool) {
 		Setup: func(env *testscript.Env) error {
 			if dir == "docker" {
 				env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
-				env.Setenv("IMAGE", "fevalgraph-test/python:latest")
-				env.Setenv("FEVALGRAPH_VAR_image", env.Getenv("IMAGE"))
+				image, err := ownImage(env)
+				if err != nil {
+					return err
+				}
+				env.Setenv("IMAGE", image)
+				env.Setenv("FEVALGRAPH_VAR_image", image)
 			}
 			if dir == "gojudge" {
 				env.Setenv("GOJUDGE", os.Getenv(judgeVariable))
@@ -89,6 +94,21 @@ func runScripts(t *testing.T, dir string, real bool) {
 		Condition:          condition,
 		RequireUniqueNames: true,
 	})
+}
+
+// ownImage makes the image of a script, which is like the others' and no other's:
+// projects share what they prepare on an image, and a script that cleans up would
+// take it from those that run beside it.
+func ownImage(env *testscript.Env) (string, error) {
+	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+	image := "fevalgraph-test/of-" + strings.ReplaceAll(name, "_", "-") + ":latest"
+	build := exec.Command("docker", "build", "--quiet", "--tag", image, "-")
+	build.Stdin = strings.NewReader("FROM fevalgraph-test/python:latest\nLABEL script=" + name + "\n")
+	build.Env = append(os.Environ(), "DOCKER_BUILDKIT=0") // the daemon builds; no plugin is needed
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("making the image of %s: %w\n%s", name, err, out)
+	}
+	return image, nil
 }
 
 // condition knows [private-network], whether this machine allows any, and
