@@ -32,6 +32,9 @@ func TestConsole(t *testing.T) {
 			if len(blocks) == 0 {
 				return
 			}
+			if !*update {
+				t.Parallel() // pages have nothing in common
+			}
 			s := newSession(t, p, bin)
 			shift := 0
 			for _, b := range blocks {
