@@ -57,6 +57,8 @@ const researchCheckout = `
 -- research/problems/solo/evaluator.py --
 -- research/problems/solo/evaluate.sh --
 cat ../../execution_env/solution_env/solution.py
+-- research/problems/solo/reference.py --
+8
 -- research/problems/solo/resources/evaluate.py --
 -- research/problems/family/common/lib.sh --
 base=$(cat /work/research/family/common/base)
@@ -199,6 +201,13 @@ func TestFrontierResearchRuns(t *testing.T) {
 	results, err := report.Decode(strings.NewReader(program(t, 0, "results", "-C", dir, "--format", "json")))
 	if err != nil {
 		t.Fatal(err)
+	}
+	// Another problem's mistake is told, and no matter here.
+	if said := program(t, 2, append([]string{"run", "problem=family/broken"}, flags[:6]...)...); !strings.Contains(said, "family/broken") {
+		t.Errorf("what is wrong with family/broken is not told:\n%s", said)
+	}
+	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references reach their score\n") {
+		t.Errorf("validate --reference says\n%s", said)
 	}
 	want := map[string]string{
 		"family/deep/one/both": "success 148", "family/deep/one/gpt5.1": "success 147", "family/deep/one/grok4": "error 0",

@@ -8,6 +8,7 @@
 # its parents keep in a directory called common are laid beside it, as there. A
 # solution is research/solutions/<problem>/<model>.py, or <model>_<n>.py for a
 # further attempt; <model>.FAILED in its place says that the model gave none.
+# A reference.py beside a grader is what `fevalgraph validate --reference` judges.
 
 variable "root" {
   type        = string
@@ -149,6 +150,16 @@ problem "research" {
     }
   }
 
+  # None says what it must reach: it must earn something.
+  dynamic "reference" {
+    for_each = fileset(local.path, "reference.py")
+    iterator = shipped
+    content {
+      source = "${local.path}/${shipped.value}"
+      score  = 0.0001
+    }
+  }
+
   resources {
     accelerators = try(tostring(local.resources.accelerators), local.gpu ? "L4:1" : null)
     cloud        = try(tostring(local.resources.cloud), null)
@@ -187,8 +198,43 @@ suite "research" {
   }
 }
 
+function "mean" {
+  params = [numbers]
+  result = length(numbers) == 0 ? null : sum(numbers) / length(numbers)
+}
+
+# Scores are those of what was judged, cut to 0 to 100 as Frontier-CS counts them;
+# unbounded ones are as they are.
 result "models" {
   from     = suite.research
   group_by = ["model"]
-  metric "problems" { value = length(self.checkpoints) }
+
+  metric "solutions" { value = self.cells }
+  metric "judged" { value = self.cells_success }
+  metric "score" {
+    value  = mean([for c in self.checkpoints : max(0, min(100, c.score)) if c.class == "judged" && c.score != null])
+    format = "%.3f"
+  }
+  metric "unbounded" {
+    value  = mean([for c in self.checkpoints : c.score_unbounded if c.class == "judged" && c.score_unbounded != null])
+    format = "%.3f"
+  }
+  sort = ["-score", "model"]
+}
+
+result "problems" {
+  from     = suite.research
+  group_by = ["problem"]
+
+  metric "solutions" { value = self.cells }
+  metric "judged" { value = self.cells_success }
+  metric "score" {
+    value  = mean([for c in self.checkpoints : max(0, min(100, c.score)) if c.class == "judged" && c.score != null])
+    format = "%.3f"
+  }
+  metric "unbounded" {
+    value  = mean([for c in self.checkpoints : c.score_unbounded if c.class == "judged" && c.score_unbounded != null])
+    format = "%.3f"
+  }
+  sort = ["problem"]
 }
