@@ -324,7 +324,10 @@ type Result struct {
 // Metric is one column of a Result.
 type Metric struct {
 	Name   string
-	Value  *Expr
+	Value  *Expr // or
+	PassAt int   // a number of attempts, or
+	BestOf int   // likewise, or
+	Elo    bool  // a rating
 	Format string
 	Range  diag.Range
 }

@@ -17,7 +17,7 @@ func (l *loader) evaluateResult(d *decl) {
 	columns := slices.Clone(r.GroupBy)
 	for _, m := range metrics {
 		metric := Metric{Name: m.label(), Range: convertRange(m.header)}
-		metric.Value = m.expression("value")
+		m.measured(&metric)
 		metric.Format, _ = m.text("format")
 		r.Metrics = append(r.Metrics, metric)
 		columns = append(columns, metric.Name)
@@ -30,6 +30,27 @@ func (l *loader) evaluateResult(d *decl) {
 		}
 	}
 	d.made = r
+}
+
+// measured reads which one of the ways to a value a metric takes.
+func (b *block) measured(m *Metric) {
+	m.Value = b.expression("value")
+	m.PassAt, _ = b.integer("pass_at", 1)
+	m.BestOf, _ = b.integer("best_of", 1)
+	m.Elo, _ = b.truth("elo")
+	ways := 0
+	for _, has := range []bool{m.Value != nil, m.PassAt > 0, m.BestOf > 0, m.Elo} {
+		if has {
+			ways++
+		}
+	}
+	if ways == 1 || ways == 0 && b.decl.failed {
+		return
+	}
+	b.fail(finding{
+		code: "bad-value", summary: "Metric without its one value", rng: b.header,
+		detail: "A metric has exactly one of value, pass_at, best_of and elo.", hint: `write value = self.score, or elo = true`,
+	})
 }
 
 func (l *loader) evaluateExport(d *decl) {

@@ -51,7 +51,10 @@ func resultSchema() BlockSchema {
 			Name: "metric", Labels: []string{"name"}, Repeats: true,
 			Doc: "A column.",
 			Attributes: []AttributeSchema{
-				{Name: "value", Type: TypeExpression, Required: true, scope: "self", Doc: "Its value, over self."},
+				{Name: "value", Type: TypeExpression, scope: "self", Doc: "Its value, over self."},
+				{Name: "pass_at", Type: TypeInteger, Doc: "In place of value: the share of problems that at least one of so many attempts is expected to solve, and its interval."},
+				{Name: "best_of", Type: TypeInteger, Doc: "In place of value: the mean over problems of the best score that so many attempts are expected to have, and its interval."},
+				{Name: "elo", Type: TypeBool, Default: "false", Doc: "In place of value: a rating of the rows by the problems that they have in common."},
 				{Name: "format", Type: TypeText, Default: `""`, Doc: "A format such as \"%.1f\"."},
 			},
 		}},

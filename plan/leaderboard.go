@@ -39,33 +39,42 @@ func (p *Plan) Leaderboards(results *report.Results) ([]Leaderboard, error) {
 
 // boardRow is one group of cells with its evaluated metrics.
 type boardRow struct {
-	group   []string
-	metrics []cty.Value
+	group     []string
+	metrics   []cty.Value
+	intervals []interval // of metrics that have one
 }
 
-func leaderboard(r *lang.Result, cells []report.Cell) (Leaderboard, error) {
+func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 	b := Leaderboard{Name: r.Name, Header: slices.Clone(r.GroupBy)}
 	for _, m := range r.Metrics {
 		b.Header = append(b.Header, m.Name)
+		if m.PassAt+m.BestOf > 0 {
+			b.Header = append(b.Header, m.Name+intervalHeader)
+		}
 	}
-	groups, order, err := groupCells(r, cells)
+	groups, order, err := groupCells(r, all)
 	if err != nil {
 		return b, err
 	}
 	var rows []boardRow
-	for _, key := range order {
-		row := boardRow{group: axisValues(r.GroupBy, &groups[key][0])}
-		self := groupValue(groups[key])
+	cells := make([][]report.Cell, len(order))
+	for i, key := range order {
+		cells[i] = groups[key]
+	}
+	ratings := ratingsOf(r, cells)
+	for i := range order {
+		row := boardRow{group: axisValues(r.GroupBy, &cells[i][0])}
+		self := groupValue(cells[i])
 		for _, m := range r.Metrics {
-			v, diags := m.Value.Eval(self)
-			if diags.HasErrors() {
-				return b, diags
+			v, within, err := metricValue(m, self, cells[i], ratings[i])
+			if err != nil {
+				return b, err
 			}
-			row.metrics = append(row.metrics, v)
+			row.metrics, row.intervals = append(row.metrics, v), append(row.intervals, within)
 		}
 		rows = append(rows, row)
 	}
-	sortRows(rows, r, b.Header)
+	sortRows(rows, r)
 	for _, row := range rows {
 		line := slices.Clone(row.group)
 		for i, v := range row.metrics {
@@ -75,6 +84,9 @@ func leaderboard(r *lang.Result, cells []report.Cell) (Leaderboard, error) {
 				return b, fmt.Errorf("metric %q: the format %q does not fit its value: %s", m.Name, m.Format, text)
 			}
 			line = append(line, text)
+			if m.PassAt+m.BestOf > 0 {
+				line = append(line, row.intervals[i].text(m.Format))
+			}
 		}
 		b.Rows = append(b.Rows, line)
 	}
@@ -111,28 +123,21 @@ func groupCells(r *lang.Result, cells []report.Cell) (map[string][]report.Cell, 
 func axisValues(axes []string, c *report.Cell) []string {
 	values := make([]string, len(axes))
 	for i, axis := range axes {
-		switch axis {
-		case "problem":
-			values[i] = c.Problem
-		case "solution":
-			values[i] = c.Solution
-		case "backend":
-			values[i] = c.Backend
-		default:
-			values[i] = c.Labels[axis]
-		}
+		values[i] = c.On(axis)
 	}
 	return values
 }
 
 // groupValue is a set of cells as metrics see it: self.core.passed and the
 // like summed over all checkpoints, self.checkpoints, self.cells, and self.score,
-// the mean over the cells that have one.
+// the mean over the cells that have one; self.bounded and self.unbounded sum up
+// the same scores, the former clamped.
 func groupValue(cells []report.Cell) cty.Value {
 	sum := report.GroupCounts{}
 	var checkpoints []cty.Value
 	statuses := map[report.Status]int{}
 	scored, score, unbounded := 0, 0.0, 0.0
+	notFinite, solved := 0, 0
 	for i := range cells {
 		if cells[i].Score != nil && cells[i].ScoreUnbounded != nil {
 			scored++
@@ -140,6 +145,12 @@ func groupValue(cells []report.Cell) cty.Value {
 			unbounded += *cells[i].ScoreUnbounded
 		}
 		statuses[cells[i].Status]++
+		if cells[i].NotFinite() {
+			notFinite++
+		}
+		if cells[i].Solved() {
+			solved++
+		}
 		for _, c := range graded(&cells[i]) {
 			for _, g := range report.Groups {
 				n := sum[g]
@@ -159,6 +170,8 @@ func groupValue(cells []report.Cell) cty.Value {
 		attrs["score"] = cty.NumberFloatVal(score / float64(scored))
 		attrs["score_unbounded"] = cty.NumberFloatVal(unbounded / float64(scored))
 	}
+	attrs["bounded"], attrs["unbounded"] = summaryValue(report.ScoreSummary(cells)), summaryValue(report.UnboundedSummary(cells))
+	attrs["not_finite"], attrs["solved"] = cty.NumberIntVal(int64(notFinite)), cty.NumberIntVal(int64(solved))
 	attrs["problem"] = cty.StringVal(cells[0].Problem)
 	attrs["solution"] = cty.StringVal(cells[0].Solution)
 	attrs["backend"] = cty.StringVal(cells[0].Backend)
@@ -185,7 +198,11 @@ func graded(c *report.Cell) []report.Checkpoint {
 
 // sortRows orders rows by the columns of sort, "-" before a name for
 // descending; ties keep the order of the results.
-func sortRows(rows []boardRow, r *lang.Result, header []string) {
+func sortRows(rows []boardRow, r *lang.Result) {
+	header := slices.Clone(r.GroupBy)
+	for _, m := range r.Metrics {
+		header = append(header, m.Name)
+	}
 	slices.SortStableFunc(rows, func(a, b boardRow) int {
 		for _, key := range r.Sort {
 			name, descending := strings.CutPrefix(key, "-")

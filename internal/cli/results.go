@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,8 @@ func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
 	var imports importFlags
+	var by []string
+	var at []int
 	cmd := command("results", "Results of the last run, or of a past one",
 		`Results prints the results of a recorded run; nothing is evaluated.
 
@@ -27,11 +31,18 @@ shown, too, if its hashes are those of the files here. They are no verdicts of
 this project: they have the class imported, and scores count nowhere unless
 --count-imported says so. Nothing is stored.
 
+With --by, cells are summed up by what they have on some axes: how many are
+solved, and mean, minimum and maximum of their scores; what k attempts at a
+problem are expected to come to, for each k of --at. Axes are problem, solution,
+backend and labels of solutions. Formats are then `+strings.Join(report.StandingFormats(), ", ")+`.
+
 `+policyHelp(),
 		`  fevalgraph results
   fevalgraph results --format json --run 20260102-150405-ab12cd
   fevalgraph results --format junit > junit.xml
-  fevalgraph results --import batch/.state.research.json`,
+  fevalgraph results --import batch/.state.research.json
+  fevalgraph results --by model --at 1,5
+  fevalgraph results --by problem --format csv`,
 		func(cmd *cobra.Command, args []string) error {
 			if err := imports.check(); err != nil {
 				return exit(exitUsage, err)
@@ -52,6 +63,9 @@ this project: they have the class imported, and scores count nowhere unless
 			if a.flags.json && !cmd.Flags().Changed("format") {
 				format = "json"
 			}
+			if len(by) > 0 {
+				return a.standings(results, by, at, format)
+			}
 			if err := report.Write(a.io.Out, format, results, report.Options{Color: a.color(), Verbose: a.flags.verbose}); err != nil {
 				return exit(exitUsage, err)
 			}
@@ -59,9 +73,37 @@ this project: they have the class imported, and scores count nowhere unless
 		})
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
+	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
+	cmd.Flags().IntSliceVar(&at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	policy.add(cmd, "decide what passed by this policy")
 	imports.add(cmd)
 	return cmd
+}
+
+// standings prints results summed up by axes, which some cell must have.
+func (a *app) standings(results *report.Results, by []string, at []int, format string) error {
+	for _, axis := range by {
+		known := slices.Contains([]string{"problem", "solution", "backend"}, axis) || len(results.Cells) == 0
+		var labels []string
+		for i := range results.Cells {
+			_, has := results.Cells[i].Labels[axis]
+			known = known || has
+			labels = slices.AppendSeq(labels, maps.Keys(results.Cells[i].Labels))
+		}
+		if !known {
+			slices.Sort(labels)
+			return exit(exitUsage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
+		}
+	}
+	for _, k := range at {
+		if k < 1 {
+			return exit(exitUsage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
+		}
+	}
+	if err := report.WriteStandings(a.io.Out, format, results, by, at, report.Options{}); err != nil {
+		return exit(exitUsage, err)
+	}
+	return nil
 }
 
 // pastFault is the exit code when a past run cannot be shown: what is asked for

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/statistics"
+)
+
+// intervalHeader ends the name of a column with intervals.
+const intervalHeader = " 95%"
+
+// interval is what a metric's value lies in with some confidence; the zero
+// interval is none.
+type interval struct {
+	known     bool
+	low, high float64
+}
+
+// text is "[0.48, 0.75]"; format is that of the metric.
+func (i interval) text(format string) string {
+	if !i.known {
+		return "-"
+	}
+	return fmt.Sprintf("[%s, %s]", metricText(cty.NumberFloatVal(i.low), format), metricText(cty.NumberFloatVal(i.high), format))
+}
+
+// metricValue is a metric over the cells of a row, which expressions see as self.
+func metricValue(m lang.Metric, self cty.Value, cells []report.Cell, rating float64) (cty.Value, interval, error) {
+	switch {
+	case m.PassAt > 0:
+		v, i := estimated(report.PassAt(cells, m.PassAt))
+		return v, i, nil
+	case m.BestOf > 0:
+		v, i := estimated(report.BestOf(cells, m.BestOf))
+		return v, i, nil
+	case m.Elo && math.IsNaN(rating):
+		return cty.NullVal(cty.Number), interval{}, nil
+	case m.Elo:
+		return cty.NumberFloatVal(rating), interval{}, nil
+	}
+	v, diags := m.Value.Eval(self)
+	if diags.HasErrors() {
+		return v, interval{}, diags
+	}
+	return v, interval{}, nil
+}
+
+func estimated(e statistics.Estimate) (cty.Value, interval) {
+	if !e.Known {
+		return cty.NullVal(cty.Number), interval{}
+	}
+	return cty.NumberFloatVal(e.Value), interval{e.Bounded, e.Low, e.High}
+}
+
+// ratingsOf rates rows when a metric asks for it.
+func ratingsOf(r *lang.Result, rows [][]report.Cell) []float64 {
+	if !slices.ContainsFunc(r.Metrics, func(m lang.Metric) bool { return m.Elo }) {
+		return make([]float64, len(rows))
+	}
+	return report.Ratings(rows)
+}
+
+// summaryValue is a summary of scores as metrics see it: mean, min and max are
+// null where there are none.
+func summaryValue(s statistics.Summary) cty.Value {
+	null := cty.NullVal(cty.Number)
+	attrs := map[string]cty.Value{"n": cty.NumberIntVal(int64(s.N)), "mean": null, "min": null, "max": null}
+	if s.N > 0 {
+		attrs["mean"], attrs["min"], attrs["max"] = cty.NumberFloatVal(s.Mean), cty.NumberFloatVal(s.Min), cty.NumberFloatVal(s.Max)
+	}
+	return cty.ObjectVal(attrs)
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/report/statistics"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// StandingFormats lists the formats that WriteStandings knows.
+func StandingFormats() []string { return []string{"table", "json", "csv", "markdown"} }
+
+// WriteStandings renders the standings of r by axes. An unknown format is an
+// error that lists the known ones.
+func WriteStandings(w io.Writer, format string, r *Results, axes []string, ks []int, o Options) error {
+	all := Standings(r, axes, ks)
+	var err error
+	switch format {
+	case "table":
+		grid := standingGrid(all, axes, ks, text.Line)
+		grid.Width = o.Width
+		_, err = io.WriteString(w, grid.Text())
+	case "markdown":
+		grid := standingGrid(all, axes, ks, text.Markdown)
+		_, err = io.WriteString(w, grid.Markdown())
+	case "json":
+		err = encoder(w).Encode(standingsJSON(r.Run, all, axes, ks))
+	case "csv":
+		err = standingCSV(w, all, axes, ks)
+	default:
+		return text.Unknown("format", format, StandingFormats())
+	}
+	if err != nil {
+		return fmt.Errorf("writing standings as %s: %w", format, err)
+	}
+	return nil
+}
+
+// standingGrid is the standings for people. Columns in which nothing stands are
+// left out.
+func standingGrid(all []Standing, axes []string, ks []int, safe func(string, int) string) text.Grid {
+	header, from := slices.Clone(axes), len(axes)
+	header = append(header, "cells", "solved", "unjudged", "n", "mean", "min", "max", "unbounded mean", "min", "max")
+	for _, k := range ks {
+		header = append(header, fmt.Sprintf("pass@%d", k), fmt.Sprintf("best of %d", k))
+	}
+	header = append(header, "not finite")
+	var rows [][]string
+	for _, s := range all {
+		var row []string
+		for _, value := range s.Group {
+			row = append(row, safe(orName(value, "-"), nameColumns))
+		}
+		row = append(row, strconv.Itoa(s.Cells), strconv.Itoa(s.Solved), strconv.Itoa(s.Cells-s.Statuses[Success]))
+		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {
+			if sum.N == 0 {
+				row = append(row, "-", "-", "-")
+				continue
+			}
+			row = append(row, rounded(&sum.Mean), rounded(&sum.Min), rounded(&sum.Max))
+		}
+		row = slices.Insert(row, from+3, strconv.Itoa(s.Score.N))
+		for i := range ks {
+			row = append(row, estimateText(s.PassAt[i], 3), estimateText(s.BestOf[i], 2))
+		}
+		notFinite := "-"
+		if s.NotFinite > 0 {
+			notFinite = strconv.Itoa(s.NotFinite)
+		}
+		rows = append(rows, append(row, notFinite))
+	}
+	return withoutEmpty(text.Grid{Header: header, Rows: rows}, from)
+}
+
+// withoutEmpty drops the columns, from the first one on, in which there are but
+// dashes, and puts numbers to the right.
+func withoutEmpty(grid text.Grid, first int) text.Grid {
+	out := text.Grid{Rows: make([][]string, len(grid.Rows))}
+	for c := range grid.Header {
+		empty := c >= first && len(grid.Rows) > 0
+		for _, row := range grid.Rows {
+			empty = empty && (row[c] == "-" || grid.Header[c] == "n" && row[c] == "0")
+		}
+		if empty {
+			continue
+		}
+		if c >= first {
+			out.Right = append(out.Right, len(out.Header))
+		}
+		out.Header = append(out.Header, grid.Header[c])
+		for i, row := range grid.Rows {
+			out.Rows[i] = append(out.Rows[i], row[c])
+		}
+	}
+	return out
+}
+
+// estimateText is "0.620 [0.480, 0.750]"; a star stands where some problems had
+// too few attempts.
+func estimateText(e statistics.Estimate, digits int) string {
+	if !e.Known {
+		return "-"
+	}
+	out := strconv.FormatFloat(e.Value, 'f', digits, 64)
+	if e.Bounded {
+		out += fmt.Sprintf(" [%.*f, %.*f]", digits, e.Low, digits, e.High)
+	}
+	if e.Short > 0 {
+		out += "*"
+	}
+	return out
+}
+
+type standingJSON struct {
+	Group     map[string]string `json:"group"`
+	Cells     int               `json:"cells"`
+	Solved    int               `json:"solved"`
+	Success   int               `json:"success"`
+	Error     int               `json:"error"`
+	Timeout   int               `json:"timeout"`
+	Skipped   int               `json:"skipped"`
+	Broken    int               `json:"broken"`
+	NotFinite int               `json:"not_finite"`
+	Score     *summaryJSON      `json:"score"`
+	Unbounded *summaryJSON      `json:"score_unbounded"`
+	PassAt    []estimateJSON    `json:"pass_at"`
+	BestOf    []estimateJSON    `json:"best_of"`
+}
+
+type summaryJSON struct {
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+}
+
+type estimateJSON struct {
+	K      int      `json:"k"`
+	Value  *float64 `json:"value"`
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+	Method string   `json:"method,omitempty"`
+	Units  int      `json:"problems"`
+	Short  int      `json:"too_few_attempts"`
+}
+
+func standingsJSON(run string, all []Standing, axes []string, ks []int) any {
+	rows := []standingJSON{}
+	for _, s := range all {
+		row := standingJSON{
+			Group: map[string]string{}, Cells: s.Cells, Solved: s.Solved, NotFinite: s.NotFinite,
+			Success: s.Statuses[Success], Error: s.Statuses[Error], Timeout: s.Statuses[TimedOut], Skipped: s.Statuses[Skipped], Broken: s.Statuses[Broken],
+			Score: summaryOrNull(s.Score), Unbounded: summaryOrNull(s.Unbounded), PassAt: []estimateJSON{}, BestOf: []estimateJSON{},
+		}
+		for i, axis := range axes {
+			row.Group[axis] = s.Group[i]
+		}
+		for i, k := range ks {
+			row.PassAt, row.BestOf = append(row.PassAt, estimateOrNull(k, s.PassAt[i])), append(row.BestOf, estimateOrNull(k, s.BestOf[i]))
+		}
+		rows = append(rows, row)
+	}
+	return map[string]any{"schema": Schema, "run": run, "by": axes, "confidence": statistics.Confidence, "rows": rows}
+}
+
+func summaryOrNull(s statistics.Summary) *summaryJSON {
+	if s.N == 0 {
+		return nil
+	}
+	return &summaryJSON{s.N, s.Mean, s.Min, s.Max}
+}
+
+func estimateOrNull(k int, e statistics.Estimate) estimateJSON {
+	out := estimateJSON{K: k, Method: e.Method, Units: e.Units, Short: e.Short}
+	if e.Known {
+		out.Value = &e.Value
+	}
+	if e.Bounded {
+		out.Low, out.High = &e.Low, &e.High
+	}
+	return out
+}
+
+func standingCSV(w io.Writer, all []Standing, axes []string, ks []int) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	header := slices.Concat(axes, []string{"cells", "solved", "success", "error", "timeout", "skipped", "broken", "not_finite",
+		"score_n", "score_mean", "score_min", "score_max", "unbounded_n", "unbounded_mean", "unbounded_min", "unbounded_max"})
+	for _, k := range ks {
+		for _, name := range []string{"pass_at", "best_of"} {
+			for _, part := range []string{"", "_low", "_high"} {
+				header = append(header, fmt.Sprintf("%s_%d%s", name, k, part))
+			}
+		}
+	}
+	out.Write(header)
+	for _, s := range all {
+		row := slices.Clone(s.Group)
+		for _, n := range []int{s.Cells, s.Solved, s.Statuses[Success], s.Statuses[Error], s.Statuses[TimedOut], s.Statuses[Skipped], s.Statuses[Broken], s.NotFinite} {
+			row = append(row, strconv.Itoa(n))
+		}
+		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {
+			if row = append(row, strconv.Itoa(sum.N)); sum.N == 0 {
+				row = append(row, "", "", "")
+				continue
+			}
+			row = append(row, exact(&sum.Mean), exact(&sum.Min), exact(&sum.Max))
+		}
+		for i, k := range ks {
+			for _, e := range []statistics.Estimate{s.PassAt[i], s.BestOf[i]} {
+				j := estimateOrNull(k, e)
+				row = append(row, exact(j.Value), exact(j.Low), exact(j.High))
+			}
+		}
+		for i := range row {
+			row[i] = text.Document(row[i])
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// scoredCell is a cell of a problem that gives scores.
+func scoredCell(problem, model string, status Status, score float64, passed bool) Cell {
+	c := Cell{Problem: problem, Solution: model, Backend: "local.host", Repeat: 1, Labels: map[string]string{"model": model}, Status: status}
+	point := Checkpoint{Class: statusClass(status), Passed: passed}
+	if status == Success {
+		point.Class = Judged
+		switch {
+		case math.IsNaN(score):
+			point.ScoreText = "nan"
+		default:
+			c.Score, c.ScoreUnbounded = &score, &score
+		}
+	}
+	if status == Error {
+		point.Class = NoScore
+	}
+	c.Checkpoints = []Checkpoint{point}
+	return c
+}
+
+func attempts() *Results {
+	return &Results{Run: "r", Cells: []Cell{
+		scoredCell("a", "gpt", Success, 250, true),
+		scoredCell("a", "gpt", Success, 50, false),
+		scoredCell("a", "gpt", Error, 0, false),
+		scoredCell("b", "gpt", Success, -10, false),
+		scoredCell("b", "gpt", Broken, 0, false),
+		scoredCell("b", "gpt", Success, math.NaN(), false),
+		scoredCell("a", "grok", Success, 40, true),
+		scoredCell("b", "grok", Success, 30, true),
+		scoredCell("c", "none", Skipped, 0, false),
+	}}
+}
+
+func TestStandings(t *testing.T) {
+	all := Standings(attempts(), []string{"model"}, []int{1, 2})
+	if len(all) != 3 || all[0].Group[0] != "gpt" || all[2].Group[0] != "none" {
+		t.Fatalf("%+v", all)
+	}
+	gpt := all[0]
+	if gpt.Cells != 6 || gpt.Solved != 1 || gpt.NotFinite != 1 || gpt.Statuses[Success] != 4 || gpt.Statuses[Broken] != 1 {
+		t.Errorf("%+v", gpt)
+	}
+	// Clamped in aggregates only: 100, 50, 0; the error has no score.
+	if s := gpt.Score; s.N != 3 || s.Mean != 50 || s.Min != 0 || s.Max != 100 {
+		t.Errorf("bounded %+v", s)
+	}
+	if s := gpt.Unbounded; s.N != 3 || s.Min != -10 || s.Max != 250 {
+		t.Errorf("unbounded %+v", s)
+	}
+	// a: one of three attempts; b: none of two, as the broken one is no attempt.
+	if e := gpt.PassAt[0]; math.Abs(e.Value-(1.0/3+0)/2) > 1e-12 || e.Units != 2 {
+		t.Errorf("pass@1 %+v", e)
+	}
+	if e := gpt.PassAt[1]; math.Abs(e.Value-(2.0/3+0)/2) > 1e-12 || e.Units != 2 || e.Short != 0 {
+		t.Errorf("pass@2 %+v", e)
+	}
+	// a: 100, 50 and, for the error, 0; b has one score, too few for two.
+	if e := gpt.BestOf[0]; math.Abs(e.Value-(50+0)/2.0) > 1e-12 {
+		t.Errorf("best of 1 %+v", e)
+	}
+	if e := gpt.BestOf[1]; math.Abs(e.Value-(100*2.0/3+50*1.0/3)) > 1e-9 || e.Units != 1 || e.Short != 1 {
+		t.Errorf("best of 2 %+v", e)
+	}
+	if none := all[2]; none.PassAt[0].Known || none.BestOf[0].Known || none.Score.N != 0 {
+		t.Errorf("what was not judged has %+v", none)
+	}
+}
+
+func TestStandingFormats(t *testing.T) {
+	for _, format := range append(StandingFormats(), "xml") {
+		var out strings.Builder
+		err := WriteStandings(&out, format, attempts(), []string{"model"}, []int{1, 2}, Options{})
+		if format == "xml" {
+			if err == nil || !strings.Contains(err.Error(), "markdown") {
+				t.Errorf("%s: %v", format, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "standing."+format, []byte(out.String()))
+	}
+}
+
+func TestRatings(t *testing.T) {
+	r := attempts().Cells
+	got := Ratings([][]Cell{r[:6], r[6:8], r[8:]})
+	// gpt has 50 against 40 and 0 against 30: even. None met nobody.
+	if math.Abs(got[0]-got[1]) > 1e-6 || math.Abs(got[0]-1200) > 1e-6 || !math.IsNaN(got[2]) {
+		t.Errorf("ratings %v", got)
+	}
+}
