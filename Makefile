@@ -100,7 +100,7 @@ soak: ROUNDS ?= 100
 soak: SEED ?=
 soak: $(UV) soak-store soak-batch
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
-	$(GO) test -count=1 -timeout 0 -v -run '^TestDockerKilled$$' ./cmd/fevalgraph
+	$(GO) test -count=1 -timeout 0 -v -run '^(TestDockerKilled|TestKilled)$$' ./cmd/fevalgraph
 
 soak-batch: PAIRS ?= 5000
 soak-batch:

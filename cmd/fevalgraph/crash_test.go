@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,9 +20,17 @@ import (
 
 // A run that is killed at any moment costs what was running and no more: the
 // next one ends what was left behind, runs nothing that was recorded as done,
-// and comes to the results of a run that nobody disturbed.
+// and comes to the results of a run that nobody disturbed. make soak has more
+// moments.
 func TestKilled(t *testing.T) {
-	const points = 20
+	points := 8
+	if asked := os.Getenv(roundsVariable); asked != "" {
+		n, err := strconv.Atoi(asked)
+		if err != nil || n < 1 {
+			t.Fatalf("%s=%s is no number of rounds", roundsVariable, asked)
+		}
+		points = n
+	}
 	t.Parallel()
 	clean := newCheckout(t, t.TempDir())
 	began := time.Now()
@@ -29,8 +38,8 @@ func TestKilled(t *testing.T) {
 	whole := time.Since(began)
 	want := clean.results()
 	for i := range points {
-		// One in every twentieth of the time, so that they are spread.
-		at := (time.Duration(i)*whole + rand.N(whole)) / points
+		// One in every part of the time, so that they are spread.
+		at := (time.Duration(i)*whole + rand.N(whole)) / time.Duration(points)
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			t.Logf("killed after %v of about %v", at, whole)
