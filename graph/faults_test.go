@@ -65,7 +65,7 @@ func TestResumedAfterFaults(t *testing.T) {
 	if count < faultSeeds {
 		return
 	}
-	for _, what := range []string{"kill in write", "kill in rename", "kill in remove", "write: no space left on device", "write: input/output error",
+	for _, what := range []string{"kill in write", "kill in rename", "write: no space left on device", "write: input/output error",
 		"read: input/output error", "open: input/output error", "rename: input/output error", "rename: no space left on device", "power lost", "gc"} {
 		if seen[what] == 0 {
 			t.Errorf("in %d seeds there was never: %s; there was %v", count, what, seen)
