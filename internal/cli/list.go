@@ -76,28 +76,41 @@ var listings = map[string]listing{
 	}, false},
 }
 
-var listKinds = []string{"problems", "solutions", "backends", "suites", "cells", "nodes"}
+var listKinds = []string{"problems", "solutions", "backends", "suites", "cells", "nodes", coverageKind}
+
+// coverageKind is what list takes for what is there of what is expected.
+const coverageKind = "coverage"
 
 func (a *app) listCommand() *cobra.Command {
+	var pairs string
 	cmd := command("list ["+strings.Join(listKinds, "|")+"]", "List what the configuration describes",
-		`List prints one kind of thing; without an argument, the cells.`,
+		`List prints one kind of thing; without an argument, the cells.
+
+Coverage is, for each problem, how many of the expected solutions are present,
+missing, failed, or empty files. Expected are the solutions of the configuration
+or, with --pairs, those of the file.`,
 		`  fevalgraph list problems
-  fevalgraph list nodes --json`,
+  fevalgraph list nodes --json
+  fevalgraph list coverage --pairs nightly.txt`,
 		func(cmd *cobra.Command, args []string) error {
 			kind := "cells"
 			if len(args) == 1 {
 				kind = args[0]
 			}
-			return a.runList(cmd.Context(), kind)
+			return a.runList(cmd.Context(), kind, pairs)
 		})
+	addPairs(cmd, &pairs, "with coverage: the expected solutions are those that a `FILE` of pairs names")
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.ValidArgs = listKinds
 	return cmd
 }
 
-func (a *app) runList(ctx context.Context, kind string) error {
+func (a *app) runList(ctx context.Context, kind, pairs string) error {
 	l, ok := listings[kind]
-	if !ok {
+	switch {
+	case pairs != "" && kind != coverageKind:
+		return exit(exitUsage, fmt.Errorf("--pairs is for list %s", coverageKind))
+	case !ok && kind != coverageKind:
 		return exit(exitUsage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
 	}
 	p, err := a.open(ctx, a.langOptions(), reading)
@@ -105,6 +118,9 @@ func (a *app) runList(ctx context.Context, kind string) error {
 		return err
 	}
 	defer p.close()
+	if kind == coverageKind {
+		return p.listCoverage(pairs)
+	}
 	rows := l.rows(p)
 	if last := len(l.header) - 1; l.noted && !slices.ContainsFunc(rows, func(row []any) bool { return row[last] != "" }) {
 		l.header = l.header[:last]
