@@ -23,6 +23,7 @@ type update struct {
 	attempt int           // awake: the attempt that the pause came after
 	served  *cache.Record // answered: what another worker had stored meanwhile
 	outcome Outcome       // ended
+	kept    cache.Digest  // ended: the manifest
 	holes   bool          // ended: the outcome was made without some input
 	err     error         // ended
 	log     []byte        // ended
@@ -45,12 +46,12 @@ func (s *scheduler) start(ctx context.Context, id ID) {
 	n, st := s.g.Node(id), &s.status[id]
 	attempt := st.Attempts + 1
 	w := newWork(n.Addr, attempt, s.o.Store, s.inputs(n))
-	key, forced := st.Key, s.forced(id) != ""
+	key, manifest, forced := st.Key, st.Manifest, s.forced(id) != ""
 	w.Forced = s.asked(id)
 	s.running++
 	s.phase[id] = running
 	go func() {
-		s.updates <- s.attempt(ctx, id, n, w, key, forced)
+		s.updates <- s.attempt(ctx, id, n, w, key, manifest, forced)
 	}()
 }
 
@@ -77,7 +78,7 @@ func (s *scheduler) inputs(n *Node) []input {
 
 // attempt holds the key's lock while it works, so that no other worker on this
 // store does the same work at the same time.
-func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key cache.Key, forced bool) (u update) {
+func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key cache.Key, manifest []byte, forced bool) (u update) {
 	u = update{id: id, kind: ended, holes: w.hasHoles()}
 	if s.o.Locker != nil {
 		release, ok, err := s.o.Locker.Lock(ctx, key)
@@ -116,6 +117,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 	}
 	if u.err == nil && !u.holes {
 		// Work that is finished is kept, also when the run is being stopped.
+		u.kept = s.keepManifest(ctx, manifest)
 		u.err = s.store(context.WithoutCancel(ctx), key, w, &u)
 	}
 	return u
@@ -176,16 +178,16 @@ func (s *scheduler) take(ctx context.Context, u update) {
 	case u.kind == answered:
 		st.State, st.Outputs, st.Message = event.Cached, u.served.Outputs, u.served.Message
 		st.Cause, st.Stale, st.Changes = cachedCause(u.served), false, nil
-		s.remember(ctx, u.id, u.served)
+		s.remember(u.id, u.served, s.keepManifest(ctx, st.Manifest))
 		s.settle(u.id, u.served.Class)
 	case u.err != nil:
 		s.broke(ctx, u)
 	default:
-		s.succeed(ctx, u)
+		s.succeed(u)
 	}
 }
 
-func (s *scheduler) succeed(ctx context.Context, u update) {
+func (s *scheduler) succeed(u update) {
 	st := &s.status[u.id]
 	st.Outputs, st.Message, st.Seconds = u.outcome.Outputs, u.outcome.Message, u.seconds
 	switch u.outcome.Class {
@@ -200,8 +202,8 @@ func (s *scheduler) succeed(ctx context.Context, u update) {
 		s.ran[u.id] = true
 	}
 	if !u.holes {
-		s.remember(ctx, u.id, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
-			Message: u.outcome.Message, Attempts: st.Attempts, Seconds: u.seconds, Run: s.o.Run})
+		s.remember(u.id, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
+			Message: u.outcome.Message, Attempts: st.Attempts, Seconds: u.seconds, Run: s.o.Run}, u.kept)
 	}
 	s.settle(u.id, u.outcome.Class)
 }

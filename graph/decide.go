@@ -39,7 +39,7 @@ func (s *scheduler) apply(ctx context.Context, id ID, c checked) {
 		st.Cause = cachedCause(c.record)
 		if !s.o.DryRun {
 			if !c.logged {
-				s.remember(ctx, id, c.record)
+				s.remember(id, c.record, s.keepManifest(ctx, st.Manifest))
 			}
 			st.Manifest = nil // a million of them would be most of the memory
 		}
@@ -124,15 +124,20 @@ func (s *scheduler) noteBroken(id ID, err error) {
 	}
 }
 
+// keepManifest stores a manifest, which only explanations need.
+func (s *scheduler) keepManifest(ctx context.Context, manifest []byte) cache.Digest {
+	kept, err := cache.PutBytes(context.WithoutCancel(ctx), s.o.Store, manifest)
+	if err != nil {
+		return cache.SumBytes(manifest)
+	}
+	return kept
+}
+
 // remember makes r the logged answer for the node, also when the run is being
 // stopped: work that is finished is kept.
-func (s *scheduler) remember(ctx context.Context, id ID, r *cache.Record) {
+func (s *scheduler) remember(id ID, r *cache.Record, manifest cache.Digest) {
 	st, n := &s.status[id], s.g.Node(id)
-	manifest, err := cache.PutBytes(context.WithoutCancel(ctx), s.o.Store, st.Manifest)
-	if err != nil {
-		manifest = cache.SumBytes(st.Manifest) // only explanations need it
-	}
-	err = s.o.Log.Append(cache.LogEntry{Addr: n.Addr, Key: st.Key, Manifest: manifest, Class: r.Class,
+	err := s.o.Log.Append(cache.LogEntry{Addr: n.Addr, Key: st.Key, Manifest: manifest, Class: r.Class,
 		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run})
 	if err != nil {
 		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -92,11 +93,18 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 		}
 		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err, Hint: hint}
 	}
+	nothing, err := openNothing()
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
 	return &exec.Cmd{
-		Path: program, Args: c.Argv, Dir: dir, Env: s.environment(c.Env),
+		Path: program, Args: c.Argv, Dir: dir, Env: s.environment(c.Env), Stdin: nothing,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}, nil
 }
+
+// openNothing opens what commands read from, once for all of them.
+var openNothing = sync.OnceValues(func() (*os.File, error) { return os.Open(os.DevNull) })
 
 // environment completes the environment of a command.
 func (s *session) environment(env []string) []string {

@@ -53,6 +53,10 @@ type Options struct {
 	// Scratch is the directory below which workspaces are made; it is made
 	// when absent. Empty is the system's directory for temporary files.
 	Scratch string
+	// Spares is how many workspaces, left as they were made, wait for the next
+	// sessions; Backend.Close removes them. Making and removing directories
+	// takes longer than a short command does.
+	Spares int
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
 	// Network is what commands with ports get; empty is a private one where
@@ -68,6 +72,8 @@ type Backend struct {
 	store   cache.Store
 	opt     Options
 	network func() backend.Network
+	scratch scratch
+	spares  spares
 
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
@@ -80,7 +86,7 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
-	b := &Backend{store: store, opt: o}
+	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
 		case o.Network != "":

@@ -35,7 +35,7 @@ var _ backend.Session = (*session)(nil)
 
 // Open implements backend.Backend.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
-	scratch, err := workspace.Scratch(b.opt.Scratch)
+	scratch, err := b.scratch.find()
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
@@ -61,13 +61,23 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 			return err
 		}
 	}
-	work, err := workspace.Make(s.base, s.b.store, nil)
-	// What stands there already is somebody else's and not to be removed.
-	s.made = err == nil || !errors.Is(err, fs.ErrExist)
+	work, err := s.b.spares.take(s.base, s.b.opt.Registry)
 	if err != nil {
 		return err
 	}
-	s.work, s.dir = work, work.Work()
+	if work == nil {
+		work, err = workspace.Make(s.base, s.b.store, nil)
+		// What stands there already is somebody else's and not to be removed.
+		s.made = err == nil || !errors.Is(err, fs.ErrExist)
+		if err == nil && s.b.opt.Spares > 0 {
+			err = work.Examine()
+		}
+	}
+	s.work, s.made = work, s.made || work != nil
+	if err != nil {
+		return err
+	}
+	s.dir = work.Work()
 	return s.Place(ctx, spec.Inputs...)
 }
 
@@ -99,6 +109,10 @@ func (s *session) Close(ctx context.Context) error {
 	if err := s.end(); err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
+	if s.work != nil && !s.keep && s.b.spares.keep(s.id, s.work, s.b.opt.Spares) {
+		s.work, s.closed = nil, true
+		return nil
+	}
 	if s.work != nil {
 		s.work.Close()
 		s.work = nil
@@ -108,10 +122,8 @@ func (s *session) Close(ctx context.Context) error {
 			return fmt.Errorf("closing session: %w", err)
 		}
 	}
-	if r := s.b.opt.Registry; r != nil {
-		if err := r.Remove(s.id); err != nil {
-			return fmt.Errorf("closing session: %w", err)
-		}
+	if err := unlist(s.b.opt.Registry, s.id); err != nil {
+		return fmt.Errorf("closing session: %w", err)
 	}
 	s.closed = true
 	return nil

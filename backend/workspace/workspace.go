@@ -50,7 +50,8 @@ type Workspace struct {
 	base  string
 	store cache.Store
 	owner *Owner
-	root  *os.Root // base; nil after Close
+	root  *os.Root    // base; nil after Close
+	first *conditions // nil unless examined
 }
 
 // Scratch makes the directory below which workspaces are made, by default the
@@ -93,6 +94,9 @@ func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
 	}
 	return w, nil
 }
+
+// Base returns the absolute path of the workspace.
+func (w *Workspace) Base() string { return w.base }
 
 // Work returns the absolute path of the inputs' directory.
 func (w *Workspace) Work() string { return filepath.Join(w.base, workDir) }
@@ -142,6 +146,13 @@ func (w *Workspace) Directory(dir string) (string, error) {
 	if w.root == nil {
 		return "", fmt.Errorf("workspace: %w", fs.ErrClosed)
 	}
+	if dir == "." { // most commands
+		info, err := w.root.Lstat(workDir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("not a directory")
+		}
+		return w.Work(), err
+	}
 	work, err := w.root.OpenRoot(workDir)
 	if err != nil {
 		return "", err
@@ -171,5 +182,8 @@ func (w *Workspace) Close() error {
 	}
 	root := w.root
 	w.root = nil
+	if w.first != nil {
+		w.first.close()
+	}
 	return root.Close()
 }

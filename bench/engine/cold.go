@@ -99,7 +99,7 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	b := local.New(store, local.Options{Path: os.Getenv("PATH"), Scratch: filepath.Join(dir, "scratch"), Registry: registry})
+	b := local.New(store, local.Options{Path: os.Getenv("PATH"), Scratch: filepath.Join(dir, "scratch"), Registry: registry, Spares: *jobs})
 	g := graph.New()
 	targets := make([]graph.ID, *nodes)
 	for i := range targets {
@@ -113,7 +113,7 @@ func coldChild(args []string) error {
 	if rep.Executed != *nodes || rep.Failed+rep.Broken > 0 {
 		return fmt.Errorf("executed %d, failed %d, broken %d of %d nodes", rep.Executed, rep.Failed, rep.Broken, *nodes)
 	}
-	return errors.Join(recorder.Close(), registry.Close(), log.Close())
+	return errors.Join(recorder.Close(), b.Close(context.Background()), registry.Close(), log.Close())
 }
 
 // trivial is the task of a command that does nothing, number n of many.

@@ -99,12 +99,18 @@ func (p *project) localDriver(b *lang.Backend, env []string) plan.Driver {
 	}
 	o := local.Options{
 		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: scratchDir(), Registry: p.registry,
+		Spares: spareWorkspaces,
 	}
 	if !b.Local.PrivateNetwork {
 		o.Network = backend.SharedNetwork
 	}
-	return local.New(p.store, o)
+	made := local.New(p.store, o)
+	p.backends = append(p.backends, made)
+	return made
 }
+
+// spareWorkspaces is more than are left untouched at a time.
+const spareWorkspaces = 16
 
 // dockerDriver makes a backend on the daemon that the docker command would use,
 // which all of them share.
@@ -122,7 +128,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 	o.Facts, o.FactsReadOnly = filepath.Join(p.state, "images"), p.reads
 	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
 	made := docker.New(p.store, p.daemon, o)
-	p.containers = append(p.containers, made)
+	p.backends = append(p.backends, made)
 	p.locker.inside[made] = &requirements.Inside{Backend: made, Env: env}
 	return made
 }

@@ -41,10 +41,15 @@ type project struct {
 	observer *observer    // of a run that may be remembered; else nil
 	said     bytes.Buffer // what such a run showed as its results
 
-	registry   *backend.Registry
-	daemon     *docker.Daemon // nil until a backend needs one
-	containers []*docker.Backend
-	judges     judges
+	registry *backend.Registry
+	daemon   *docker.Daemon // nil until a backend needs one
+	backends []closer       // that have something to remove at the end
+	judges   judges
+}
+
+// closer is a backend that keeps something from one session to the next.
+type closer interface {
+	Close(ctx context.Context) error
 }
 
 // store is a *cache.Disk, or a *cache.Layered over one that may not be changed.
@@ -229,7 +234,7 @@ func (p *project) close() error {
 	if p.index != nil && !p.reads {
 		note(p.index.Save())
 	}
-	for _, b := range p.containers {
+	for _, b := range p.backends {
 		note(b.Close(context.Background()))
 	}
 	for _, c := range []io.Closer{&p.judges, p.logCloser(), p.registryCloser(), p.daemonCloser()} {

@@ -1,0 +1,30 @@
+package local
+
+import (
+	"os"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// scratch is the directory below which workspaces are made.
+type scratch struct {
+	dir string // as it was asked for
+
+	mu   sync.Mutex
+	real string // "" until it was found
+}
+
+// find returns the directory's real path and makes it if it is not there.
+func (s *scratch) find() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if info, err := os.Lstat(s.real); s.real != "" && err == nil && info.IsDir() {
+		return s.real, nil
+	}
+	real, err := workspace.Scratch(s.dir)
+	if err == nil {
+		s.real = real
+	}
+	return real, err
+}

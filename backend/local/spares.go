@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// spares are workspaces that no session has any more and the next one may have:
+// those that were left as they were made. The registry lists them as the
+// sessions that had them.
+type spares struct {
+	mu   sync.Mutex
+	list []spare
+}
+
+type spare struct {
+	id   string
+	base string
+	work *workspace.Workspace
+}
+
+// keep takes the workspace of a session that ended, if it is untouched and there
+// are not enough of them yet, and reports whether it did.
+func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
+	s.mu.Lock()
+	full := len(s.list) >= most
+	s.mu.Unlock()
+	if full || !work.Untouched() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, spare{id: id, base: work.Base(), work: work})
+	return true
+}
+
+// take moves a spare to base, for a session that the registry lists already, and
+// returns nil when there is none that can be moved.
+func (s *spares) take(base string, registry *backend.Registry) (*workspace.Workspace, error) {
+	for {
+		one, ok := s.pop()
+		if !ok {
+			return nil, nil
+		}
+		if err := one.work.Move(base); err != nil {
+			if err := one.remove(registry); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		return one.work, unlist(registry, one.id)
+	}
+}
+
+func (s *spares) pop() (spare, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) == 0 {
+		return spare{}, false
+	}
+	one := s.list[len(s.list)-1]
+	s.list = s.list[:len(s.list)-1]
+	return one, true
+}
+
+func (one spare) remove(registry *backend.Registry) error {
+	one.work.Close()
+	if err := workspace.Remove(one.base); err != nil {
+		return fmt.Errorf("removing workspace %s: %w", one.base, err)
+	}
+	return unlist(registry, one.id)
+}
+
+func unlist(registry *backend.Registry, id string) error {
+	if registry == nil {
+		return nil
+	}
+	return registry.Remove(id)
+}
+
+// Close removes what was kept for later sessions. There must be no session left,
+// and none is to follow.
+func (b *Backend) Close(context.Context) error {
+	var failed error
+	for {
+		one, ok := b.spares.pop()
+		if !ok {
+			return failed
+		}
+		failed = errors.Join(failed, one.remove(b.opt.Registry))
+	}
+}

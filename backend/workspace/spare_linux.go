@@ -1,0 +1,127 @@
+package workspace
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// condition is what of an empty directory programs can change.
+type condition struct {
+	device, inode uint64
+	mode          uint32
+	uid, gid      uint32
+	changed       unix.Timespec // its ctime; zero where that is ours to change
+	flags         int           // of the file system, such as immutable
+	attributes    string        // names of extended ones, access lists among them
+	entries       string        // names
+}
+
+// conditions are those of the directories of a workspace as they were made.
+type conditions struct {
+	dirs  []*os.File // base, work, home, tmp
+	first []condition
+}
+
+// parts are the directories of a workspace; the first is the workspace itself.
+var parts = []string{".", workDir, homeDir, tempDir}
+
+// examine opens the directories and keeps what they are like.
+func examine(root *os.Root) (*conditions, error) {
+	c := &conditions{}
+	for i, part := range parts {
+		dir, err := root.Open(part)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.dirs = append(c.dirs, dir)
+		now, err := conditionOf(int(dir.Fd()), i == 0)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.first = append(c.first, now)
+	}
+	return c, nil
+}
+
+// same reports whether the directories are as they were made, and empty.
+func (c *conditions) same() bool {
+	for i, dir := range c.dirs {
+		if now, err := conditionOf(int(dir.Fd()), i == 0); err != nil || now != c.first[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *conditions) close() {
+	for _, dir := range c.dirs {
+		dir.Close()
+	}
+}
+
+// conditionOf looks at everything, and does not rely on the time of the last
+// change alone: clocks of file systems tick so seldom that a program can change
+// something within the tick in which a directory was made. Moving a workspace
+// is a change of its base.
+func conditionOf(fd int, moves bool) (c condition, err error) {
+	var state unix.Stat_t
+	if err := unix.Fstat(fd, &state); err != nil {
+		return c, os.NewSyscallError("fstat", err)
+	}
+	c = condition{device: uint64(state.Dev), inode: state.Ino, mode: state.Mode, uid: state.Uid, gid: state.Gid} //nolint:unconvert // 32 bits on some platforms
+	if !moves {
+		c.changed = state.Ctim
+	}
+	if flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS); err == nil { // else there are none
+		c.flags = flags
+	}
+	buffer := buffers.Get().(*[4096]byte)
+	defer buffers.Put(buffer)
+	n, err := unix.Flistxattr(fd, buffer[:])
+	if err != nil && err != unix.EOPNOTSUPP {
+		return c, os.NewSyscallError("flistxattr", err)
+	}
+	c.attributes = string(buffer[:max(n, 0)])
+	c.entries, err = entriesOf(fd, buffer[:])
+	return c, err
+}
+
+var buffers = sync.Pool{New: func() any { return new([4096]byte) }}
+
+// entriesOf returns the names of what is in the directory: all of them if those
+// are few, and in any case more than a workspace has that was just made.
+func entriesOf(fd int, buffer []byte) (string, error) {
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return "", os.NewSyscallError("lseek", err)
+	}
+	n, err := unix.Getdents(fd, buffer)
+	if err != nil {
+		return "", os.NewSyscallError("getdents", err)
+	}
+	_, _, names := unix.ParseDirent(buffer[:n], -1, nil)
+	if len(names) == 0 {
+		return "", nil
+	}
+	slices.Sort(names)
+	var list bytes.Buffer
+	for _, name := range names {
+		list.WriteString(name)
+		list.WriteByte(0)
+	}
+	return list.String(), nil
+}
+
+// rename moves a directory to where nothing is.
+func rename(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
