@@ -95,7 +95,7 @@ func (a Asset) verify(s *Source, found []file) error {
 	if len(found) != 1 || found[0].Dir || found[0].Link != "" {
 		return fmt.Errorf("sha256 is given, but %s is not a single file", a.Source)
 	}
-	if err := s.hash(&found[0]); err != nil {
+	if err := s.hash(found); err != nil {
 		return err
 	}
 	if got := found[0].Digest.Hex(); got != a.SHA256 {

@@ -91,13 +91,14 @@ func (s *Source) Found() []cache.Entry {
 // PutFound stores the files of the last Describe that the store lacks. One that
 // has changed meanwhile is an error, a *cache.ChangedError.
 func (s *Source) PutFound(ctx context.Context, store cache.Store) error {
+	var bytes int64
 	for _, f := range s.found {
-		if f.Dir || f.Link != "" {
-			continue
-		}
-		if err := s.put(ctx, store, f); err != nil {
-			return err
-		}
+		bytes += f.Digest.Size
 	}
-	return nil
+	return sideBySide(len(s.found), bytes, func(i int) error {
+		if f := s.found[i]; !f.Dir && f.Link == "" {
+			return s.put(ctx, store, f)
+		}
+		return nil
+	})
 }

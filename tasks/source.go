@@ -69,11 +69,10 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	}
 	s.found = found
 	m.Int("recipe", 1)
-	for i := range found {
-		f := &found[i]
-		if err := s.hash(f); err != nil {
-			return err
-		}
+	if err := s.hash(found); err != nil {
+		return err
+	}
+	for _, f := range found {
 		m.String("file "+f.Path, describeEntry(f.Entry))
 	}
 	// They change no output, but are part of the decision: explain tells them.
@@ -83,22 +82,31 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-func (s *Source) hash(f *file) error {
-	if f.Dir || f.Link != "" {
-		return nil
-	}
-	info, err := os.Stat(f.abs)
-	if err != nil {
-		return &graph.InputError{Err: err}
-	}
-	f.Digest, err = s.sources.States.Digest(f.abs, info)
-	if err != nil {
-		if isRace(err) {
-			return err
+// hash fills in the digests of the regular files.
+func (s *Source) hash(found []file) error {
+	infos := make([]fs.FileInfo, len(found))
+	var bytes int64
+	for i, f := range found {
+		if f.Dir || f.Link != "" {
+			continue
 		}
-		return &graph.InputError{Err: fmt.Errorf("hashing %s: %w", f.abs, err)}
+		info, err := os.Stat(f.abs)
+		if err != nil {
+			return &graph.InputError{Err: err}
+		}
+		infos[i] = info
+		bytes += info.Size()
 	}
-	return nil
+	return sideBySide(len(found), bytes, func(i int) (err error) {
+		f := &found[i]
+		if infos[i] == nil {
+			return nil
+		}
+		if f.Digest, err = s.sources.States.Digest(f.abs, infos[i]); err != nil && !isRace(err) {
+			return &graph.InputError{Err: fmt.Errorf("hashing %s: %w", f.abs, err)}
+		}
+		return err
+	})
 }
 
 func describeEntry(e cache.Entry) string {

@@ -42,6 +42,22 @@ func TestShapeIsNearWhatWasAsked(t *testing.T) {
 	}
 }
 
+// The ratio of the other cases is that to what they are compared with.
+func TestLastLineOfHash(t *testing.T) {
+	f := &figures{name: "hash", nodes: 3, contenders: []*contender{
+		{name: "fevalgraph", took: []time.Duration{3 * time.Second}},
+		{name: sha256Loop, took: []time.Duration{2 * time.Second}},
+	}}
+	encoded, err := json.Marshal(f.line())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"case":"hash","nodes":3,"fevalgraph_s":3,"ninja_s":0,"lstat_s":0,"sha256_s":2,"ratio":1.5}`
+	if string(encoded) != want {
+		t.Errorf("got  %s\nwant %s", encoded, want)
+	}
+}
+
 // Scripts read the last line.
 func TestLastLine(t *testing.T) {
 	f := &figures{name: "noop", nodes: 7, contenders: []*contender{

@@ -97,13 +97,19 @@ type lastLine struct {
 	Fevalgraph float64 `json:"fevalgraph_s"`
 	Ninja      float64 `json:"ninja_s"`
 	Lstat      float64 `json:"lstat_s"`
+	SHA256     float64 `json:"sha256_s,omitempty"`
+	Small      float64 `json:"small_s,omitempty"`
 	Ratio      float64 `json:"ratio"`
 }
 
 func (f *figures) line() lastLine {
-	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: f.seconds("fevalgraph"), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop")}
-	if l.Ninja > 0 {
-		l.Ratio = l.Fevalgraph / l.Ninja
+	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: f.seconds("fevalgraph"), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop"),
+		SHA256: f.seconds(sha256Loop), Small: f.seconds(smallAsset)}
+	for _, other := range []float64{l.Ninja, l.SHA256, l.Small} {
+		if other > 0 {
+			l.Ratio = l.Fevalgraph / other
+			break
+		}
 	}
 	return l
 }

@@ -1,7 +1,7 @@
 // Command engine measures what the engine costs beside ninja, make and the
 // least that any such tool could do:
 //
-//	bench/engine/compare --nodes N --case noop|edit|cold [--json] [--runs 5] [-j N]
+//	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset [--json] [--runs 5] [-j N] [--mib N]
 //
 // The cases noop and edit run the real `fevalgraph run` on a project in HCL:
 // P problems with five checkpoints and S solutions of four files each, found by
@@ -17,10 +17,17 @@
 //	       what it prints and how it ended hashed and stored; the floor of
 //	       commands is a loop that starts and waits for the same, as many at once
 //
+//	hash   N MiB of sources that were never seen are described, beside a loop of
+//	       SHA-256 over the same files, as many at once, and sha256sum
+//	asset  sessions of backend/local with an asset of N MiB, beside the same with
+//	       a hundredth of it
+//
 // All take turns, in every round in another order, and all figures are medians.
 // The first round is not counted. With -json, the last line is one object:
 //
 //	{"case":"noop","nodes":N,"fevalgraph_s":x,"ninja_s":y,"lstat_s":z,"ratio":x/y}
+//
+// in which the ratio is that to ninja, or to sha256_s or small_s where there is one.
 //
 // It has no opinion of what the ratio should be, and exits with 1 only when
 // something fails.
@@ -44,6 +51,7 @@ type options struct {
 	nodes     int
 	runs      int
 	jobs      int
+	mib       int
 	command   string // in place of run: plan, status ...
 	skip      string // peers to leave out
 }
@@ -53,12 +61,21 @@ func main() {
 		fail(coldChild(os.Args[2:]))
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "engine-hash" {
+		fail(hashChild(os.Args[2:]))
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "engine-asset" {
+		fail(assetChild(os.Args[2:]))
+		return
+	}
 	o := options{}
 	flag.StringVar(&o.work, "work", filepath.Join(os.TempDir(), "fevalgraph-bench-engine"), "directory for programs and projects")
-	flag.StringVar(&o.name, "case", "noop", "noop, edit or cold")
+	flag.StringVar(&o.name, "case", "noop", "noop, edit, cold, hash or asset")
 	flag.IntVar(&o.nodes, "nodes", 10_000, "nodes of the graph, about")
 	flag.IntVar(&o.runs, "runs", 5, "rounds that are counted")
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "commands at once")
+	flag.IntVar(&o.mib, "mib", 0, "MiB of sources (hash, 2048) or of the asset (asset, 500)")
 	flag.StringVar(&o.command, "command", "run", "what fevalgraph is to do: run, plan, status, or explain of one node")
 	flag.StringVar(&o.skip, "skip", "", "peers to leave out, such as make")
 	asJSON := flag.Bool("json", false, "print one JSON object as the last line")
@@ -87,8 +104,12 @@ func compare(o options, asJSON bool, out io.Writer) error {
 		f, err = compareProject(o)
 	case "cold":
 		f, err = compareCold(o)
+	case "hash":
+		f, err = compareHash(o)
+	case "asset":
+		f, err = compareAsset(o)
 	default:
-		err = fmt.Errorf("-case %s: want noop, edit or cold", o.name)
+		err = fmt.Errorf("-case %s: want noop, edit, cold, hash or asset", o.name)
 	}
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ var rooms = []room{
 	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/judge", []string{"backend/lightcp", "report"}, "it speaks to judge servers and reads results"},
 	{"bench/research", []string{"report", "report/frontier"}, "it reads result files"},
-	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph"}, "it measures the engine alone, and the program from outside"},
+	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
 }
 
 // libraries lists the rooms that may import a library, by the beginning of its
