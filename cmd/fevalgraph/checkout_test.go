@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
@@ -163,6 +164,34 @@ func (c *checkout) judged() int {
 		c.t.Fatal(err)
 	}
 	return bytes.Count(content, []byte("\n"))
+}
+
+// awaitForked waits, after a kill, until every child of the killed has become
+// another program. Until then it holds the dead one's locks, so that whoever comes
+// next takes its sessions for living ones; on a busy machine that can take longer
+// than the next start.
+func (c *checkout) awaitForked() {
+	c.t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		forked := ""
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, name := range lines {
+			line, _ := os.ReadFile(name) // it may have ended
+			environment, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "environ"))
+			if bytes.HasPrefix(line, []byte("fevalgraph\x00")) && bytes.Contains(environment, []byte("="+c.place)) {
+				forked = name
+			}
+		}
+		if forked == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%s is still fevalgraph", forked)
+		}
+	}
 }
 
 // noLeftovers fails when a workspace or a process of a session is left.

@@ -53,6 +53,7 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd.Wait()
+			c.awaitForked()
 			before := c.states()
 			c.run("run")
 			after := c.lastRun()
@@ -88,6 +89,7 @@ func TestKilledLeavesOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
+	c.awaitForked()
 	if clean := c.run("clean"); !strings.Contains(output(clean), "ended 2 leftover sessions") &&
 		!strings.Contains(output(clean), "ended 1 leftover sessions") {
 		t.Errorf("clean said %s", output(clean))
