@@ -10,15 +10,19 @@ import (
 	"time"
 )
 
+// UseInterval is how old a noted use may be for who relies on a blob without
+// noting that; above touchInterval, so that a use that is asked for makes it new.
+const UseInterval = time.Hour
+
 // gcGrace protects what running work may rely on: anything put or used in the
-// last hour, and as uses are noted only every touchInterval, that much more.
-const gcGrace = time.Hour + touchInterval
+// last hour, and as uses may be noted only every UseInterval, that much more.
+const gcGrace = time.Hour + UseInterval
 
 // clockSkew is how much the clocks of those who use a store may differ.
 const clockSkew = 10 * time.Minute
 
 // GCOptions say what GC may remove. Whatever was put or used within the last
-// hour and a half stays in any case.
+// two hours stays in any case.
 type GCOptions struct {
 	MaxBytes int64         // the store shrinks to this; < 0: no budget
 	MaxAge   time.Duration // what was not used for longer goes; 0: no limit

@@ -2,14 +2,12 @@ package cache
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,19 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 )
-
-// Look is a path to remember the state of.
-type Look struct {
-	Path string // absolute
-	// Follow is to see what a link at the path leads to, and not the link.
-	Follow bool
-	// Digest, when it is not zero, is what the regular file at the path held
-	// when it was read: its bytes decide when its state does not.
-	Digest Digest
-	// Young allows for a path that was changed a moment ago, of which a change
-	// that follows at once may go unnoticed.
-	Young bool
-}
 
 // UnsettledError says that a path cannot be remembered: it was changed so
 // recently that another change could go unnoticed.
@@ -52,7 +37,7 @@ type Snapshot struct {
 //
 //	0   path    uint32, offset of its text
 //	4   digest  uint32, number of its digest, or noDigest
-//	8   flags   uint32: lookFollow, lookAbsent
+//	8   flags   uint32: lookFollow ...
 //	12  mode    uint32, as the system has it
 //	16  size    int64
 //	24  mtime   int64
@@ -60,10 +45,12 @@ type Snapshot struct {
 //	40  inode   uint64
 //	48  dev     uint64
 const (
-	lookSize   = 56
-	lookFollow = 1
-	lookAbsent = 2
-	noDigest   = ^uint32(0)
+	lookSize    = 56
+	lookFollow  = 1
+	lookAbsent  = 2
+	lookListing = 4 // the digest is of a listing
+	lookExists  = 8
+	noDigest    = ^uint32(0)
 )
 
 // seen is what one path looks like.
@@ -73,8 +60,12 @@ type seen struct {
 	absent bool
 }
 
+// identifies reports whether the inode tells what is there, whatever it holds.
+// What a link leads to may change with nothing else.
+func (s seen) identifies() bool { return s.regular() || s.directory() }
+
 const (
-	snapshotMagic = "fevalgraph-snapshot 1\n"
+	snapshotMagic = "fevalgraph-snapshot 2\n"
 	// maxSnapshotPaths keeps the offsets of their text within 32 bits.
 	maxSnapshotPaths = 1 << 31
 )
@@ -83,28 +74,46 @@ const (
 // was read: one that may have been changed after it is an *UnsettledError,
 // unless its Digest shows that it was not.
 func TakeSnapshot(looks []Look, since time.Time) (*Snapshot, error) {
-	looks = slices.Clone(looks)
-	slices.SortFunc(looks, func(a, b Look) int {
-		follow := 0
-		if a.Follow != b.Follow {
-			follow = 1
-			if b.Follow {
-				follow = -1
-			}
-		}
-		// Those with a digest come first, and are kept.
-		return cmp.Or(strings.Compare(a.Path, b.Path), follow, bytes.Compare(b.Digest.Hash[:], a.Digest.Hash[:]))
-	})
-	looks = slices.CompactFunc(looks, func(a, b Look) bool {
-		return a.Path == b.Path && a.Follow == b.Follow && (b.Digest.IsZero() || a.Digest == b.Digest)
-	})
 	s := &Snapshot{}
-	for _, l := range looks {
+	for _, l := range normalLooks(looks) {
 		if err := s.add(l, since.UnixNano()); err != nil {
 			return nil, fmt.Errorf("remembering the state of files: %w", err)
 		}
 	}
 	return s, nil
+}
+
+// With is s, and the state of more paths as TakeSnapshot takes it, in place of
+// what s holds about them.
+func (s *Snapshot) With(looks []Look, since time.Time) (*Snapshot, error) {
+	fresh, err := TakeSnapshot(looks, since)
+	if err != nil {
+		return nil, err
+	}
+	replaced := make(map[string]bool, fresh.Len())
+	for i := range fresh.Len() {
+		replaced[string(fresh.path(fresh.record(i)))] = true
+	}
+	for i := range s.Len() {
+		if r := s.record(i); !replaced[string(s.path(r))] {
+			fresh.keep(s, r)
+		}
+	}
+	return fresh, nil
+}
+
+// keep adds record r of another snapshot.
+func (s *Snapshot) keep(of *Snapshot, r []byte) {
+	le := binary.LittleEndian
+	at := len(s.table)
+	s.table = append(s.table, r[:lookSize]...)
+	le.PutUint32(s.table[at:], uint32(len(s.paths)))
+	s.paths = append(s.paths, of.path(r)...)
+	if n := le.Uint32(r[4:]); n != noDigest {
+		const size = len(Digest{}.Hash)
+		le.PutUint32(s.table[at+4:], uint32(len(s.digests)/size))
+		s.digests = append(s.digests, of.digests[int(n)*size:][:size]...)
+	}
 }
 
 func (s *Snapshot) add(l Look, since int64) error {
@@ -115,25 +124,34 @@ func (s *Snapshot) add(l Look, since int64) error {
 	if l.Follow {
 		flags |= lookFollow
 	}
+	if l.Exists {
+		flags |= lookExists
+	}
 	s.paths = append(append(s.paths, l.Path...), 0)
 	now, err := lookAt(s.paths[at:], l.Follow)
 	if err != nil {
 		return err
 	}
+	settled := l.Young || now.stableAt(since)
 	switch {
 	case now.absent:
 		flags |= lookAbsent
-	case !l.Young && !now.stableAt(since) && !holds(l.Path, now, l.Digest):
+	case !settled && !(l.Exists && now.identifies()) && !holds(l.Path, now, l.Digest):
 		return &UnsettledError{Path: l.Path}
+	case l.Listing:
+		flags |= lookListing
+		if l.Digest, err = sumListing(l.Path); err != nil {
+			return err
+		}
 	}
 	if !l.Digest.IsZero() {
 		digest = uint32(len(s.digests) / len(l.Digest.Hash))
 		s.digests = append(s.digests, l.Digest.Hash[:]...)
-		if now.size != l.Digest.Size {
+		if now.size != l.Digest.Size && !l.Listing {
 			return &ChangedError{Path: l.Path}
 		}
 	}
-	if !l.Young && !now.stableAt(since) {
+	if !settled {
 		now.mtime, now.ctime = 0, 0 // no state is like it: the bytes decide each time
 	}
 	le := binary.LittleEndian
@@ -146,25 +164,6 @@ func (s *Snapshot) add(l Look, since int64) error {
 	return nil
 }
 
-// holds reports whether the regular file at path has the bytes of want now,
-// and did not change while it was read.
-func holds(path string, now seen, want Digest) bool {
-	if want.IsZero() || now.size != want.Size {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	before, err := f.Stat()
-	if err != nil || !before.Mode().IsRegular() {
-		return false
-	}
-	got, err := sum(context.Background(), nil, f)
-	return err == nil && got == want
-}
-
 // Len is the number of paths.
 func (s *Snapshot) Len() int { return len(s.table) / lookSize }
 
@@ -174,65 +173,107 @@ func (s *Snapshot) path(r []byte) []byte {
 	return text[:bytes.IndexByte(text, 0)+1]
 }
 
+// Record i of the table.
+func (s *Snapshot) record(i int) []byte { return s.table[i*lookSize : (i+1)*lookSize] }
+
 // snapshotChunk is how many paths a worker takes at a time.
 const snapshotChunk = 256
 
-// Changed looks at every path again, as many at once as there are processors,
-// and returns one that is not as it was, or "" when all are.
+// Changes are what Snapshot.Changes found.
+type Changes struct {
+	// Files are regular files with a digest that hold other bytes by now, or have
+	// another mode, and still are regular files. They are sorted.
+	Files []string
+	// Other is a path of which something else changed; "" when none has. There
+	// may be more of them, and Files then lacks some.
+	Other string
+}
+
+// Changed returns a path that is not as it was, or "" when all are.
 func (s *Snapshot) Changed(ctx context.Context) string {
+	c := s.Changes(ctx, 0)
+	return c.Other
+}
+
+// Changes looks at every path again, as many at once as there are processors.
+// More files than limit are Other.
+func (s *Snapshot) Changes(ctx context.Context, limit int) Changes {
 	var next atomic.Int64
-	var found atomic.Pointer[string]
+	var other atomic.Pointer[string]
+	var mu sync.Mutex
+	var files []string
+	found := func(path string, file bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !file || len(files) == limit {
+			other.CompareAndSwap(nil, &path)
+			return
+		}
+		files = append(files, path)
+	}
 	var group sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), s.Len()/snapshotChunk+1) {
 		group.Go(func() {
-			for found.Load() == nil && ctx.Err() == nil {
+			for other.Load() == nil && ctx.Err() == nil {
 				from := int(next.Add(snapshotChunk)) - snapshotChunk
 				if from >= s.Len() {
 					return
 				}
-				if path, same := s.look(from, min(from+snapshotChunk, s.Len())); !same {
-					found.Store(&path)
+				for i := from; i < min(from+snapshotChunk, s.Len()); i++ {
+					if same, file := s.look(s.record(i)); !same {
+						path := s.path(s.record(i))
+						found(string(path[:len(path)-1]), file)
+					}
 				}
 			}
 		})
 	}
 	group.Wait()
-	if p := found.Load(); p != nil {
-		return *p
+	c := Changes{Files: files}
+	slices.Sort(c.Files)
+	if p := other.Load(); p != nil {
+		c.Other = *p
+	} else if ctx.Err() != nil {
+		c.Other = "(interrupted)"
 	}
-	if ctx.Err() != nil {
-		return "(interrupted)"
-	}
-	return ""
+	return c
 }
 
-// look compares records from and up to to with what is there.
-func (s *Snapshot) look(from, to int) (changed string, same bool) {
+// look compares a record with what is there. A file is a regular one, and was
+// one, whose bytes are known.
+func (s *Snapshot) look(r []byte) (same, file bool) {
 	le := binary.LittleEndian
-	for i := from; i < to; i++ {
-		r := s.table[i*lookSize : (i+1)*lookSize]
-		path, flags := s.path(r), le.Uint32(r[8:])
-		now, err := lookAt(path, flags&lookFollow != 0)
-		was := seen{mode: le.Uint32(r[12:]), absent: flags&lookAbsent != 0, fileState: fileState{
-			size: int64(le.Uint64(r[16:])), mtime: int64(le.Uint64(r[24:])), ctime: int64(le.Uint64(r[32:])),
-			inode: le.Uint64(r[40:]), dev: le.Uint64(r[48:]),
-		}}
-		if err != nil || now != was && !s.sameBytes(r, string(path[:len(path)-1]), was, now) {
-			return string(path[:len(path)-1]), false
-		}
+	path, flags := s.path(r), le.Uint32(r[8:])
+	now, err := lookAt(path, flags&lookFollow != 0)
+	was := seen{mode: le.Uint32(r[12:]), absent: flags&lookAbsent != 0, fileState: fileState{
+		size: int64(le.Uint64(r[16:])), mtime: int64(le.Uint64(r[24:])), ctime: int64(le.Uint64(r[32:])),
+		inode: le.Uint64(r[40:]), dev: le.Uint64(r[48:]),
+	}}
+	switch {
+	case err != nil:
+		return false, false
+	case now == was:
+		return true, false
+	case now.absent || was.absent:
+		return false, false
+	case flags&lookExists != 0:
+		return was.identifies() && now.kind() == was.kind() && now.inode == was.inode && now.dev == was.dev, false
 	}
-	return "", true
-}
-
-// sameBytes lets the bytes of a file decide whose state is another one.
-func (s *Snapshot) sameBytes(r []byte, path string, was, now seen) bool {
-	n := binary.LittleEndian.Uint32(r[4:])
-	if n == noDigest || now.absent || now.mode != was.mode || now.size != was.size {
-		return false
+	n := int(le.Uint32(r[4:]))
+	if n == int(noDigest) {
+		return false, false
 	}
 	d := Digest{Size: was.size}
-	copy(d.Hash[:], s.digests[int(n)*len(d.Hash):])
-	return holds(path, now, d)
+	copy(d.Hash[:], s.digests[n*len(d.Hash):])
+	name := string(path[:len(path)-1])
+	if flags&lookListing != 0 {
+		listed, err := sumListing(name)
+		return err == nil && now.kind() == was.kind() && now.inode == was.inode && now.dev == was.dev && listed.Hash == d.Hash, false
+	}
+	if now.mode == was.mode && holds(name, now, d) {
+		return true, false
+	}
+	return false, now.regular() && was.regular()
 }
 
 var errBadSnapshot = errors.New("malformed snapshot")

@@ -34,3 +34,7 @@ func lookAt(path []byte, follow bool) (seen, error) {
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, unix.ENOTDIR) }
+
+func (s seen) kind() uint32    { return s.mode & unix.S_IFMT }
+func (s seen) regular() bool   { return s.kind() == unix.S_IFREG }
+func (s seen) directory() bool { return s.kind() == unix.S_IFDIR }

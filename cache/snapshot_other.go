@@ -4,6 +4,7 @@ package cache
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -32,3 +33,7 @@ func lookAt(path []byte, follow bool) (seen, error) {
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+func (s seen) kind() uint32    { return s.mode & uint32(fs.ModeType) }
+func (s seen) regular() bool   { return s.kind() == 0 }
+func (s seen) directory() bool { return s.kind() == uint32(fs.ModeDir) }

@@ -131,6 +131,9 @@ type RunEnd struct {
 	Interrupted int     `json:"interrupted"`
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`
+	// What the cached nodes made when they ran, and how long they took then.
+	SavedBytes   int64   `json:"saved_bytes,omitempty"`
+	SavedSeconds float64 `json:"saved_seconds,omitempty"`
 }
 
 func (RunStart) event()     {}

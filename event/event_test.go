@@ -28,8 +28,8 @@ var every = []struct {
 	{NodeReopened{Type: "node.reopened", Addr: "a", Kind: "k", State: Cached, Cause: "c"}, `{"type":"node.reopened","addr":"a","kind":"k","state":"cached","cause":"c"}`},
 	{NodeDone{Type: "node.done", Addr: "a", Kind: "k", State: Done, Key: "x", Cause: "c", Changes: []Change{{Field: "f"}}, Seconds: 0.25, Attempt: 2, Message: "m\nn", Log: "d/1"},
 		`{"type":"node.done","addr":"a","kind":"k","state":"done","key":"x","cause":"c","changes":[{"field":"f"}],"seconds":0.25,"attempt":2,"message":"m\nn","log":"d/1"}`},
-	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Seconds: 7.5, Exit: 8},
-		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"seconds":7.5,"exit":8}`},
+	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Seconds: 7.5, Exit: 8, SavedBytes: 9, SavedSeconds: 1.5},
+		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"seconds":7.5,"exit":8,"saved_bytes":9,"saved_seconds":1.5}`},
 }
 
 func TestCodec(t *testing.T) {

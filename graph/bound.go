@@ -1,12 +1,28 @@
 package graph
 
+import (
+	"maps"
+	"slices"
+)
+
 // Bound is what no schedule of an execution's work could have beaten: neither
-// of the two.
+// Chain nor Slots. Times are in seconds.
 type Bound struct {
-	// Chain is the longest chain of work that waits for one another: by edges,
-	// or because it may not run at the same time.
+	// Chain is the critical path, the longest chain of work that waits for one
+	// another: by edges, or because it may not run at the same time.
 	Chain float64
 	Slots float64 // the most that the work of any pool takes with all its slots busy
+	Work  float64 // all of it
+	Size  int     // slots of the pool that Slots is of
+}
+
+// Idle is how many of those slots stood empty on average, in an execution that
+// took so many seconds.
+func (b Bound) Idle(seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return max(0, float64(b.Size)*(1-b.Slots/seconds))
 }
 
 // Bound returns the lower bound for the work that the execution did, by the
@@ -33,13 +49,18 @@ func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 			pool = CPUPool
 		}
 		work[pool] += st.Seconds
+		b.Work += st.Seconds
 	}
 	for _, seconds := range exclusive {
 		b.Chain = max(b.Chain, seconds)
 	}
-	for pool, seconds := range work {
-		if slots := pools[pool]; slots > 0 {
-			b.Slots = max(b.Slots, seconds/float64(slots))
+	for _, pool := range slices.Sorted(maps.Keys(work)) {
+		size := pools[pool]
+		if size == 0 {
+			continue
+		}
+		if least := work[pool] / float64(size); least > b.Slots {
+			b.Slots, b.Size = least, size
 		}
 	}
 	return b

@@ -19,11 +19,11 @@ func TestBound(t *testing.T) {
 		{State: event.Done, Stale: true, Seconds: 5},
 	}}
 	got := g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
-	if want := (Bound{Chain: 7, Slots: 5}); got != want {
+	if want := (Bound{Chain: 7, Slots: 5, Work: 12, Size: 1}); got != want {
 		t.Errorf("with two slots: %+v, want %+v", got, want)
 	}
 	got = g.Bound(r, map[string]int{CPUPool: 1, "one": 1})
-	if want := (Bound{Chain: 7, Slots: 7}); got != want {
+	if want := (Bound{Chain: 7, Slots: 7, Work: 12, Size: 1}); got != want {
 		t.Errorf("with one slot: %+v, want %+v", got, want)
 	}
 	// What may not run at the same time is a chain.
@@ -31,7 +31,12 @@ func TestBound(t *testing.T) {
 		g.Node(id).Exclusive = []string{"port 8080"}
 	}
 	got = g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
-	if want := (Bound{Chain: 8, Slots: 5}); got != want {
+	if want := (Bound{Chain: 8, Slots: 5, Work: 12, Size: 1}); got != want {
 		t.Errorf("with a port: %+v, want %+v", got, want)
+	}
+	for seconds, want := range map[float64]float64{5: 0, 10: 1, 20: 1.5, 0: 0, 4: 0} {
+		if got := (Bound{Slots: 5, Size: 2}).Idle(seconds); got != want {
+			t.Errorf("of two slots with 5s of work each, %v stood empty in %vs; want %v", got, seconds, want)
+		}
 	}
 }

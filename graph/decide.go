@@ -36,7 +36,7 @@ func (s *scheduler) apply(ctx context.Context, id ID, c checked) {
 	switch c.verdict {
 	case fresh:
 		st.State, st.Outputs, st.Message = event.Cached, c.record.Outputs, c.record.Message
-		st.Cause = cachedCause(c.record)
+		st.Cause, st.Saved = cachedCause(c.record), c.record.Seconds
 		if !s.o.DryRun {
 			if !c.logged {
 				s.remember(id, c.record, s.keepManifest(ctx, st.Manifest))

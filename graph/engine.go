@@ -70,6 +70,7 @@ type Status struct {
 	Attempts int
 	Seconds  float64
 	Expected float64 // seconds, from earlier runs; 0 is unknown
+	Saved    float64 // seconds that a cached node's work took when it ran
 	Input    bool    // failed because a source could not be used
 }
 
@@ -113,6 +114,22 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	r := &Report{Nodes: s.closure, statuses: s.status, Seconds: time.Since(started).Seconds()}
 	r.count()
 	return r, err
+}
+
+// Saved returns how many bytes the cached nodes have as outputs, trees by their
+// listing alone, and how many seconds it took to make them.
+func (r *Report) Saved() (bytes int64, seconds float64) {
+	for _, id := range r.Nodes {
+		st := &r.statuses[id]
+		if st.State != event.Cached {
+			continue
+		}
+		for _, o := range st.Outputs {
+			bytes += o.Digest.Size
+		}
+		seconds += st.Saved
+	}
+	return bytes, seconds
 }
 
 func (r *Report) count() {

@@ -7,12 +7,12 @@ import (
 
 func TestSchedule(t *testing.T) {
 	var b strings.Builder
-	Schedule(&b, 115, 27.2, 110)
-	if got, want := b.String(), "schedule 1m55s of at least 1m50s (longest chain 27.2s, work over slots 1m50s)\n"; got != want {
+	Schedule(&b, ScheduleFacts{Took: 115, Chain: 27.2, Slots: 110, Work: 220, Idle: 0.087, Of: 2})
+	if got, want := b.String(), "schedule 1m55s of at least 1m50s (critical path 27.2s, total work 3m40s, 0.1 of 2 slots idle)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
-	Schedule(&b, 0.1, 0, 0)
+	Schedule(&b, ScheduleFacts{Took: 0.1})
 	if b.Len() != 0 {
 		t.Errorf("a run without work says %q", b.String())
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -46,7 +48,9 @@ func (a *app) cacheCommand() *cobra.Command {
 }
 
 func (a *app) cacheStatsCommand() *cobra.Command {
-	return command("stats", "Show what the store holds", "Stats counts what the store holds.", "  fevalgraph cache stats --json",
+	return command("stats", "Show what the store holds", `Stats counts what the store holds, and what it spared the recorded runs of this
+project: how many nodes were served and how many ran, what the served ones had
+made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 		func(cmd *cobra.Command, args []string) error {
 			disk, err := a.openCache(true)
 			if err != nil {
@@ -56,9 +60,13 @@ func (a *app) cacheStatsCommand() *cobra.Command {
 			if err != nil {
 				return exit(exitNotJudged, err)
 			}
+			served, err := event.ServedIn(a.projectState())
+			if err != nil {
+				return exit(exitNotJudged, err)
+			}
 			if a.flags.json {
 				return a.writeJSON(map[string]any{"schema": 1, "dir": disk.Dir(), "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
-					"records": s.Records, "record_bytes": s.RecordBytes})
+					"records": s.Records, "record_bytes": s.RecordBytes, "served": served})
 			}
 			rows := [][]string{
 				{"directory", disk.Dir()},
@@ -67,6 +75,13 @@ func (a *app) cacheStatsCommand() *cobra.Command {
 			}
 			if !s.Oldest.IsZero() {
 				rows = append(rows, []string{"least recently used", s.Oldest.Format(time.DateTime)}, []string{"most recently used", s.Newest.Format(time.DateTime)})
+			}
+			if served.Runs > 0 {
+				rows = append(rows,
+					[]string{"hits", fmt.Sprintf("%d in %s of this project", served.Hits, text.Count(served.Runs, "run"))},
+					[]string{"misses", strconv.Itoa(served.Misses)},
+					[]string{"bytes saved", view.Bytes(served.Bytes)},
+					[]string{"time saved", text.Duration(served.Time)})
 			}
 			view.Table(a.io.Out, []string{"store", ""}, rows, a.color())
 			return nil

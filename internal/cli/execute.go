@@ -63,6 +63,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	code := p.exitCode(ctx, e, rep, results, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
+	end.SavedBytes, end.SavedSeconds = rep.Saved()
 	err = errors.Join(err, p.saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
@@ -227,10 +228,9 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
 	}
 	view.RunSummary(a.io.Err, end, p.slowest(rep))
-	if a.flags.verbose {
-		bound := p.plan.Graph.Bound(rep, p.plan.Pools)
-		view.Schedule(a.io.Err, rep.Seconds, bound.Chain, bound.Slots)
-	}
+	bound := p.plan.Graph.Bound(rep, p.plan.Pools)
+	view.Schedule(a.io.Err, view.ScheduleFacts{Took: rep.Seconds, Chain: bound.Chain, Slots: bound.Slots, Work: bound.Work,
+		Idle: bound.Idle(rep.Seconds), Of: bound.Size})
 	if end.Exit == exitNotJudged || end.Exit == exitUsage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
 	}

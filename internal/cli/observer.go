@@ -112,8 +112,12 @@ func (o *observer) looks() ([]cache.Look, error) {
 	for seen := range o.paths {
 		switch seen.kind {
 		case "var", "env": // noted elsewhere
-		case "dir", "link":
-			all = append(all, cache.Look{Path: seen.name})
+		case "dir":
+			all = append(all, cache.Look{Path: seen.name, Listing: true})
+		case "link":
+			all = append(all, cache.Look{Path: seen.name, Exists: true})
+		case "exists":
+			all = append(all, cache.Look{Path: seen.name, Follow: true, Exists: true})
 		case "fileset":
 			more, err := filesetLooks(seen.name)
 			if err != nil {
@@ -131,35 +135,42 @@ func (o *observer) looks() ([]cache.Look, error) {
 // that it lists, and what symbolic links in it lead to.
 func filesetLooks(name string) ([]cache.Look, error) {
 	dir, pattern, _ := strings.Cut(name, "\x00")
-	r := &recordingFS{dir: dir, looks: []cache.Look{{Path: dir, Follow: true}}}
+	r := &recordingFS{dir: dir, looks: []cache.Look{{Path: dir, Follow: true, Exists: true}}}
 	_, err := doublestar.Glob(r, pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
 	return r.looks, err
 }
 
-// recordingFS is the directory dir; it notes what is asked of it.
+// recordingFS is the directory dir; it notes what is asked of it. Of a file,
+// nobody asks more than what kind of file it is.
 type recordingFS struct {
 	dir   string
 	looks []cache.Look
 }
 
-func (r *recordingFS) note(name string, follow bool) string {
-	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	r.looks = append(r.looks, cache.Look{Path: path, Follow: follow})
-	return path
+func (r *recordingFS) path(name string) string {
+	return filepath.Join(r.dir, filepath.FromSlash(name))
 }
 
+func (r *recordingFS) note(l cache.Look) { r.looks = append(r.looks, l) }
+
 // Open implements fs.FS.
-func (r *recordingFS) Open(name string) (fs.File, error) { return os.Open(r.note(name, true)) }
+func (r *recordingFS) Open(name string) (fs.File, error) {
+	path := r.path(name)
+	r.note(cache.Look{Path: path, Follow: true})
+	return os.Open(path)
+}
 
 // ReadDir implements fs.ReadDirFS. Of the entries, what links lead to matters,
 // too; of others the directory tells the kind.
 func (r *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	path := r.note(name, false)
+	path := r.path(name)
+	r.note(cache.Look{Path: path, Listing: true})
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink != 0 {
-			r.note(name+"/"+e.Name(), false)
-			r.note(name+"/"+e.Name(), true)
+			link := filepath.Join(path, e.Name())
+			r.note(cache.Look{Path: link, Exists: true})
+			r.note(cache.Look{Path: link, Follow: true, Exists: true})
 		}
 	}
 	return entries, err
@@ -167,7 +178,9 @@ func (r *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // Stat implements fs.StatFS.
 func (r *recordingFS) Stat(name string) (fs.FileInfo, error) {
-	return os.Stat(r.note(name, true))
+	path := r.path(name)
+	r.note(cache.Look{Path: path, Follow: true, Exists: true})
+	return os.Stat(path)
 }
 
 // envSum is what is kept of a variable: enough to see that it is another.

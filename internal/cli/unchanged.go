@@ -29,7 +29,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// When a run of everything found every node fresh, it writes down what it
+// When a run of everything left an answer for every node, it writes down what it
 // depended on and what it came to. As long as none of that changed, the next
 // run need not read the configuration, nor decide about any node, to know what
 // it would find: each decision follows from what was read, and all of it would
@@ -53,6 +53,9 @@ type unchanged struct {
 	Nodes int    `json:"nodes"`
 	Exit  int    `json:"exit"`
 	Shown string `json:"shown"` // its results, as they were printed
+	// What a run saves that serves every node; see event.RunEnd.
+	SavedBytes   int64   `json:"saved_bytes"`
+	SavedSeconds float64 `json:"saved_seconds"`
 }
 
 // backendAnswers is a backend and what it said of itself.
@@ -63,10 +66,6 @@ type backendAnswers struct {
 	Platform string           `json:"platform"`
 	Network  backend.Network  `json:"network,omitempty"` // "" when nothing depends on it
 }
-
-// usesMayBeOld is how long ago the noted use of a blob may be before a run has
-// to note it again, lest gc takes it for unused.
-const usesMayBeOld = 20 * time.Minute
 
 // repeatable reports whether a run with these flags and arguments can be
 // repeated from memory, and be remembered.
@@ -119,7 +118,7 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 
 // stillAsked reports whether the same is asked for as then.
 func (a *app) stillAsked(u *unchanged) bool {
-	if !bytes.Equal(u.Invocation, a.invocation()) || u.Invocation == nil || u.Color != a.color() || time.Since(u.Used).Abs() > usesMayBeOld {
+	if !bytes.Equal(u.Invocation, a.invocation()) || u.Invocation == nil || u.Color != a.color() || time.Since(u.Used).Abs() > cache.UseInterval {
 		return false
 	}
 	for _, was := range u.Env {
@@ -208,7 +207,8 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	sinks := event.Sinks{recorder, shown}
 	sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: u.Nodes, Time: began, Jobs: jobs})
 	err = recorder.Same(event.RunSame{Type: "run.same", As: u.Run, Nodes: u.Nodes})
-	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: u.Nodes, Cached: u.Nodes, Seconds: time.Since(began).Seconds(), Exit: u.Exit}
+	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: u.Nodes, Cached: u.Nodes, Seconds: time.Since(began).Seconds(), Exit: u.Exit,
+		SavedBytes: u.SavedBytes, SavedSeconds: u.SavedSeconds}
 	if err != nil {
 		end.Exit = exitNotJudged
 	}
@@ -227,12 +227,12 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	return nil
 }
 
-// remember writes down a run that found everything fresh. A run that is not
+// remember writes down a run after which everything is fresh. A run that is not
 // remembered loses nothing.
 func (p *project) remember(ctx context.Context, rep *graph.Report, results *report.Results, end event.RunEnd) error {
 	path := filepath.Join(p.state, unchangedFile)
 	o := p.observer
-	if o == nil || !o.sameRoot() || results == nil || rep.Cached != len(rep.Nodes) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
+	if o == nil || !o.sameRoot() || results == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
 		return nil // one that is there tells by itself whether it still holds
 	}
 	disk, ok := p.store.(*cache.Disk)
@@ -241,6 +241,7 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, results *repo
 	}
 	u := &unchanged{Invocation: p.app.invocation(), Color: p.app.color(), Salt: newSalt(), Settings: p.cfg.Settings, Store: disk.Dir(),
 		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}
+	u.SavedBytes, u.SavedSeconds = served(rep)
 	u.Env = o.environment(u.Salt)
 	looks, err := o.looks()
 	if err != nil {
@@ -277,6 +278,32 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, results *repo
 		return nil //nolint:nilerr // it has just been changed
 	}
 	return writeUnchanged(path, u, snapshot)
+}
+
+// served is what a run saves to which every node of rep is cached.
+func served(rep *graph.Report) (bytes int64, seconds float64) {
+	bytes, seconds = rep.Saved()
+	for _, id := range rep.Nodes {
+		if st := rep.Status(id); st.State != event.Cached {
+			seconds += st.Seconds
+			for _, o := range st.Outputs {
+				bytes += o.Digest.Size
+			}
+		}
+	}
+	return bytes, seconds
+}
+
+// answered reports whether there is a stored answer for every node now, so that
+// the next run would serve all of them.
+func answered(rep *graph.Report) bool {
+	return !slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
+		switch rep.Status(id).State {
+		case event.Cached, event.Done, event.Timeout:
+			return false
+		}
+		return true
+	})
 }
 
 // unobserved reports whether there is a problem, or a node of a kind, that

@@ -1,0 +1,69 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Served is what the store spared the recorded runs of a project.
+type Served struct {
+	Runs   int     `json:"runs"`
+	Hits   int     `json:"hits"`   // nodes that were served
+	Misses int     `json:"misses"` // nodes that ran
+	Bytes  int64   `json:"bytes"`  // of what served nodes had made, trees by their listing alone
+	Time   float64 `json:"seconds"`
+}
+
+// ServedIn sums up the runs of a project's state directory that have ended.
+func ServedIn(state string) (Served, error) {
+	var s Served
+	ids, err := Runs(state)
+	if err != nil {
+		return s, err
+	}
+	for _, id := range ids {
+		end, ok, err := openRun(state, id).end()
+		if err != nil {
+			return s, fmt.Errorf("reading the run record: %w", err)
+		}
+		if !ok {
+			continue
+		}
+		s.Runs++
+		s.Hits += end.Cached
+		s.Misses += end.Executed
+		s.Bytes += end.SavedBytes
+		s.Time += end.SavedSeconds
+	}
+	return s, nil
+}
+
+// maxEnd is more than the last line of a record can be long.
+const maxEnd = 4 << 10
+
+// end returns the last event of the run; false when it did not come to it. It
+// reads no more than the end of the record.
+func (r *Run) end() (RunEnd, bool, error) {
+	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	if os.IsNotExist(err) {
+		return RunEnd{}, false, nil
+	}
+	if err != nil {
+		return RunEnd{}, false, err
+	}
+	defer file.Close()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return RunEnd{}, false, err
+	}
+	tail := make([]byte, min(size, maxEnd))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return RunEnd{}, false, err
+	}
+	tail = bytes.TrimRight(tail, "\n")
+	end, ok := Decode(tail[bytes.LastIndexByte(tail, '\n')+1:]).(RunEnd)
+	return end, ok, nil
+}
