@@ -108,12 +108,13 @@ type NodeDone struct {
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
 }
 
-// RunSame stands for the NodeDone of every node: all of them were served, as in
-// an earlier run or after it, and no input had changed since.
+// RunSame stands for the NodeDone of every node that has none of its own in the
+// run: all of them were served, as in an earlier run or after it, and no input had
+// changed since.
 type RunSame struct {
 	Type  string `json:"type"` // run.same
 	As    string `json:"as"`   // id of that run
-	Nodes int    `json:"nodes"`
+	Nodes int    `json:"nodes"` // how many
 }
 
 // RunEnd is the last line. Nodes = Executed + Cached + Blocked + Skipped + Interrupted;

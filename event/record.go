@@ -24,7 +24,8 @@ import (
 const (
 	EventsFile  = "events.jsonl"
 	ResultsFile = "results.json"
-	sameFile    = "same.jsonl" // the events of the run that a RunSame names
+	sameFile    = "same.jsonl"  // the events of the run that a RunSame names
+	sinceFile   = "since.jsonl" // of nodes that were decided after that, once or more often
 	logsDir     = "logs"
 	logSuffix   = ".log"
 	latestFile  = "latest"
@@ -121,24 +122,80 @@ func (r *Recorder) SaveResults(content []byte) error {
 // whether that one's is removed. Nothing of this run was emitted but its start.
 func (r *Recorder) Same(e RunSame) error {
 	from := openRun(r.state, e.As)
+	if err := r.takeOver(from); err != nil {
+		return err
+	}
+	if err := r.adopt(from, ResultsFile, ResultsFile); err != nil {
+		return fmt.Errorf("writing the run record: %w", err)
+	}
+	r.Emit(e)
+	return nil
+}
+
+// Since is like Same for a run that decides about some nodes, which it emits,
+// and came to what the other run did for the rest. It has results of its own.
+func (r *Recorder) Since(e RunSame) error {
+	if err := r.takeOver(openRun(r.state, e.As)); err != nil {
+		return err
+	}
+	r.Emit(e)
+	return nil
+}
+
+// adopt makes a file of another run's record one of this.
+func (r *Recorder) adopt(from *Run, name, as string) error {
 	known, err := from.sums()
 	if err != nil {
 		return err
 	}
-	events := sameFile // when it was the same as another one
-	if _, err := os.Lstat(filepath.Join(from.dir, events)); err != nil {
-		events = EventsFile
+	if err := linkOrCopy(filepath.Join(from.dir, name), filepath.Join(r.dir, as)); err != nil {
+		return err
 	}
-	for _, f := range []struct{ name, as string }{{events, sameFile}, {ResultsFile, ResultsFile}} {
-		if err := linkOrCopy(filepath.Join(from.dir, f.name), filepath.Join(r.dir, f.as)); err != nil {
-			return fmt.Errorf("writing the run record: %w", err)
-		}
-		if sum, ok := known[f.name]; ok { // not summed again: it may be large
-			r.sums[f.as] = sum
-		}
+	if sum, ok := known[name]; ok { // not summed again: it may be large
+		r.sums[as] = sum
 	}
-	r.Emit(e)
 	return nil
+}
+
+// takeOver makes the events of another run's record part of this one.
+func (r *Recorder) takeOver(from *Run) error {
+	err := r.adopt(from, sameFile, sameFile)
+	var damaged *DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		err = r.adopt(from, EventsFile, sameFile)
+	case err == nil: // that run was the same as another one, but perhaps for some nodes
+		err = r.addSince(from)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the run record: %w", err)
+	}
+	return nil
+}
+
+// addSince writes down what another run, and those that it took over, decided
+// about some nodes.
+func (r *Recorder) addSince(from *Run) error {
+	since, err := from.read(sinceFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	own, err := from.read(EventsFile)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(own) {
+		if _, ok := Decode(line).(NodeDone); ok {
+			since = append(since, line...)
+		}
+	}
+	if len(since) == 0 {
+		return nil
+	}
+	r.sums[sinceFile] = sha256.Sum256(since)
+	return renameio.WriteFile(filepath.Join(r.dir, sinceFile), since, 0o644)
 }
 
 // linkOrCopy makes a file that is never written again appear at another place.
@@ -250,15 +307,46 @@ func (r *Run) Each(fn func(Event) bool) error {
 		if more := fn(e); !ok || !more {
 			return more, nil
 		}
-		more := true
-		err := r.eachEvent(sameFile, func(e Event) (bool, error) {
-			if done, ok := e.(NodeDone); ok {
-				more = fn(done.served(same.As))
-			}
-			return more, nil
-		})
-		return more, err
+		return r.eachServed(same.As, fn)
 	})
+}
+
+// eachServed calls fn for the nodes that a RunSame stands for, until it returns
+// false.
+func (r *Run) eachServed(as string, fn func(Event) bool) (more bool, err error) {
+	since, err := r.doneIn(sinceFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	own, err := r.doneIn(EventsFile)
+	if err != nil {
+		return false, err
+	}
+	more = true
+	err = r.eachEvent(sameFile, func(e Event) (bool, error) {
+		done, ok := e.(NodeDone)
+		if _, decided := own[done.Addr]; !ok || decided {
+			return true, nil
+		}
+		if later, ok := since[done.Addr]; ok {
+			done = later
+		}
+		more = fn(done.served(as))
+		return more, nil
+	})
+	return more, err
+}
+
+// doneIn are the last NodeDone of a file of the record, by address.
+func (r *Run) doneIn(name string) (map[string]NodeDone, error) {
+	all := map[string]NodeDone{}
+	err := r.eachEvent(name, func(e Event) (bool, error) {
+		if done, ok := e.(NodeDone); ok {
+			all[done.Addr] = done
+		}
+		return true, nil
+	})
+	return all, err
 }
 
 // served is what became of a node in a run that had nothing to do after run.

@@ -66,7 +66,7 @@ func decodeSums(text []byte) (sums, error) {
 // isRecordFile reports whether a record has files of that name.
 func isRecordFile(name string) bool {
 	switch name {
-	case EventsFile, ResultsFile, sameFile:
+	case EventsFile, ResultsFile, sameFile, sinceFile:
 		return true
 	}
 	log, ok := strings.CutPrefix(name, logsDir+"/")

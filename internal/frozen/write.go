@@ -1,0 +1,144 @@
+package frozen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Append appends the frozen form of what v points to. A value that cannot be
+// written down, such as a struct with fields that are not exported, is an error.
+func Append(b []byte, v any) ([]byte, error) {
+	w := writer{b: b, texts: map[string]uint64{}, pointers: map[pointer]uint64{}}
+	if err := w.value(reflect.ValueOf(v).Elem()); err != nil {
+		return nil, fmt.Errorf("freezing %T: %w", v, err)
+	}
+	return w.b, nil
+}
+
+// pointer is one by where it leads and to what: the first field of a struct has
+// the struct's address.
+type pointer struct {
+	at uintptr
+	to reflect.Type
+}
+
+type writer struct {
+	b        []byte
+	texts    map[string]uint64
+	pointers map[pointer]uint64
+}
+
+func (w *writer) number(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
+
+func (w *writer) value(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Bool:
+		n := uint64(0)
+		if v.Bool() {
+			n = 1
+		}
+		w.number(n)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		w.b = binary.AppendVarint(w.b, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		w.number(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(v.Float()))
+	case reflect.String:
+		w.text(v.String())
+	case reflect.Struct:
+		return w.fields(v)
+	case reflect.Array:
+		return w.elements(v)
+	case reflect.Slice:
+		if v.IsNil() {
+			w.number(0)
+			return nil
+		}
+		w.number(uint64(v.Len()) + 1)
+		return w.elements(v)
+	case reflect.Map:
+		return w.mapping(v)
+	case reflect.Pointer:
+		return w.pointer(v)
+	default:
+		return fmt.Errorf("a %s", v.Type())
+	}
+	return nil
+}
+
+// text writes a text the first time, and later its number. Number 0 begins a new
+// one.
+func (w *writer) text(s string) {
+	if n, known := w.texts[s]; known {
+		w.number(n)
+		return
+	}
+	w.texts[s] = uint64(len(w.texts)) + 1
+	w.number(0)
+	w.number(uint64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+func (w *writer) fields(v reflect.Value) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			return fmt.Errorf("the field %s of %s is not exported", t.Field(i).Name, t)
+		}
+		if err := w.value(v.Field(i)); err != nil {
+			return fmt.Errorf("%s: %w", t.Field(i).Name, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) elements(v reflect.Value) error {
+	for i := range v.Len() {
+		if err := w.value(v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) mapping(v reflect.Value) error {
+	if v.Type().Key().Kind() != reflect.String {
+		return fmt.Errorf("a %s", v.Type())
+	}
+	if v.IsNil() {
+		w.number(0)
+		return nil
+	}
+	w.number(uint64(v.Len()) + 1)
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	for _, key := range keys {
+		w.text(key.String())
+		if err := w.value(v.MapIndex(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointer writes 0 for nil, 1 and what it leads to the first time, and later the
+// number of that, from 2.
+func (w *writer) pointer(v reflect.Value) error {
+	if v.IsNil() {
+		w.number(0)
+		return nil
+	}
+	p := pointer{v.Pointer(), v.Type()}
+	if n, known := w.pointers[p]; known {
+		w.number(n)
+		return nil
+	}
+	w.pointers[p] = uint64(len(w.pointers)) + 2
+	w.number(1)
+	return w.value(v.Elem())
+}
