@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/gofrs/flock"
 
@@ -34,9 +35,10 @@ type BuildLog struct {
 	mu      sync.Mutex
 	lock    *flock.Flock // on path+".lock": the log itself is replaced by compaction
 	f       files.File
-	entries map[string]string // address -> encoded entry; both share the loaded file's memory
-	live    int64             // bytes of frames that entries refers to
-	size    int64             // bytes of the file, as far as this process knows
+	entries map[string]string      // address -> encoded entry; both share the loaded file's memory
+	wanted  func(addr string) bool // which entries are loaded; nil is all
+	live    int64                  // bytes of frames that entries refers to
+	size    int64                  // bytes of the file, as far as this process knows
 	dropped int
 }
 
@@ -46,19 +48,27 @@ var errLogClosed = errors.New("the build log is closed")
 // never an error: what can be read is kept, and Dropped says how much could
 // not.
 func OpenBuildLog(path string) (*BuildLog, error) {
-	return OpenBuildLogOn(files.OS, path)
+	return OpenBuildLogOf(path, nil)
+}
+
+// OpenBuildLogOf is OpenBuildLog for who needs only the entries of some
+// addresses; the others cost next to nothing. Such a log is never compacted.
+func OpenBuildLogOf(path string, wanted func(addr string) bool) (*BuildLog, error) {
+	return openOn(files.OS, path, wanted)
 }
 
 // OpenBuildLogOn is OpenBuildLog with files that are not the system's own.
-func OpenBuildLogOn(s files.System, path string) (*BuildLog, error) {
-	l, err := openBuildLog(s, path)
+func OpenBuildLogOn(s files.System, path string) (*BuildLog, error) { return openOn(s, path, nil) }
+
+func openOn(s files.System, path string, wanted func(addr string) bool) (*BuildLog, error) {
+	l, err := openBuildLog(s, path, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("opening build log: %w", err)
 	}
 	return l, nil
 }
 
-func openBuildLog(s files.System, path string) (*BuildLog, error) {
+func openBuildLog(s files.System, path string, wanted func(addr string) bool) (*BuildLog, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -66,12 +76,12 @@ func openBuildLog(s files.System, path string) (*BuildLog, error) {
 	if err := s.MkdirAll(filepath.Dir(abs)); err != nil {
 		return nil, err
 	}
-	l := &BuildLog{files: s, path: abs, framer: newFramer(), lock: flock.New(abs + ".lock")}
+	l := &BuildLog{files: s, path: abs, framer: newFramer(), lock: flock.New(abs + ".lock"), wanted: wanted}
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
 			return err
 		}
-		if l.dropped > 0 {
+		if l.dropped > 0 && l.wanted == nil {
 			_ = l.compact() // or else the damage is counted again next time
 			return nil
 		}
@@ -90,8 +100,11 @@ func openBuildLog(s files.System, path string) (*BuildLog, error) {
 // ReadBuildLog reads the log at path for plan and explain: it creates,
 // locks and writes nothing, and a log that is not there is empty. An entry
 // that another process is appending just then may be missing from it.
-func ReadBuildLog(path string) (*BuildLog, error) {
-	l := &BuildLog{path: path, readOnly: true, framer: newFramer()}
+func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, nil) }
+
+// ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses.
+func ReadBuildLogOf(path string, wanted func(addr string) bool) (*BuildLog, error) {
+	l := &BuildLog{path: path, readOnly: true, framer: newFramer(), wanted: wanted}
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
@@ -102,7 +115,7 @@ func ReadBuildLog(path string) (*BuildLog, error) {
 
 // load makes b the content of the log.
 func (l *BuildLog) load(b []byte) {
-	text := string(b) // entries are parts of it
+	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; nobody writes to b
 	l.entries = map[string]string{}
 	l.live, l.size = 0, int64(len(b))
 	unreadable := 0
@@ -119,6 +132,9 @@ func (l *BuildLog) index(payload string) bool {
 	addr, err := entryAddr(payload)
 	if err != nil {
 		return false
+	}
+	if l.wanted != nil && !l.wanted(addr) {
+		return true
 	}
 	if old, ok := l.entries[addr]; ok {
 		l.live -= int64(len(old) + frameHeader)
@@ -251,7 +267,7 @@ func (l *BuildLog) write(frame []byte) error {
 // compactIfWorth compacts a log that is mostly garbage. A compaction that
 // fails, for want of space perhaps, leaves the log as it was, which is good.
 func (l *BuildLog) compactIfWorth() {
-	if l.size > 2*l.live+compactSlack {
+	if l.wanted == nil && l.size > 2*l.live+compactSlack {
 		_ = l.compact()
 	}
 }

@@ -318,3 +318,57 @@ func BenchmarkOpenBuildLog(b *testing.B) {
 		}
 	}
 }
+
+// Who wants few entries gets them, adds to the log, and takes nothing from it.
+func TestBuildLogOfSome(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	entry := func(addr, message string) LogEntry {
+		return LogEntry{Addr: addr, Key: Key{1}, Class: ClassDone, Message: message}
+	}
+	whole, err := OpenBuildLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range []string{"a", "b", "c"} {
+		if err := whole.Append(entry(addr, "first")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := whole.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wanted := func(addr string) bool { return addr == "b" || addr == "d" }
+	some, err := OpenBuildLogOf(path, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := some.Addrs(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("it has %q", got)
+	}
+	long := strings.Repeat("x", compactSlack)
+	for i := range 5 { // enough garbage to be worth a compaction
+		if err := some.Append(entry("b", fmt.Sprint(i, long))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := some.Append(entry("d", "new")); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := some.Get("b"); !ok || e.Message != "4"+long {
+		t.Errorf("b is %.20q, %v", e.Message, ok)
+	}
+	if err := some.Close(); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadBuildLogOf(path, wanted)
+	if err != nil || !slices.Equal(read.Addrs(), []string{"b", "d"}) {
+		t.Errorf("it has %q, %v", read.Addrs(), err)
+	}
+	if whole, err = OpenBuildLog(path); err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	if got := whole.Addrs(); !slices.Equal(got, []string{"a", "b", "c", "d"}) || whole.Dropped() != 0 {
+		t.Errorf("the log has %q, and lost %d", got, whole.Dropped())
+	}
+}

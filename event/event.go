@@ -112,8 +112,8 @@ type NodeDone struct {
 // run: all of them were served, as in an earlier run or after it, and no input had
 // changed since.
 type RunSame struct {
-	Type  string `json:"type"` // run.same
-	As    string `json:"as"`   // id of that run
+	Type  string `json:"type"`  // run.same
+	As    string `json:"as"`    // id of that run
 	Nodes int    `json:"nodes"` // how many
 }
 

@@ -35,6 +35,9 @@ type checked struct {
 // the scheduler's state, so leaves may be checked side by side.
 func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 	n := s.g.Node(id)
+	if n.Given != nil && forced == "" {
+		return checked{verdict: fresh, class: cache.ClassDone, record: &cache.Record{Class: cache.ClassDone, Outputs: n.Given}, logged: true}
+	}
 	c := checked{status: Status{Expected: s.expected[id]}}
 	last, known := s.o.Log.Get(n.Addr)
 	c.status.New = !known || last.Key.IsZero()

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -85,7 +86,7 @@ func (s *Status) output(name string) (cache.Output, bool) {
 
 // Report is the result of an execution.
 type Report struct {
-	Nodes    []ID     // the closure of the targets, in topological order
+	Nodes    []ID     // the closure of the targets without what is given, in topological order
 	statuses []Status // by ID
 	Seconds  float64
 
@@ -111,7 +112,8 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	started := time.Now()
 	s := newScheduler(g, g.Closure(targets), o)
 	err := s.run(ctx)
-	r := &Report{Nodes: s.closure, statuses: s.status, Seconds: time.Since(started).Seconds()}
+	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Given != nil })
+	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds()}
 	r.count()
 	return r, err
 }

@@ -102,6 +102,10 @@ type Node struct {
 	// Kept nodes' outputs are read after the run, so they are fresh only
 	// while the store still has them.
 	Kept bool
+	// Given, when it is not nil, are the outputs of a node that is known to be
+	// fresh: nothing is decided, or told, about it. Its task runs only when an
+	// output turns out to be gone or damaged.
+	Given []cache.Output
 }
 
 // Graph is a set of nodes, dependencies before dependents.

@@ -269,8 +269,8 @@ func (s *scheduler) settle(id ID, class cache.Class) {
 
 func (s *scheduler) announce(id ID) {
 	st, n := &s.status[id], s.g.Node(id)
-	if st.State == "" {
-		return // dry run
+	if st.State == "" || n.Given != nil {
+		return // dry run, or nothing that was decided
 	}
 	e := event.NodeDone{Type: "node.done", Addr: n.Addr, Kind: n.Kind, State: st.State, Key: keyText(st.Key),
 		Cause: st.Cause, Changes: st.Changes, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}

@@ -85,9 +85,10 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 
 // workspace adds the node with a command problem's own files.
 func (c *compiler) workspace(p *lang.Problem) graph.ID {
+	addr := KindWorkspace + ":" + p.Name
 	return c.once(graph.Node{
-		Addr: KindWorkspace + ":" + p.Name, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
-		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sources),
+		Addr: addr, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
+		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sourcesOf(addr)),
 		Pool: inProcessPool,
 	})
 }
@@ -131,11 +132,12 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 		place = rel
 	}
+	addr := KindWorkspace + ":uv/" + place
 	project := c.once(graph.Node{
-		Addr: KindWorkspace + ":uv/" + place, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
-		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sources), Pool: inProcessPool,
+		Addr: addr, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
+		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})
-	addr := KindEnvironment + ":" + place + "@" + d.addr
+	addr = KindEnvironment + ":" + place + "@" + d.addr
 	if p.UVOverrides != "" {
 		addr += " " + p.UVOverrides
 	}

@@ -217,20 +217,22 @@ func (j *judging) language() (judge.Language, string) {
 // testData adds the node with the files of a case, shared by every solution.
 func (j *judging) testData(one *lang.Case) graph.ID {
 	p := j.cell.Problem
+	addr := address(KindTestData, p.Name, one.Name)
 	return j.once(graph.Node{
-		Addr: address(KindTestData, p.Name, one.Name), Kind: KindTestData,
+		Addr: addr, Kind: KindTestData,
 		Labels: append(problemLabels(KindTestData, p, ""), graph.Label{Name: "case", Value: one.Name}),
-		Task:   judge.NewTestData(one.Input, one.Output, j.sources), Pool: inProcessPool,
+		Task:   judge.NewTestData(one.Input, one.Output, j.sourcesOf(addr)), Pool: inProcessPool,
 	})
 }
 
 // compile adds the node that compiles the solution, shared by repeats.
 func (j *judging) compile() graph.ID {
 	language, filename := j.language()
+	addr := address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
 	n := j.node(KindCompile, judge.NewCompile(judge.Compile{
 		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
-	}, j.answer.Source, j.sources), nil)
-	n.Addr = address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
+	}, j.answer.Source, j.sourcesOf(addr)), nil)
+	n.Addr = addr
 	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})
 	return j.once(n)
@@ -243,11 +245,12 @@ func (j *judging) tool() graph.ID {
 	if j.judge.Mode == lang.ModeInteractive {
 		kind = KindInteractor
 	}
+	addr := kind + ":" + p.Name + "@" + j.cell.Backend.Addr()
 	return j.once(graph.Node{
-		Addr: kind + ":" + p.Name + "@" + j.cell.Backend.Addr(), Kind: kind,
+		Addr: addr, Kind: kind,
 		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
 		Task: judge.NewTool(judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
-			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box}, j.judge.Checker, j.judge.Include, j.sources),
+			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box}, j.judge.Checker, j.judge.Include, j.sourcesOf(addr)),
 		Pool: j.cell.Backend.Pool, Retry: j.retry(),
 	})
 }

@@ -56,6 +56,9 @@ type Store interface {
 type Environment struct {
 	Store  Store
 	States tasks.FileStates
+	// StatesOf, when it is not nil, is asked in place of States for what the node
+	// with an address reads.
+	StatesOf func(addr string) tasks.FileStates
 	// Backend makes the driver of a backend block; env is the environment of
 	// its probes.
 	Backend func(b *lang.Backend, env []string) (Driver, error)
@@ -155,7 +158,7 @@ func (c *Cell) Name() string {
 type compiler struct {
 	env      Environment
 	plan     *Plan
-	sources  tasks.Sources
+	known    known
 	backends map[*lang.Backend]*driver
 	boxes    map[*lang.Backend]*judge.Box
 	servers  map[*lang.Backend]*judge.Server
@@ -173,10 +176,14 @@ const inProcessPool = "(in process)"
 // Compile turns a configuration into a graph. jobs is the size of the cpu
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
+	return compile(cfg, jobs, env, nil)
+}
+
+func compile(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, error) {
 	c := &compiler{
 		env:      env,
 		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		sources:  tasks.Sources{States: env.States, Store: env.Store, Observe: env.Observe},
+		known:    known{part: part, number: map[lang.Cell]int{}},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
 		servers:  map[*lang.Backend]*judge.Server{},
@@ -202,19 +209,30 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 }
 
 func (c *compiler) suite(s *lang.Suite) error {
-	var deps []graph.Dep
-	var names []string
+	deps := make([]graph.Dep, 0, len(s.Cells))
+	names := make([]string, 0, len(s.Cells))
+	wanted := c.known.part == nil
 	for _, lc := range s.Cells {
 		if s.ShardCount > 0 && !inShard(lc, s.ShardIndex, s.ShardCount) {
 			continue
 		}
-		cell, err := c.cell(s, lc)
-		if err != nil {
-			return err
+		var name string
+		var on graph.ID
+		if c.known.wants(lc) {
+			cell, err := c.cell(s, lc)
+			if err != nil {
+				return err
+			}
+			name, on, wanted = cell.Name(), cell.Node, true
+		} else {
+			name, on = c.knownCell(lc)
 		}
-		name := cell.Problem.Name + "/" + cell.Name()
+		name = lc.Solution.Problem.Name + "/" + name
 		names = append(names, name)
-		deps = append(deps, graph.Dep{On: cell.Node, As: name, Outputs: []string{tasks.ResultOutput}})
+		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
+	}
+	if !wanted {
+		return nil // it stays as it was
 	}
 	c.plan.Graph.Add(graph.Node{
 		Addr: KindAggregate + ":suite." + s.Name, Kind: KindAggregate,
@@ -223,6 +241,8 @@ func (c *compiler) suite(s *lang.Suite) error {
 	})
 	return nil
 }
+
+var resultOutput = []string{tasks.ResultOutput}
 
 // cell adds the nodes of a cell, once however many suites it is in.
 func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {

@@ -155,10 +155,11 @@ func exclusive(ports []int, b backend.Backend) []string {
 // submission adds the node with a solution's code for a checkpoint, shared by
 // backends and repeats.
 func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.ID {
+	addr := address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, cell.Solution.Name)
 	return c.once(graph.Node{
-		Addr: address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, cell.Solution.Name), Kind: KindSubmission,
+		Addr: addr, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.sources), Pool: inProcessPool,
+		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.sourcesOf(addr)), Pool: inProcessPool,
 	})
 }
 
@@ -181,7 +182,7 @@ func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
 	}
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, a.Owner),
-		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sources),
+		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sourcesOf(addr)),
 		Pool: inProcessPool,
 	})
 }

@@ -51,7 +51,7 @@ func (j *judging) submitted(cc *CellCheckpoint, policy tasks.Policy) graph.Node 
 	for _, dir := range j.judge.Include {
 		dirs = append(dirs, tasks.Named{Name: "include", Abs: dir})
 	}
-	n := j.node(KindSubmit, judge.NewSubmit(task, j.answer.Source, files, dirs, j.sources), nil)
+	n := j.node(KindSubmit, judge.NewSubmit(task, j.answer.Source, files, dirs, j.sourcesOf(address(KindSubmit, j.cell.Problem.Name, j.cell.Name()))), nil)
 	n.Exclusive = []string{"judge server " + j.cell.Backend.LightCP.Endpoint}
 	id := j.plan.Graph.Add(n)
 	cc.Own = append(cc.Own, id)

@@ -42,6 +42,8 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		return err
 	}
 	p.showInvalid(e.targets)
+	closure := p.plan.Graph.Closure(e.targets)
+	decided, total := p.decided(closure)
 	recorder, err := event.NewRecorder(p.state, p.run)
 	if err != nil {
 		return exit(exitNotJudged, err)
@@ -54,16 +56,29 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		trace.Phase("configuration and graph", p.began)
 		sinks = append(sinks, trace)
 	}
-	sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: len(p.plan.Graph.Closure(e.targets)),
-		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]})
+	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: total,
+		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]}
+	recorder.Emit(start)
+	if err := p.takeOver(recorder, decided); err != nil {
+		return exit(exitNotJudged, errors.Join(err, recorder.Close(), shown.Close()))
+	}
+	start.Nodes = decided // what there is to watch
+	sinks[1:].Emit(start)
 	executing := time.Now()
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
 	trace.Phase("decisions and work", executing)
+	if p.part != nil && p.part.graph.Lost {
+		return errors.Join(errLostPart, recorder.Close(), shown.Close())
+	}
+	part := results
+	if err == nil {
+		results, err = p.whole(results)
+	}
 	writing := time.Now()
 	code := p.exitCode(ctx, e, rep, results, err)
-	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
+	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: total, Executed: rep.Executed, Cached: rep.Cached + total - decided, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
-	end.SavedBytes, end.SavedSeconds = rep.Saved()
+	end.SavedBytes, end.SavedSeconds = p.saved(rep)
 	err = errors.Join(err, p.saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
@@ -74,7 +89,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	err = errors.Join(err, recorder.Close(), shown.Close(), writeProfile(e.profile, trace))
 	p.showOutcome(e, rep, results, end)
 	if err == nil {
-		err = p.remember(ctx, rep, results, end)
+		err = p.remember(ctx, rep, part, results, end)
 	}
 	if code == exitPassed && err == nil {
 		return nil

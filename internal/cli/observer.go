@@ -29,6 +29,7 @@ type observer struct {
 	mu    sync.Mutex
 	paths map[observation]bool
 	files map[string]cache.Digest // source files, as they were when they were hashed
+	read  map[string][]string     // addresses of the nodes that read them
 	env   map[string]string       // values by name; absent ones are unset
 	unset map[string]bool
 	doubt string // the first; "" is none
@@ -42,7 +43,7 @@ func newObserver(dir string) *observer {
 		dir = "."
 	}
 	root, _ := os.Stat(dir) // nil when there is none, which loading complains about
-	return &observer{began: time.Now(), dir: dir, root: root, paths: map[observation]bool{}, files: map[string]cache.Digest{},
+	return &observer{began: time.Now(), dir: dir, root: root, paths: map[observation]bool{}, files: map[string]cache.Digest{}, read: map[string][]string{},
 		env: map[string]string{}, unset: map[string]bool{}}
 }
 
@@ -82,10 +83,11 @@ func (o *observer) lookupEnv(lookup func(string) (string, bool)) func(string) (s
 	}
 }
 
-// observedStates notes which files were hashed, and to what.
+// observedStates notes which files a node hashed, and to what.
 type observedStates struct {
 	tasks.FileStates
-	o *observer
+	o    *observer
+	addr string
 }
 
 // Digest implements tasks.FileStates.
@@ -98,8 +100,27 @@ func (s observedStates) Digest(path string, info fs.FileInfo) (cache.Digest, err
 			s.o.doubt = path + " changed during the run"
 		}
 		s.o.files[path] = d
+		if of := s.o.read[path]; !slices.Contains(of, s.addr) {
+			s.o.read[path] = append(of, s.addr)
+		}
 	}
 	return d, err
+}
+
+// reader is a source file and the nodes that read it, sorted.
+type reader struct {
+	path  string
+	addrs []string
+}
+
+// readers are all source files by their paths.
+func (o *observer) readers() []reader {
+	all := make([]reader, 0, len(o.read))
+	for path, addrs := range o.read {
+		all = append(all, reader{path, slices.Sorted(slices.Values(addrs))})
+	}
+	slices.SortFunc(all, func(a, b reader) int { return strings.Compare(a.path, b.path) })
+	return all
 }
 
 // looks are the paths to remember. They must be few enough to fit in memory,

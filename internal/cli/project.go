@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -40,6 +41,7 @@ type project struct {
 
 	observer *observer    // of a run that may be remembered; else nil
 	said     bytes.Buffer // what such a run showed as its results
+	part     *part        // of a run of a part; else nil
 
 	registry *backend.Registry
 	daemon   *docker.Daemon // nil until a backend needs one
@@ -118,7 +120,8 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 func (p *project) environment() plan.Environment {
 	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins}
 	if p.observer != nil {
-		env.States, env.Observe = observedStates{p.index, p.observer}, p.observer.note
+		env.Observe = p.observer.note
+		env.StatesOf = func(addr string) tasks.FileStates { return observedStates{p.index, p.observer, addr} }
 	}
 	return env
 }
@@ -141,15 +144,32 @@ func (p *project) openStore(ctx context.Context) error {
 		}
 		return exit(exitNotJudged, err)
 	}
+	if err := p.openIndex(); err != nil {
+		return err
+	}
+	if err := p.openLog(nil); err != nil || p.reads {
+		return err
+	}
+	return p.openSessions(ctx)
+}
+
+// openIndex opens what is known of source files and of requirements.
+func (p *project) openIndex() (err error) {
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
 		return exit(exitNotJudged, err)
 	}
 	if p.locker, err = newLocker(p); err != nil {
 		return exit(exitUsage, err)
 	}
-	logPath := filepath.Join(p.state, "buildlog")
+	return nil
+}
+
+// openLog opens the build log, of which only some addresses are wanted; nil wants
+// all.
+func (p *project) openLog(wanted func(addr string) bool) (err error) {
+	path := filepath.Join(p.state, "buildlog")
 	if p.reads {
-		if p.log, err = cache.ReadBuildLog(logPath); err != nil {
+		if p.log, err = cache.ReadBuildLogOf(path, wanted); err != nil {
 			return exit(exitNotJudged, err)
 		}
 		return nil
@@ -157,7 +177,7 @@ func (p *project) openStore(ctx context.Context) error {
 	if err := os.MkdirAll(p.state, 0o755); err != nil {
 		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 	}
-	if p.log, err = cache.OpenBuildLog(logPath); isDenied(err) {
+	if p.log, err = cache.OpenBuildLogOf(path, wanted); isDenied(err) {
 		return exit(exitUsage, elsewhere(err))
 	} else if err != nil {
 		return exit(exitNotJudged, err)
@@ -165,7 +185,7 @@ func (p *project) openStore(ctx context.Context) error {
 	if n := p.log.Dropped(); n > 0 {
 		fmt.Fprintf(p.app.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n)
 	}
-	return p.openSessions(ctx)
+	return nil
 }
 
 // ownStoreDir is where a project keeps what it may not store with the rest.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,10 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -56,6 +53,12 @@ type unchanged struct {
 	// What a run saves that serves every node; see event.RunEnd.
 	SavedBytes   int64   `json:"saved_bytes"`
 	SavedSeconds float64 `json:"saved_seconds"`
+
+	// For runs of a part: how many came after the run of everything, and the sums
+	// of the files beside this one, nil when there is none.
+	Parts         int    `json:"parts"`
+	Conclusions   []byte `json:"conclusions,omitempty"`
+	Configuration []byte `json:"configuration,omitempty"`
 }
 
 // backendAnswers is a backend and what it said of itself.
@@ -89,17 +92,18 @@ func (a *app) invocation() []byte {
 	return sum[:]
 }
 
-// repeat does a whole run if nothing changed since one that is remembered. It
-// reports whether it did.
+// repeat does a whole run if nothing changed since one that is remembered, or
+// what did lets it do with a part. It reports whether it did.
 func (a *app) repeat(ctx context.Context) (done bool, err error) {
-	began := time.Now()
+	a.observer = newObserver(a.projectDir())
+	began := a.observer.began
 	state := a.projectState()
 	u, snapshot, err := readUnchanged(filepath.Join(state, unchangedFile))
 	if err != nil || !a.stillAsked(u) {
 		return false, nil // there is always the long way
 	}
 	cfg := &lang.Config{Root: a.projectDir(), Settings: u.Settings}
-	p := &project{app: a, cfg: cfg, state: state, run: newRunID()}
+	p := &project{app: a, began: began, cfg: cfg, state: state, run: newRunID()}
 	if dir, err := a.cacheDir(cfg); err != nil || dir != u.Store {
 		return false, nil
 	}
@@ -110,10 +114,31 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 		return false, errors.Join(err, p.close())
 	}
 	p.locker = &locker{inside: map[plan.Driver]requirements.Resolver{}}
-	if !p.holds(ctx, u, snapshot) {
+	files, ok := p.changed(ctx, u, snapshot)
+	if !ok {
 		return false, p.close()
 	}
-	return true, p.finish(p.replay(u, began))
+	if len(files) == 0 {
+		return true, p.finish(p.replay(u, began))
+	}
+	part := p.partOf(u, snapshot, files)
+	if part == nil || !p.openPart(part) {
+		return false, p.close()
+	}
+	err = p.evaluateAll(ctx)
+	if errors.Is(err, errLostPart) {
+		return false, p.abandon()
+	}
+	return true, p.finish(err)
+}
+
+// evaluateAll evaluates whatever is in the plan.
+func (p *project) evaluateAll(ctx context.Context) error {
+	targets, err := p.targets(selection{})
+	if err != nil {
+		return err
+	}
+	return p.evaluate(ctx, evaluation{targets: targets})
 }
 
 // stillAsked reports whether the same is asked for as then.
@@ -130,12 +155,13 @@ func (a *app) stillAsked(u *unchanged) bool {
 	return true
 }
 
-// holds looks whether anything changed.
-func (p *project) holds(ctx context.Context, u *unchanged, snapshot *cache.Snapshot) bool {
+// changed looks what changed: ok when it is nothing but source files, which it
+// returns.
+func (p *project) changed(ctx context.Context, u *unchanged, snapshot *cache.Snapshot) (files []string, ok bool) {
 	record := filepath.Join(p.state, "runs", u.Run)
 	for _, name := range []string{event.EventsFile, event.ResultsFile} {
 		if _, err := os.Lstat(filepath.Join(record, name)); err != nil {
-			return false
+			return nil, false
 		}
 	}
 	different := errors.New("different")
@@ -148,9 +174,11 @@ func (p *project) holds(ctx context.Context, u *unchanged, snapshot *cache.Snaps
 		return err
 	})
 	group.Go(func() error {
-		if snapshot.Changed(ctx) != "" {
+		changes := snapshot.Changes(ctx, maxFiles)
+		if changes.Other != "" {
 			return different
 		}
+		files = changes.Files
 		return nil
 	})
 	for _, was := range u.Backends {
@@ -166,7 +194,7 @@ func (p *project) holds(ctx context.Context, u *unchanged, snapshot *cache.Snaps
 			return err
 		})
 	}
-	return group.Wait() == nil
+	return files, group.Wait() == nil
 }
 
 // answersOf asks a backend what keys depend on.
@@ -227,130 +255,14 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	return nil
 }
 
-// remember writes down a run after which everything is fresh. A run that is not
-// remembered loses nothing.
-func (p *project) remember(ctx context.Context, rep *graph.Report, results *report.Results, end event.RunEnd) error {
-	path := filepath.Join(p.state, unchangedFile)
-	o := p.observer
-	if o == nil || !o.sameRoot() || results == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
-		return nil // one that is there tells by itself whether it still holds
-	}
-	disk, ok := p.store.(*cache.Disk)
-	if !ok {
-		return nil
-	}
-	u := &unchanged{Invocation: p.app.invocation(), Color: p.app.color(), Salt: newSalt(), Settings: p.cfg.Settings, Store: disk.Dir(),
-		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}
-	u.SavedBytes, u.SavedSeconds = served(rep)
-	u.Env = o.environment(u.Salt)
-	looks, err := o.looks()
-	if err != nil {
-		return nil //nolint:nilerr // a fileset that has changed since
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil //nolint:nilerr // then nobody knows which program this is
-	}
-	looks = append(looks, cache.Look{Path: self, Follow: true}, cache.Look{Path: p.locker.path, Follow: true}, cache.Look{Path: filepath.Join(p.state, "buildlog"), Young: true})
-	u.Used = time.Now()
-	for _, id := range rep.Nodes {
-		if !p.plan.Graph.Node(id).Kept {
-			continue
-		}
-		for _, out := range rep.Status(id).Outputs {
-			blob, used, err := disk.Used(out.Digest)
-			if err != nil {
-				return nil //nolint:nilerr // it is gone, which the next run finds
-			}
-			// A use may just have been noted; damage that comes at once is found when
-			// the blob is read, and changes nothing about what the results are.
-			looks = append(looks, cache.Look{Path: blob, Young: true})
-			if used.Before(u.Used) {
-				u.Used = used
-			}
-		}
-	}
-	if u.Backends, err = p.backendAnswers(ctx); err != nil {
-		return nil //nolint:nilerr // the next run will say what is wrong with it
-	}
-	snapshot, err := cache.TakeSnapshot(looks, o.began)
-	if err != nil {
-		return nil //nolint:nilerr // it has just been changed
-	}
-	return writeUnchanged(path, u, snapshot)
-}
-
-// served is what a run saves to which every node of rep is cached.
-func served(rep *graph.Report) (bytes int64, seconds float64) {
-	bytes, seconds = rep.Saved()
-	for _, id := range rep.Nodes {
-		if st := rep.Status(id); st.State != event.Cached {
-			seconds += st.Seconds
-			for _, o := range st.Outputs {
-				bytes += o.Digest.Size
-			}
-		}
-	}
-	return bytes, seconds
-}
-
-// answered reports whether there is a stored answer for every node now, so that
-// the next run would serve all of them.
-func answered(rep *graph.Report) bool {
-	return !slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
-		switch rep.Status(id).State {
-		case event.Cached, event.Done, event.Timeout:
-			return false
-		}
-		return true
-	})
-}
-
-// unobserved reports whether there is a problem, or a node of a kind, that
-// depends on more than the observer is told.
-func (p *project) unobserved(rep *graph.Report) bool {
-	if slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest == nil }) {
-		return true
-	}
-	return slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
-		switch p.plan.Graph.Node(id).Kind {
-		case plan.KindMaterialize, plan.KindTests, plan.KindSubmission, plan.KindPytest, plan.KindParse, plan.KindAggregate:
-			return false
-		}
-		return true
-	})
-}
-
-// certain reports whether all that the run depended on was seen.
-func (p *project) certain(rep *graph.Report) bool {
-	for _, in := range p.cfg.Inputs {
-		p.observer.note(in.Kind, in.Name)
-	}
-	secret := len(p.cfg.Secrets) > 0 || slices.ContainsFunc(p.cfg.Variables, func(v lang.Variable) bool { return v.Sensitive })
-	return p.observer.doubt == "" && !p.unobserved(rep) && !secret && len(p.cfg.Exports) == 0 && len(p.plan.Cells) > 0
-}
-
-// backendAnswers are those of every backend that a cell is on.
-func (p *project) backendAnswers(ctx context.Context) ([]backendAnswers, error) {
-	var all []backendAnswers
-	for _, d := range p.plan.Backends {
-		network := slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest != nil && len(x.Pytest.Ports) > 0 })
-		answers, err := answersOf(ctx, d.Block, d.Driver, network)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, answers)
-	}
-	return all, nil
-}
-
 // The record's file begins with a magic text, the size of the JSON of unchanged,
 // and its sum; then come that JSON and the state of files.
 const unchangedMagic = "fevalgraph-unchanged 1\n"
 
 const unchangedHeader = len(unchangedMagic) + 8 + sha256.Size
 
-func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
+func (p *project) writeUnchanged(u *unchanged, snapshot *cache.Snapshot) error {
+	path := p.unchangedPath()
 	encoded, err := json.Marshal(u)
 	if err != nil {
 		return fmt.Errorf("encoding what the run depended on: %w", err)

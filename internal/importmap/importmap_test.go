@@ -24,13 +24,14 @@ type room struct {
 }
 
 // anyone may import these; they import nothing but the standard library.
-var anyone = []string{"internal/capped", "internal/pyjson"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
 	{"internal/cli", []string{"*"}, "commands bring the rooms together"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
+	{"internal/frozen", nil, "it writes values down, whatever they mean"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// When source files and nothing else changed since a run that is remembered, the
+// graph is the same, and only the cells that depend on those files can come to
+// something else. So only these, and the suites that they are in, are compiled
+// and decided about; the others' conclusions are taken from the memory.
+
+// part is what a run of a part knows of the whole.
+type part struct {
+	of       *unchanged
+	snapshot *cache.Snapshot
+	files    []string // that changed
+	known    *conclusions
+	cells    map[int]bool // that are compiled
+	graph    *plan.Part
+
+	// What nodes beside those of the part save; see event.RunEnd.
+	savedBytes   int64
+	savedSeconds float64
+}
+
+// maxFiles is how many source files may have changed for a run of a part. With
+// more of them a run in full costs hardly more.
+const maxFiles = 1000
+
+// maxParts is how many runs of a part may follow one another before everything is
+// decided anew: the memory keeps what only earlier ones depended on.
+const maxParts = 200
+
+// partOf prepares a run of a part; nil when it has to be one in full.
+func (p *project) partOf(u *unchanged, snapshot *cache.Snapshot, files []string) *part {
+	if u.Conclusions == nil || u.Parts >= maxParts {
+		return nil
+	}
+	known, err := readConclusions(p.state, u.Conclusions)
+	if err != nil {
+		return nil
+	}
+	cells, ok := known.affected(files)
+	if !ok || len(cells) == 0 || len(cells) > len(known.Outputs)/2 {
+		return nil
+	}
+	return &part{of: u, snapshot: snapshot, files: files, known: known, cells: cells, graph: &plan.Part{
+		Wanted:  func(cell int) bool { return cells[cell] },
+		Outputs: func(cell int) []cache.Output { return known.Outputs[cell] },
+	}}
+}
+
+// divisible reports whether what happens in some cells is no business of the
+// others.
+func divisible(cfg *lang.Config) bool {
+	return !slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
+}
+
+// openPart opens what a run of a part needs beside what repeat opened. It reports
+// whether it could.
+func (p *project) openPart(whole *part) bool {
+	cfg, err := p.app.configuration(p.state, whole.of)
+	if err != nil {
+		return false
+	}
+	jobs, err := p.app.jobs()
+	if err != nil {
+		return false
+	}
+	p.cfg, p.part, p.observer = cfg, whole, p.app.observer
+	if err := p.openIndex(); err != nil {
+		return false
+	}
+	p.plan, err = plan.CompilePart(cfg, jobs, p.environment(), whole.graph)
+	if err != nil {
+		return false
+	}
+	wanted := func(addr string) bool {
+		_, ok := p.plan.Graph.Lookup(addr)
+		return ok
+	}
+	if p.openLog(wanted) != nil {
+		return false
+	}
+	bytes, seconds := p.savedBefore()
+	whole.savedBytes, whole.savedSeconds = max(0, whole.of.SavedBytes-bytes), max(0, whole.of.SavedSeconds-seconds)
+	return true
+}
+
+// decided are the nodes that the run decides about, and total all that there are.
+func (p *project) decided(closure []graph.ID) (decided, total int) {
+	if p.part == nil {
+		return len(closure), len(closure)
+	}
+	for _, id := range closure {
+		if p.plan.Graph.Node(id).Given == nil {
+			decided++
+		}
+	}
+	return decided, p.part.of.Nodes
+}
+
+// takeOver makes the rest of the whole part of the run's record.
+func (p *project) takeOver(recorder *event.Recorder, decided int) error {
+	if p.part == nil {
+		return nil
+	}
+	return recorder.Since(event.RunSame{Type: "run.same", As: p.part.of.Run, Nodes: p.part.of.Nodes - decided})
+}
+
+// whole are the results of everything, of which a run of a part has some.
+func (p *project) whole(results *report.Results) (*report.Results, error) {
+	if p.part == nil || results == nil {
+		return results, nil
+	}
+	return p.part.known.merged(results)
+}
+
+// rememberPart writes down a run of a part: what was remembered, with what it
+// found out anew.
+func (p *project) rememberPart(rep *graph.Report, results *report.Results, end event.RunEnd) error {
+	was := p.part.of
+	looks, err := p.observer.looks()
+	if err != nil {
+		return nil //nolint:nilerr // the older memory still holds, but for the files that changed
+	}
+	for _, file := range p.part.files {
+		if _, ok := p.observer.files[file]; !ok {
+			return nil // it is not read any more
+		}
+	}
+	u := *was
+	u.Run, u.Exit, u.Shown, u.Parts = p.run, end.Exit, p.said.String(), was.Parts+1
+	u.SavedBytes, u.SavedSeconds = served(rep)
+	u.SavedBytes, u.SavedSeconds = u.SavedBytes+p.part.savedBytes, u.SavedSeconds+p.part.savedSeconds
+	more, used, err := p.keptLooks(rep)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone, which the next run finds
+	}
+	if used.Before(u.Used) {
+		u.Used = used
+	}
+	snapshot, err := p.part.snapshot.With(append(looks, more...), p.observer.began)
+	if err != nil {
+		return nil //nolint:nilerr // it has just been changed
+	}
+	if u.Conclusions, err = p.part.known.amended(p.plan, rep, p.part.cells, results).write(p.state); err != nil {
+		return nil //nolint:nilerr // the older memory does without them
+	}
+	return p.writeUnchanged(&u, snapshot)
+}
+
+// savedBefore is what the nodes of the part saved in a run to which everything was
+// fresh. It is asked before any of them runs.
+func (p *project) savedBefore() (bytes int64, seconds float64) {
+	for id := range graph.ID(p.plan.Graph.Len()) {
+		n := p.plan.Graph.Node(id)
+		if n.Given != nil {
+			continue
+		}
+		last, _ := p.log.Get(n.Addr)
+		for _, o := range last.Outputs {
+			bytes += o.Digest.Size
+		}
+		seconds += last.Seconds
+	}
+	return bytes, seconds
+}
+
+// saved is what a run saved, with what it did not even decide about.
+func (p *project) saved(rep *graph.Report) (bytes int64, seconds float64) {
+	bytes, seconds = rep.Saved()
+	if p.part != nil {
+		bytes, seconds = bytes+p.part.savedBytes, seconds+p.part.savedSeconds
+	}
+	return bytes, seconds
+}
+
+// errLostPart says that a run of a part needs what only one in full can make.
+var errLostPart = errors.New("a result is no longer in the store")
+
+// abandon lets a run in full take the place of one of a part that cannot be.
+func (p *project) abandon() error {
+	_ = os.Remove(p.unchangedPath()) // it would lead here again
+	return p.close()
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// remember writes down a run after which everything is fresh: decided are the
+// results of what it decided about, results those of everything. A run that is not
+// remembered loses nothing: a memory that is there tells by itself whether it still
+// holds.
+func (p *project) remember(ctx context.Context, rep *graph.Report, decided, results *report.Results, end event.RunEnd) error {
+	o := p.observer
+	if o == nil || !o.sameRoot() || decided == nil || results == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
+		return nil
+	}
+	disk, ok := p.store.(*cache.Disk)
+	if !ok {
+		return nil
+	}
+	if p.part != nil {
+		return p.rememberPart(rep, results, end)
+	}
+	u := &unchanged{Invocation: p.app.invocation(), Color: p.app.color(), Salt: newSalt(), Settings: p.cfg.Settings, Store: disk.Dir(),
+		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}
+	u.SavedBytes, u.SavedSeconds = served(rep)
+	u.Env = o.environment(u.Salt)
+	looks, err := o.looks()
+	if err != nil {
+		return nil //nolint:nilerr // a fileset that has changed since
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil //nolint:nilerr // then nobody knows which program this is
+	}
+	looks = append(looks, cache.Look{Path: self, Follow: true}, cache.Look{Path: p.locker.path, Follow: true})
+	kept, used, err := p.keptLooks(rep)
+	if err != nil {
+		return nil //nolint:nilerr // it is gone, which the next run finds
+	}
+	u.Used = used
+	if u.Backends, err = p.backendAnswers(ctx); err != nil {
+		return nil //nolint:nilerr // the next run will say what is wrong with it
+	}
+	snapshot, err := cache.TakeSnapshot(append(looks, kept...), o.began)
+	if err != nil {
+		return nil //nolint:nilerr // it has just been changed
+	}
+	if divisible(p.cfg) {
+		if u.Conclusions, err = p.conclude(rep, results).write(p.state); err != nil {
+			return nil //nolint:nilerr // as when the memory itself cannot be written
+		}
+		if u.Configuration, err = writeConfiguration(p.state, p.cfg); err != nil {
+			return nil //nolint:nilerr // likewise
+		}
+	}
+	return p.writeUnchanged(u, snapshot)
+}
+
+func (p *project) unchangedPath() string { return filepath.Join(p.state, unchangedFile) }
+
+// keptLooks are the build log and the blobs that results were read from, and used
+// is when the oldest of their uses was noted.
+func (p *project) keptLooks(rep *graph.Report) (looks []cache.Look, used time.Time, err error) {
+	disk := p.store.(*cache.Disk)
+	// A use may just have been noted; damage that comes at once is found when
+	// the blob is read, and changes nothing about what the results are.
+	looks, used = []cache.Look{{Path: filepath.Join(p.state, "buildlog"), Young: true}}, time.Now()
+	for _, id := range rep.Nodes {
+		if !p.plan.Graph.Node(id).Kept {
+			continue
+		}
+		for _, out := range rep.Status(id).Outputs {
+			blob, noted, err := disk.Used(out.Digest)
+			if err != nil {
+				return nil, used, err
+			}
+			looks = append(looks, cache.Look{Path: blob, Young: true})
+			if noted.Before(used) {
+				used = noted
+			}
+		}
+	}
+	return looks, used, nil
+}
+
+// served is what a run saves to which every node of rep is cached.
+func served(rep *graph.Report) (bytes int64, seconds float64) {
+	bytes, seconds = rep.Saved()
+	for _, id := range rep.Nodes {
+		if st := rep.Status(id); st.State != event.Cached {
+			seconds += st.Seconds
+			for _, o := range st.Outputs {
+				bytes += o.Digest.Size
+			}
+		}
+	}
+	return bytes, seconds
+}
+
+// answered reports whether there is a stored answer for every node now, so that
+// the next run would serve all of them.
+func answered(rep *graph.Report) bool {
+	return !slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
+		switch rep.Status(id).State {
+		case event.Cached, event.Done, event.Timeout:
+			return false
+		}
+		return true
+	})
+}
+
+// unobserved reports whether there is a problem, or a node of a kind, that
+// depends on more than the observer is told.
+func (p *project) unobserved(rep *graph.Report) bool {
+	if slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest == nil }) {
+		return true
+	}
+	return slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
+		switch p.plan.Graph.Node(id).Kind {
+		case plan.KindMaterialize, plan.KindTests, plan.KindSubmission, plan.KindPytest, plan.KindParse, plan.KindAggregate:
+			return false
+		}
+		return true
+	})
+}
+
+// certain reports whether all that the run depended on was seen.
+func (p *project) certain(rep *graph.Report) bool {
+	if p.part == nil { // of a part, what the whole depends on is remembered already
+		for _, in := range p.cfg.Inputs {
+			p.observer.note(in.Kind, in.Name)
+		}
+	}
+	secret := len(p.cfg.Secrets) > 0 || slices.ContainsFunc(p.cfg.Variables, func(v lang.Variable) bool { return v.Sensitive })
+	return p.observer.doubt == "" && !p.unobserved(rep) && !secret && len(p.cfg.Exports) == 0 && len(p.plan.Cells) > 0
+}
+
+// backendAnswers are those of every backend that a cell is on.
+func (p *project) backendAnswers(ctx context.Context) ([]backendAnswers, error) {
+	var all []backendAnswers
+	for _, d := range p.plan.Backends {
+		network := slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest != nil && len(x.Pytest.Ports) > 0 })
+		answers, err := answersOf(ctx, d.Block, d.Driver, network)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, answers)
+	}
+	return all, nil
+}
