@@ -90,12 +90,20 @@ func (s *Snapshot) With(looks []Look, since time.Time) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	replaced := make(map[string]bool, fresh.Len())
+	// What is replaced was looked at in the same way: another way sees more.
+	type way struct {
+		path  string
+		flags uint32
+	}
+	wayOf := func(s *Snapshot, r []byte) way {
+		return way{string(s.path(r)), binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent}
+	}
+	replaced := make(map[way]bool, fresh.Len())
 	for i := range fresh.Len() {
-		replaced[string(fresh.path(fresh.record(i)))] = true
+		replaced[wayOf(fresh, fresh.record(i))] = true
 	}
 	for i := range s.Len() {
-		if r := s.record(i); !replaced[string(s.path(r))] {
+		if r := s.record(i); !replaced[wayOf(s, r)] {
 			fresh.keep(s, r)
 		}
 	}

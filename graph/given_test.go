@@ -1,17 +1,59 @@
 package graph
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// What is given is taken as it is, without a decision, a word or a count.
+// told keeps the addresses of nodes that were told to be done.
+type told struct{ addrs []string }
+
+func (s *told) Emit(e event.Event) {
+	if done, ok := e.(event.NodeDone); ok {
+		s.addrs = append(s.addrs, done.Addr)
+	}
+}
+
+// What is given is taken as it is, without a decision, a word or a count, and
+// made anew only when it is lost.
 func TestGiven(t *testing.T) {
-	h := newHarness(t)
-	digest, err := cache.PutBytes(t.Context(), h.store, []byte("known"))
+	store := cache.NewMemory()
+	known, err := cache.PutBytes(t.Context(), store, []byte("known"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = digest
+	run := func(digest cache.Digest) (result string, given *step, report *Report, sink *told) {
+		g := New()
+		given = &step{describe: func(*Manifest) error { t.Error("it was described"); return nil },
+			work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, "anew") }}
+		if digest != known {
+			given.describe = nil
+		}
+		id := g.Add(Node{Addr: "given", Kind: "step", Task: given, Given: []cache.Output{{Name: "out", Digest: digest}}})
+		top := add(g, "top", join(nil), id)
+		sink = &told{}
+		report, err := g.Execute(t.Context(), []ID{top}, Options{Store: store, Locker: store, Log: &memoryLog{entries: map[string]cache.LogEntry{}}, Sink: sink, Pools: map[string]int{CPUPool: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range report.Status(top).Outputs {
+			content, err := cache.ReadBlob(t.Context(), store, o.Digest, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result = string(content)
+		}
+		return result, given, report, sink
+	}
+	result, given, report, sink := run(known)
+	if result != "known" || given.ran.Load() != 0 || len(report.Nodes) != 1 || report.Cached != 0 || !slices.Equal(sink.addrs, []string{"top"}) {
+		t.Errorf("came to %q; the given node ran %d times; %d nodes, %d cached, told %q", result, given.ran.Load(), len(report.Nodes), report.Cached, sink.addrs)
+	}
+	if result, given, _, _ = run(cache.SumBytes([]byte("lost"))); result != "anew" || given.ran.Load() != 1 {
+		t.Errorf("of a lost output came %q; the given node ran %d times", result, given.ran.Load())
+	}
 }

@@ -21,16 +21,24 @@ func (c *checkout) repeated() bool {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	same := false
-	err = run.Each(func(e event.Event) bool {
-		_, is := e.(event.RunSame)
-		same = same || is
+	return c.served(run) == c.lastRun().start.Nodes
+}
+
+// served is how many nodes a run took over from an earlier one without deciding
+// about them.
+func (c *checkout) served(run *event.Run) int {
+	c.t.Helper()
+	nodes := 0
+	err := run.Each(func(e event.Event) bool {
+		if same, ok := e.(event.RunSame); ok {
+			nodes = same.Nodes
+		}
 		return true
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return same
+	return nodes
 }
 
 // settle runs until the next run would be repeated from memory.

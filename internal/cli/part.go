@@ -77,6 +77,7 @@ func (p *project) openPart(whole *part) bool {
 		return false
 	}
 	p.cfg, p.part, p.observer = cfg, whole, p.app.observer
+	p.state = p.app.stateDir(cfg.Root) // absolute, as what is remembered
 	if err := p.openIndex(); err != nil {
 		return false
 	}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// partProject is a checkout with another problem, whose tests are its own, and
+// more solutions.
+func partProject(t *testing.T) *checkout {
+	t.Helper()
+	c := newCheckout(t, t.TempDir())
+	err := os.CopyFS(c.dir+"/others", os.DirFS(c.dir+"/tests"))
+	for _, name := range []string{"a", "b", "c"} {
+		err = errors.Join(err, os.CopyFS(c.dir+"/more/"+name, os.DirFS(c.dir+"/solutions/good")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.append("fevalgraph.hcl", `
+problem "other" {
+  entry = "python kv.py"
+  pytest { root = "others" }
+  checkpoint "one" {}
+  checkpoint "two" {}
+  pass { policy = "core-cases" }
+}
+
+solution "more" {
+  for_each = toset([for file in fileset("more", "*/one/kv.py") : dirname(dirname(file))])
+  name     = each.key
+  problem  = problem.other
+  source   = "more/${each.key}/${checkpoint.name}"
+}
+
+suite "some" {
+  matrix {
+    solution = [solution.more]
+  }
+}
+`)
+	return c
+}
+
+// mayFail runs, which may end with exit code 1 for what the tests say.
+func (c *checkout) mayFail(args ...string) (stdout string) {
+	c.t.Helper()
+	cmd := c.command(args...)
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+		c.t.Fatalf("fevalgraph %q: %v\n%s", args, err, output(cmd))
+	}
+	return fmt.Sprint(cmd.Stdout)
+}
+
+// settleFailing is settle for a project in which something fails.
+func (c *checkout) settleFailing() {
+	c.t.Helper()
+	for range 20 {
+		c.mayFail("run")
+		if c.repeated() {
+			return
+		}
+		time.Sleep(settling)
+	}
+	c.t.Fatal("a run in which nothing changed is never repeated from memory")
+}
+
+// takenOver is how many nodes the last run decided nothing about.
+func (c *checkout) takenOver() int {
+	c.t.Helper()
+	run, err := event.FindRun(filepath.Join(c.dir, ".fevalgraph"), "latest")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.served(run)
+}
+
+// sameInFull fails unless a run in full finds nothing to do and comes to what the
+// last run did.
+func (c *checkout) sameInFull(what, shown string) {
+	c.t.Helper()
+	part, results, again := c.lastRun(), c.results(), c.mayFail("results")
+	c.mayFail("run", "-v", "-q")
+	whole := c.lastRun()
+	if c.takenOver() != 0 {
+		c.t.Fatalf("%s: a verbose run was no run in full", what)
+	}
+	if len(whole.executed) != 0 {
+		c.t.Fatalf("%s: %q had to run after the run of a part", what, whole.executed)
+	}
+	if got := c.results(); got != results {
+		c.t.Fatalf("%s: results of the part:\n%s\nin full:\n%s", what, results, got)
+	}
+	if shown != again {
+		c.t.Fatalf("%s: the run showed\n%s\nresults are\n%s", what, shown, again)
+	}
+	if part.end.Nodes != whole.end.Nodes || part.end.Cached+part.end.Executed != whole.end.Cached || part.end.Exit != whole.end.Exit ||
+		part.end.Executed != len(part.executed) || part.start.Nodes != whole.start.Nodes || len(part.states) != len(whole.states) {
+		c.t.Fatalf("%s: the part ended with %+v, all with %+v", what, part.end, whole.end)
+	}
+}
+
+// After changes of source files alone a run decides about what depends on them,
+// and comes to what a run in full comes to.
+func TestRunOfAPart(t *testing.T) {
+	sources := []string{"solutions/late/one/kv.py", "more/a/one/kv.py", "more/b/two/kv.py", "more/c/one/notes.txt"}
+	edits := map[string]func(path string) error{
+		"written": func(path string) error {
+			content, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path, append(content, "# more\n"...), 0o644))
+		},
+		"other verdicts": func(path string) error {
+			content, err := os.ReadFile(path)
+			if bytes.Contains(content, []byte("def put")) {
+				content = bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")) // as long
+			} else {
+				content = bytes.ReplaceAll(content, []byte("def pat"), []byte("def put"))
+			}
+			return errors.Join(err, os.WriteFile(path, content, 0o644))
+		},
+		"mode": func(path string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			return os.Chmod(path, info.Mode()^0o111)
+		},
+		"touched": func(path string) error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) },
+		"replaced": func(path string) error {
+			content, err := os.ReadFile(path)
+			err = errors.Join(err, os.WriteFile(path+"~", append(content, "#\n"...), 0o644))
+			return errors.Join(err, os.Rename(path+"~", path))
+		},
+		"time put back": func(path string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			err = errors.Join(err, os.WriteFile(path, append([]byte("#\n"), content...), 0o644))
+			return errors.Join(err, os.Chtimes(path, info.ModTime(), info.ModTime()))
+		},
+	}
+	names := []string{"written", "other verdicts", "mode", "touched", "replaced", "time put back"}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("FEVALGRAPH_TEST_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("FEVALGRAPH_TEST_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	c := partProject(t)
+	c.settleFailing()
+	parts := 0
+	for step := range 8 {
+		var what string
+		for range 1 + random.IntN(2) {
+			name, source := names[random.IntN(len(names))], sources[random.IntN(len(sources))]
+			if step < len(names) && what == "" {
+				name = names[step] // each of them once
+			}
+			what += fmt.Sprintf("step %d: %s %s; ", step, source, name)
+			if err := edits[name](filepath.Join(c.dir, source)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shown := c.mayFail("run")
+		if c.takenOver() > 0 {
+			parts++
+		}
+		c.sameInFull(what, shown)
+	}
+	// One may come so soon after another that the times of files do not tell.
+	if parts == 0 {
+		t.Error("no run was one of a part")
+	}
+}
+
+// What a run of a part relies on may be damaged or gone: then all is decided.
+func TestRunOfAPartAfterDamage(t *testing.T) {
+	for name, spoil := range map[string]func(c *checkout) error{
+		"nothing":          func(*checkout) error { return nil },
+		"conclusions":      func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/conclusions", 50) },
+		"no conclusions":   func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/conclusions") },
+		"configuration":    func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/configuration", 50) },
+		"no configuration": func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/configuration") },
+		"index of files":   func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/files", 9) },
+		"added beside":     func(c *checkout) error { return os.WriteFile(c.dir+"/more/a/one/new.py", nil, 0o644) },
+		"solution added":   func(c *checkout) error { return os.CopyFS(c.dir+"/more/d", os.DirFS(c.dir+"/more/c")) },
+		"configuration changed": func(c *checkout) error {
+			return os.WriteFile(c.dir+"/x.feval.hcl", []byte("pool \"p\" { slots = 2 }\n"), 0o644)
+		},
+		"results of cells lost": func(c *checkout) error { return c.spoilBlobs(`"checkpoints":`, os.Remove) },
+		"results of cells damaged": func(c *checkout) error {
+			return c.spoilBlobs(`"checkpoints":`, func(path string) error {
+				return errors.Join(os.Chmod(path, 0o644), flipEvery(path, 7))
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := partProject(t)
+			c.settleFailing()
+			content, err := os.ReadFile(c.dir + "/more/a/one/kv.py")
+			err = errors.Join(err, os.WriteFile(c.dir+"/more/a/one/kv.py", bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")), 0o644), spoil(c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown := c.mayFail("run")
+			if got := c.takenOver() > 0; got != (name == "nothing" || name == "index of files") {
+				t.Errorf("the run was one of a part: %v", got)
+			}
+			c.sameInFull(name, shown)
+		})
+	}
+}
+
+// spoilBlobs does something to every small blob of the store that has a text.
+func (c *checkout) spoilBlobs(text string, spoil func(path string) error) error {
+	all, err := filepath.Glob(filepath.Join(c.place, "store", "cas", "*", "*"))
+	spoiled := 0
+	for _, path := range all {
+		content, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr)
+		if bytes.HasPrefix(content, []byte(`{"status":`)) && bytes.Contains(content, []byte(text)) {
+			err = errors.Join(err, spoil(path))
+			spoiled++
+		}
+	}
+	if spoiled == 0 {
+		err = errors.Join(err, errors.New("no blob is to be spoiled"))
+	}
+	return err
+}
