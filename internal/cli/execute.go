@@ -60,7 +60,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]}
 	recorder.Emit(start)
 	if err := p.takeOver(recorder, decided); err != nil {
-		return exit(exitNotJudged, errors.Join(err, recorder.Close(), shown.Close()))
+		return errors.Join(errLostPart, recorder.Close(), shown.Close())
 	}
 	start.Nodes = decided // what there is to watch
 	sinks[1:].Emit(start)

@@ -157,7 +157,7 @@ func (p *project) rememberPart(rep *graph.Report, results *report.Results, end e
 	if u.Conclusions, err = p.part.known.amended(p.plan, rep, p.part.cells, results).write(p.state); err != nil {
 		return nil //nolint:nilerr // the older memory does without them
 	}
-	return p.writeUnchanged(&u, snapshot)
+	return writeUnchanged(p.unchangedPath(), &u, snapshot)
 }
 
 // savedBefore is what the nodes of the part saved in a run to which everything was
@@ -186,7 +186,7 @@ func (p *project) saved(rep *graph.Report) (bytes int64, seconds float64) {
 	return bytes, seconds
 }
 
-// errLostPart says that a run of a part needs what only one in full can make.
+// errLostPart says that a run of a part needs what only one in full has.
 var errLostPart = errors.New("a result is no longer in the store")
 
 // abandon lets a run in full take the place of one of a part that cannot be.

@@ -64,7 +64,7 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, decided, resu
 			return nil //nolint:nilerr // likewise
 		}
 	}
-	return p.writeUnchanged(u, snapshot)
+	return writeUnchanged(p.unchangedPath(), u, snapshot)
 }
 
 func (p *project) unchangedPath() string { return filepath.Join(p.state, unchangedFile) }

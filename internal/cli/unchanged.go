@@ -134,7 +134,7 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 
 // evaluateAll evaluates whatever is in the plan.
 func (p *project) evaluateAll(ctx context.Context) error {
-	targets, err := p.targets(selection{})
+	targets, err := p.targets(ctx, selection{})
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,10 @@ func (p *project) changed(ctx context.Context, u *unchanged, snapshot *cache.Sna
 			return err
 		})
 	}
-	return files, group.Wait() == nil
+	if group.Wait() != nil {
+		return nil, false
+	}
+	return files, true
 }
 
 // answersOf asks a backend what keys depend on.
@@ -261,8 +264,7 @@ const unchangedMagic = "fevalgraph-unchanged 1\n"
 
 const unchangedHeader = len(unchangedMagic) + 8 + sha256.Size
 
-func (p *project) writeUnchanged(u *unchanged, snapshot *cache.Snapshot) error {
-	path := p.unchangedPath()
+func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 	encoded, err := json.Marshal(u)
 	if err != nil {
 		return fmt.Errorf("encoding what the run depended on: %w", err)
