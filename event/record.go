@@ -195,7 +195,7 @@ func (r *Recorder) addSince(from *Run) error {
 		return nil
 	}
 	r.sums[sinceFile] = sha256.Sum256(since)
-	return renameio.WriteFile(filepath.Join(r.dir, sinceFile), since, 0o644)
+	return os.WriteFile(filepath.Join(r.dir, sinceFile), since, 0o644)
 }
 
 // linkOrCopy makes a file that is never written again appear at another place.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
@@ -139,7 +137,25 @@ func (c *conclusions) merged(part *report.Results) (*report.Results, error) {
 // writeSummed writes a file and returns the sum that readSummed insists on.
 func writeSummed(path string, content []byte) ([]byte, error) {
 	sum := sha256.Sum256(content)
-	return sum[:], renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)))
+	return sum[:], writeUnsynced(path, content)
+}
+
+// writeUnsynced writes a file that appears whole, unless the machine loses its
+// power within seconds: whoever reads it looks at a checksum, and does not wait
+// for the disk here.
+func writeUnsynced(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // readSummed reads a file that has the given sum.

@@ -15,8 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -272,7 +270,7 @@ func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 	sum := sha256.Sum256(encoded)
 	b := append([]byte(unchangedMagic), binary.LittleEndian.AppendUint64(nil, uint64(len(encoded)))...)
 	b = snapshot.AppendTo(append(append(b, sum[:]...), encoded...))
-	if err := renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+	if err := writeUnsynced(path, b); err != nil {
 		return fmt.Errorf("writing down what the run depended on: %w", err)
 	}
 	return nil
