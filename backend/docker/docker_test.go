@@ -85,7 +85,7 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 		if o.Project == "" {
 			o.Project = "test"
 		}
-		o.Run, o.Grace = t.Name(), time.Second
+		o.Run, o.Grace = t.Name(), 4*time.Second // for a busy machine
 		b := docker.New(store, d, o)
 		t.Cleanup(func() {
 			if err := b.Close(context.Background()); err != nil {
