@@ -195,11 +195,18 @@ func testSandboxFiles(t *testing.T, open SandboxOpener) {
 	}
 }
 
+// A program that nobody reads from any more may be left to wait until its clock
+// limit, which is therefore short where it is long enough.
 func testFlood(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	p := script(actFlood)
 	p.Limits.Stdout = 1000
-	end := b.run(p)[0]
+	var end backend.Ending
+	for _, p.Limits.Clock = range limits {
+		if end = b.run(p)[0]; end.Stdout.Size > 0 {
+			break
+		}
+	}
 	if end.Status != backend.OutputLimit || b.text(end.Stdout) != strings.Repeat("y\n", 500) {
 		t.Errorf("without end: %+v", end)
 	}
