@@ -172,6 +172,7 @@ var changing = []struct {
 	{regexp.MustCompile(`HASH/\d+`), "DIGEST"},
 	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?m?s\b`), "DURATION"},
 	{regexp.MustCompile(`("(?:[a-z_]*seconds|duration_ms)": ?)[0-9.e+-]+`), "${1}N"},
+	{regexp.MustCompile(`("saved_bytes": ?)\d+`), "${1}N"}, // of logs with durations
 	{regexp.MustCompile(`\b\d+(\.\d+)? [KMG]?i?B\b`), "SIZE"},
 	{regexp.MustCompile(`\d+ blobs`), "N blobs"},
 	{regexp.MustCompile(`blobs +\d+`), "blobs N"},
@@ -179,6 +180,7 @@ var changing = []struct {
 	{regexp.MustCompile(`go1\.\d+(\.\d+)?`), "GO"},
 	{regexp.MustCompile(`(linux|darwin)/(amd64|arm64)`), "PLATFORM"},
 	{regexp.MustCompile(`CPython 3\.\d+\.\d+|Python 3\.\d+`), "PYTHON"},
+	{regexp.MustCompile(`\b\d+\.\d+ of (\d+ slots?) idle`), "N of $1 idle"},
 	{regexp.MustCompile(`-{5,}`), "-----"},
 	{regexp.MustCompile(` {2,}`), " "},
 }
