@@ -58,10 +58,7 @@ func compareAsset(o options) (*figures, error) {
 		return nil, err
 	}
 	f := &figures{name: o.name, nodes: cells, what: fmt.Sprintf("an asset of %d MiB, %d sessions at once", o.mib, o.jobs), contenders: []*contender{large, small}}
-	f.load[0] = load()
-	err = takeTurns(f.contenders, o.runs, nil)
-	f.load[1] = load()
-	return f, err
+	return f, f.measure(o.runs, nil)
 }
 
 // assetChild runs a command that writes to the asset in each of many sessions.

@@ -67,10 +67,7 @@ func compareCold(o options) (*figures, error) {
 		}},
 	}
 	f.leaveOut(o.skip)
-	f.load[0] = load()
-	err = takeTurns(f.contenders, o.runs, nil)
-	f.load[1] = load()
-	return f, err
+	return f, f.measure(o.runs, nil)
 }
 
 // coldChild executes a graph of commands in an empty place, and fails unless

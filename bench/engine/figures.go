@@ -19,6 +19,15 @@ type contender struct {
 	memory int64           // KiB, the most of any run; 0 is unknown
 }
 
+// measure lets the contenders take turns, and looks at the machine's load before
+// and after.
+func (f *figures) measure(runs int, before func(round int) error) error {
+	f.load[0] = load()
+	err := takeTurns(f.contenders, runs, before)
+	f.load[1] = load()
+	return err
+}
+
 // takeTurns runs all of them runs times, after a round that is not counted.
 // before is called ahead of each round.
 func takeTurns(all []*contender, runs int, before func(round int) error) error {

@@ -74,10 +74,7 @@ func compareHash(o options) (*figures, error) {
 		}},
 	}
 	f.leaveOut(o.skip)
-	f.load[0] = load()
-	err = takeTurns(f.contenders, o.runs, nil)
-	f.load[1] = load()
-	return f, err
+	return f, f.measure(o.runs, nil)
 }
 
 // hashChild describes a source, or, with -store, brings it into a store.

@@ -54,10 +54,7 @@ func compareProject(o options) (*figures, error) {
 			return nil
 		}
 	}
-	f.load[0] = load()
-	err = takeTurns(f.contenders, o.runs, before)
-	f.load[1] = load()
-	return f, err
+	return f, f.measure(o.runs, before)
 }
 
 func (f *figures) leaveOut(names string) {
