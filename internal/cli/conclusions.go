@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,20 +96,11 @@ func (c *conclusions) amended(p *plan.Plan, rep *graph.Report, cells map[int]boo
 	next := *c
 	next.Outputs = slices.Clone(c.Outputs)
 	outputs := p.CellOutputs(rep)
-	for i, cell := range sortedKeys(cells) {
+	for i, cell := range slices.Sorted(maps.Keys(cells)) {
 		next.Outputs[cell] = outputs[i]
 	}
 	next.Results = *results
 	return &next
-}
-
-func sortedKeys(set map[int]bool) []int {
-	keys := make([]int, 0, len(set))
-	for k := range set {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // merged are the results of the whole after a run of a part.
