@@ -3,10 +3,13 @@ package requirements
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -273,18 +276,50 @@ func TestResolveFails(t *testing.T) {
 	}
 }
 
+// TestResolveCancelled: what uv started ends with it.
 func TestResolveCancelled(t *testing.T) {
-	uv := fakeUV(t, "sleep 600 & wait")
+	note := filepath.Join(t.TempDir(), "child")
+	uv := fakeUV(t, "sleep 600 & echo $! >"+note+".part; mv "+note+".part "+note+"; wait")
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
-	started := time.Now()
+	child := make(chan int, 1)
+	go func() {
+		defer cancel(stop)
+		child <- awaitNumber(note)
+	}()
 	if _, err := uv.Resolve(ctx, "p", []string{"a"}, nil); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(started); took > time.Minute {
-		t.Errorf("took %v", took)
+	pid := <-child
+	if pid == 0 {
+		t.Fatal("uv started no child")
 	}
+	for deadline := time.Now().Add(2 * time.Minute); running(pid); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the child of uv, process %d, is still there", pid)
+		}
+	}
+}
+
+// awaitNumber is the number that a file holds once there is one, or 0.
+func awaitNumber(name string) int {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if content, err := os.ReadFile(name); err == nil {
+			n, _ := strconv.Atoi(strings.TrimSpace(string(content)))
+			return n
+		}
+	}
+	return 0
+}
+
+// running tells a process from one that is gone, or that nobody has waited for
+// yet.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
 // TestLeftovers: what a killed process left is removed when it is old.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -68,7 +69,10 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	cmd := exec.CommandContext(ctx, u.Program, compile(python, in, out)...)
 	cmd.Env = u.Env
 	cmd.Dir = dir
-	// A child of uv's that keeps the pipe open must not keep us.
+	// What uv started ends with it: building a package runs that package's code.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A child that left the group and keeps the pipe open must not keep us.
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
