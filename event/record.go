@@ -32,10 +32,13 @@ const (
 	runsDir     = "runs"
 )
 
-// NewRunID returns an id that sorts by time and reads as one: random is a few
-// bytes that keep runs of the same second apart.
-func NewRunID(now time.Time, random []byte) string {
-	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(random)
+// NewRunID returns an id that sorts by time and reads as one, such as
+// 20260102-030405-8003ab: three digits are the fraction of the second, in steps
+// of a quarter of a millisecond, and three are the low bits of random, which keep
+// runs that began in one such step apart.
+func NewRunID(now time.Time, random uint16) string {
+	fraction := int64(now.Nanosecond()) << 12 / int64(time.Second)
+	return fmt.Sprintf("%s-%03x%03x", now.UTC().Format("20060102-150405"), fraction, random&0xfff)
 }
 
 // Recorder writes the record of one run: its events as they happen, and the

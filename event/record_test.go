@@ -290,8 +290,17 @@ func TestFindRun(t *testing.T) {
 }
 
 func TestNewRunID(t *testing.T) {
-	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("east", 3600))
-	if got := NewRunID(at, []byte{0xab, 0x01}); got != "20260304-040607-ab01" {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 500_000_000, time.FixedZone("east", 3600))
+	if got := NewRunID(at, 0xfab1); got != "20260304-040607-800ab1" {
 		t.Errorf("got %s", got)
+	}
+	ids := []string{
+		NewRunID(at, 0xfff),
+		NewRunID(at.Add(250*time.Microsecond), 0), // later in the same second
+		NewRunID(at.Add(500*time.Millisecond-1), 0xfff),
+		NewRunID(at.Add(500*time.Millisecond), 0),
+	}
+	if !slices.IsSorted(ids) {
+		t.Errorf("not in the order of time: %q", ids)
 	}
 }

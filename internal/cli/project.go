@@ -3,11 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -127,9 +127,7 @@ func (p *project) environment() plan.Environment {
 }
 
 func newRunID() string {
-	var random [3]byte
-	rand.Read(random[:])
-	return event.NewRunID(time.Now(), random[:])
+	return event.NewRunID(time.Now(), uint16(rand.Uint32()))
 }
 
 func (p *project) openStore(ctx context.Context) error {
