@@ -83,6 +83,10 @@ func TestSnapshotChanges(t *testing.T) {
 	expect(s, 3, "")
 	write(t, files[2], "another")
 	expect(s, 3, "", files[2])
+	left := s.Without(func(path string, file bool) bool { return file && path != files[1] })
+	if expect(left, 3, ""); left.Len() != 2 {
+		t.Errorf("%d paths are left", left.Len())
+	}
 	if err := os.Chmod(files[0], 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // UnsettledError says that a path cannot be remembered: it was changed so
@@ -108,6 +109,20 @@ func (s *Snapshot) With(looks []Look, since time.Time) (*Snapshot, error) {
 		}
 	}
 	return fresh, nil
+}
+
+// Without is s without some of its paths. A file is one whose bytes are known.
+func (s *Snapshot) Without(left func(path string, file bool) bool) *Snapshot {
+	less := &Snapshot{digests: s.digests, paths: s.paths}
+	for i := range s.Len() {
+		r := s.record(i)
+		path := s.path(r)
+		file := binary.LittleEndian.Uint32(r[4:]) != noDigest && binary.LittleEndian.Uint32(r[8:])&lookListing == 0
+		if !left(unsafe.String(&path[0], len(path)-1), file) { // nobody writes to it
+			less.table = append(less.table, r...)
+		}
+	}
+	return less
 }
 
 // keep adds record r of another snapshot.

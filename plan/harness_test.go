@@ -109,7 +109,13 @@ func (p *project) compile() {
 		p.t.FailNow()
 	}
 	var err error
-	p.plan, err = Compile(cfg, 2, Environment{
+	if p.plan, err = Compile(cfg, 2, p.environment()); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) environment() Environment {
+	return Environment{
 		Store: p.store, States: read{},
 		Backend: func(b *lang.Backend, _ []string) (Driver, error) {
 			if p.boxes[b.Addr()] == nil {
@@ -123,9 +129,6 @@ func (p *project) compile() {
 			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
 		},
 		Pins: func(context.Context, Driver, []string) ([]string, error) { return []string{"pytest==8.4.2"}, nil },
-	})
-	if err != nil {
-		p.t.Fatal(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -13,8 +14,10 @@ import (
 // Part says which cells of a configuration to compile, when what the others came
 // to is known. Cells are numbered as in Plan.Cells of the whole.
 type Part struct {
-	Wanted  func(cell int) bool
-	Outputs func(cell int) []cache.Output // of the node of a cell that is not wanted
+	Wanted func(cell int) bool
+	// Outputs are those of the node of a cell that is not wanted. When it is nil,
+	// neither such cells nor suites are compiled.
+	Outputs func(cell int) []cache.Output
 	// Lost reports whether an output that was given turned out to be gone or
 	// damaged in an execution, whose other results then are void.
 	Lost bool
@@ -24,6 +27,40 @@ type Part struct {
 // nodes have the addresses and dependencies that they have in the whole.
 func CompilePart(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, error) {
 	return compile(cfg, jobs, env, part)
+}
+
+// CellsAbout are the numbers of some cells that need the node with an address, if
+// there is such a node and it is none of a suite; there may be more such cells.
+func CellsAbout(cfg *lang.Config, addr string) map[int]bool {
+	_, rest, _ := strings.Cut(addr, ":")
+	own, shared := map[int]bool{}, map[int]bool{}
+	numbers := map[lang.Cell]int{}
+	var in *lang.Problem // the last cell's
+	about := false
+	for _, suite := range cfg.Suites {
+		for lc := range cellsOf(suite) {
+			n, known := numbers[lc]
+			if !known {
+				n = len(numbers)
+				numbers[lc] = n
+			}
+			if problem := lc.Solution.Problem; problem != in {
+				in = problem
+				about = strings.HasPrefix(rest, problem.Name+"/")
+			}
+			switch {
+			case !about:
+			case strings.Contains(rest, solutionOn(lc)):
+				own[n] = true
+			case strings.Contains(rest, lc.Solution.Name) || len(shared) == 0:
+				shared[n] = true
+			}
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return shared
 }
 
 // CellOutputs are the outputs of the node of each cell, after an execution of the
@@ -53,14 +90,17 @@ func (k *known) wants(lc lang.Cell) bool {
 	return k.part == nil || k.part.Wanted(n)
 }
 
+// alone reports whether cells are compiled without their suites.
+func (k *known) alone() bool { return k.part != nil && k.part.Outputs == nil }
+
 // knownCell adds the node of a cell that is not wanted, or finds it.
 func (c *compiler) knownCell(lc lang.Cell) (name string, id graph.ID) {
-	cell := Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat}
 	outputs := c.known.part.Outputs(c.known.number[lc])
 	if outputs == nil {
 		outputs = []cache.Output{}
 	}
-	return cell.Name(), c.once(graph.Node{Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
+	name = solutionOn(lc)
+	return name, c.once(graph.Node{Addr: address(KindAggregate, lc.Solution.Problem.Name, name), Kind: KindAggregate,
 		Task: lostCell{c.known.part}, Pool: inProcessPool, Given: outputs})
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -147,11 +148,29 @@ type CaseNode struct {
 // Name is how a cell is called in addresses: agent["small"]@local.host, with
 // "#2" for a second repeat.
 func (c *Cell) Name() string {
-	name := c.Solution.Name + "@" + c.Backend.Addr()
-	if c.Repeat > 1 {
-		name += fmt.Sprintf("#%d", c.Repeat)
+	return solutionOn(lang.Cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat})
+}
+
+func solutionOn(lc lang.Cell) string {
+	name := lc.Solution.Name + "@" + lc.Backend.Addr()
+	if lc.Repeat > 1 {
+		name += fmt.Sprintf("#%d", lc.Repeat)
 	}
 	return name
+}
+
+// cellsOf are the cells of a suite that are evaluated.
+func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
+	return func(yield func(lang.Cell) bool) {
+		for _, lc := range s.Cells {
+			if s.ShardCount > 0 && !inShard(lc, s.ShardIndex, s.ShardCount) {
+				continue
+			}
+			if !yield(lc) {
+				return
+			}
+		}
+	}
 }
 
 // compiler builds one plan.
@@ -212,26 +231,26 @@ func (c *compiler) suite(s *lang.Suite) error {
 	deps := make([]graph.Dep, 0, len(s.Cells))
 	names := make([]string, 0, len(s.Cells))
 	wanted := c.known.part == nil
-	for _, lc := range s.Cells {
-		if s.ShardCount > 0 && !inShard(lc, s.ShardIndex, s.ShardCount) {
-			continue
-		}
+	for lc := range cellsOf(s) {
 		var name string
 		var on graph.ID
-		if c.known.wants(lc) {
+		switch {
+		case c.known.wants(lc):
 			cell, err := c.cell(s, lc)
 			if err != nil {
 				return err
 			}
 			name, on, wanted = cell.Name(), cell.Node, true
-		} else {
+		case c.known.alone():
+			continue
+		default:
 			name, on = c.knownCell(lc)
 		}
 		name = lc.Solution.Problem.Name + "/" + name
 		names = append(names, name)
 		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
 	}
-	if !wanted {
+	if !wanted || c.known.alone() {
 		return nil // it stays as it was
 	}
 	c.plan.Graph.Add(graph.Node{

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -111,61 +113,70 @@ func (c *checkout) sameInFull(what, shown string) {
 	}
 }
 
-// After changes of source files alone a run decides about what depends on them,
-// and comes to what a run in full comes to.
-func TestRunOfAPart(t *testing.T) {
-	sources := []string{"solutions/late/one/kv.py", "more/a/one/kv.py", "more/b/two/kv.py", "more/c/one/notes.txt"}
-	edits := map[string]func(path string) error{
-		"written": func(path string) error {
-			content, err := os.ReadFile(path)
-			return errors.Join(err, os.WriteFile(path, append(content, "# more\n"...), 0o644))
-		},
-		"other verdicts": func(path string) error {
-			content, err := os.ReadFile(path)
-			if bytes.Contains(content, []byte("def put")) {
-				content = bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")) // as long
-			} else {
-				content = bytes.ReplaceAll(content, []byte("def pat"), []byte("def put"))
-			}
-			return errors.Join(err, os.WriteFile(path, content, 0o644))
-		},
-		"mode": func(path string) error {
-			info, err := os.Stat(path)
-			if err != nil {
-				return err
-			}
-			return os.Chmod(path, info.Mode()^0o111)
-		},
-		"touched": func(path string) error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) },
-		"replaced": func(path string) error {
-			content, err := os.ReadFile(path)
-			err = errors.Join(err, os.WriteFile(path+"~", append(content, "#\n"...), 0o644))
-			return errors.Join(err, os.Rename(path+"~", path))
-		},
-		"time put back": func(path string) error {
-			info, err := os.Stat(path)
-			if err != nil {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			err = errors.Join(err, os.WriteFile(path, append([]byte("#\n"), content...), 0o644))
-			return errors.Join(err, os.Chtimes(path, info.ModTime(), info.ModTime()))
-		},
-	}
-	names := []string{"written", "other verdicts", "mode", "touched", "replaced", "time put back"}
+// editable are source files of a partProject, and edits what may happen to one.
+var editable = []string{"solutions/late/one/kv.py", "more/a/one/kv.py", "more/b/two/kv.py", "more/c/one/notes.txt"}
+
+var edits = map[string]func(path string) error{
+	"written": func(path string) error {
+		content, err := os.ReadFile(path)
+		return errors.Join(err, os.WriteFile(path, append(content, "# more\n"...), 0o644))
+	},
+	"other verdicts": func(path string) error {
+		content, err := os.ReadFile(path)
+		if bytes.Contains(content, []byte("def put")) {
+			content = bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")) // as long
+		} else {
+			content = bytes.ReplaceAll(content, []byte("def pat"), []byte("def put"))
+		}
+		return errors.Join(err, os.WriteFile(path, content, 0o644))
+	},
+	"mode": func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, info.Mode()^0o111)
+	},
+	"touched": func(path string) error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) },
+	"replaced": func(path string) error {
+		content, err := os.ReadFile(path)
+		err = errors.Join(err, os.WriteFile(path+"~", append(content, "#\n"...), 0o644))
+		return errors.Join(err, os.Rename(path+"~", path))
+	},
+	"time put back": func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		err = errors.Join(err, os.WriteFile(path, append([]byte("#\n"), content...), 0o644))
+		return errors.Join(err, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	},
+}
+
+// seeded is a source of random numbers that FEVALGRAPH_TEST_SEED makes give the
+// same ones again.
+func seeded(t *testing.T) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("FEVALGRAPH_TEST_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
 	t.Logf("FEVALGRAPH_TEST_SEED=%d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// After changes of source files alone a run decides about what depends on them,
+// and comes to what a run in full comes to.
+func TestRunOfAPart(t *testing.T) {
+	names := slices.Sorted(maps.Keys(edits))
+	random := seeded(t)
 	c := partProject(t)
 	c.settleFailing()
 	parts := 0
 	for step := range 8 {
 		var what string
 		for range 1 + random.IntN(2) {
-			name, source := names[random.IntN(len(names))], sources[random.IntN(len(sources))]
+			name, source := names[random.IntN(len(names))], editable[random.IntN(len(editable))]
 			if step < len(names) && what == "" {
 				name = names[step] // each of them once
 			}
@@ -215,6 +226,9 @@ func TestRunOfAPartAfterDamage(t *testing.T) {
 			err = errors.Join(err, os.WriteFile(c.dir+"/more/a/one/kv.py", bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")), 0o644), spoil(c))
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, args := range askedOf([]string{`pytest:other/one/a@local.host`, `parse:kv/one/good@local.host`, `tests:kv/one`}) {
+				c.sameWithoutMemory(name, "", args...)
 			}
 			shown := c.mayFail("run")
 			if got := c.takenOver() > 0; got != (name == "nothing" || name == "index of files") {

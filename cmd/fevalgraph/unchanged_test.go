@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,9 +97,34 @@ func TestUnchangedRun(t *testing.T) {
 	}
 }
 
-// Whatever a run depends on and is changed makes the next one look at
-// everything, whether something has to run then or not.
-func TestWhatUnsettlesAnUnchangedRun(t *testing.T) {
+// unsettled is something that is changed after a run that is remembered.
+type unsettled struct {
+	change func(*checkout) error
+	runs   bool // something has to run then
+	env    string
+	args   []string
+}
+
+// flavored is a project whose configuration depends on variables and files.
+func flavored(t *testing.T) *checkout {
+	t.Helper()
+	c := newCheckout(t, t.TempDir())
+	err := errors.Join(os.Mkdir(c.dir+"/flavors", 0o755), os.WriteFile(c.dir+"/flavors/a.txt", []byte("sweet"), 0o644), os.MkdirAll(c.dir+"/assets/words/extra", 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.append("fevalgraph.hcl", `
+variable "flavor" { default = "a" }
+backend "local" "host" {
+  inherit = ["INHERITED"]
+  env     = { FLAVOR = var.flavor, FILES = join(" ", fileset("flavors", "*.txt")), FILE = file("flavors/a.txt") }
+}
+`)
+	return c
+}
+
+// unsettling is whatever a run of a flavored project depends on, each changed.
+func unsettling() map[string]unsettled {
 	edit := func(name, old, new string) func(*checkout) error {
 		return func(c *checkout) error {
 			path := filepath.Join(c.dir, name)
@@ -112,12 +138,7 @@ func TestWhatUnsettlesAnUnchangedRun(t *testing.T) {
 	blobs := func(c *checkout) ([]string, error) {
 		return filepath.Glob(filepath.Join(c.place, "store", "cas", "*", "*"))
 	}
-	for name, try := range map[string]struct {
-		change func(*checkout) error
-		runs   bool // something has to run then
-		env    string
-		args   []string
-	}{
+	return map[string]unsettled{
 		"source":           {change: edit("solutions/good/one/kv.py", "def", "def "), runs: true},
 		"source added":     {change: func(c *checkout) error { return os.WriteFile(c.dir+"/solutions/good/one/new.py", nil, 0o644) }, runs: true},
 		"source removed":   {change: func(c *checkout) error { return os.RemoveAll(c.dir + "/assets/words/extra") }, runs: true},
@@ -151,33 +172,28 @@ func TestWhatUnsettlesAnUnchangedRun(t *testing.T) {
 			}
 			return err
 		}, runs: true},
-	} {
+	}
+}
+
+// Whatever a run depends on and is changed makes the next one look at
+// everything, whether something has to run then or not.
+func TestWhatUnsettlesAnUnchangedRun(t *testing.T) {
+	for name, try := range unsettling() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCheckout(t, t.TempDir())
-			if err := os.Mkdir(c.dir+"/flavors", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(os.WriteFile(c.dir+"/flavors/a.txt", []byte("sweet"), 0o644), os.MkdirAll(c.dir+"/assets/words/extra", 0o755)); err != nil {
-				t.Fatal(err)
-			}
-			c.append("fevalgraph.hcl", `
-variable "flavor" { default = "a" }
-backend "local" "host" {
-  inherit = ["INHERITED"]
-  env     = { FLAVOR = var.flavor, FILES = join(" ", fileset("flavors", "*.txt")), FILE = file("flavors/a.txt") }
-}
-`)
+			c := flavored(t)
 			c.settle()
 			before := c.results()
 			if c.run("run"); !c.repeated() {
 				t.Fatal("the run before the change was not repeated")
 			}
+			addrs := c.addresses()
 			if try.change != nil {
 				if err := try.change(c); err != nil {
 					t.Fatal(err)
 				}
 			}
+			c.readersSee(name, try, slices.DeleteFunc(addrs, func(addr string) bool { return !strings.Contains(addr, "good") }))
 			cmd := c.command(append([]string{"run"}, try.args...)...)
 			if try.env != "" {
 				cmd.Env = append(cmd.Env, try.env)

@@ -41,11 +41,11 @@ const maxFiles = 1000
 const maxParts = 200
 
 // partOf prepares a run of a part; nil when it has to be one in full.
-func (p *project) partOf(u *unchanged, snapshot *cache.Snapshot, files []string) *part {
-	if u.Conclusions == nil || u.Parts >= maxParts {
+func (p *project) partOf(m *memory, files []string) *part {
+	if m.Conclusions == nil || m.Parts >= maxParts {
 		return nil
 	}
-	known, err := readConclusions(p.state, u.Conclusions)
+	known, err := readConclusions(p.state, m.Conclusions)
 	if err != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (p *project) partOf(u *unchanged, snapshot *cache.Snapshot, files []string)
 	if !ok || len(cells) == 0 || len(cells) > len(known.Outputs)/2 {
 		return nil
 	}
-	return &part{of: u, snapshot: snapshot, files: files, known: known, cells: cells, graph: &plan.Part{
+	return &part{of: m.unchanged, snapshot: m.snapshot, files: files, known: known, cells: cells, graph: &plan.Part{
 		Wanted:  func(cell int) bool { return cells[cell] },
 		Outputs: func(cell int) []cache.Output { return known.Outputs[cell] },
 	}}
@@ -65,23 +65,32 @@ func divisible(cfg *lang.Config) bool {
 	return !slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// openPart opens what a run of a part needs beside what repeat opened. It reports
+// openPart opens what a run of a part needs beside what recall opened. It reports
 // whether it could.
 func (p *project) openPart(whole *part) bool {
 	cfg, err := p.app.configuration(p.state, whole.of)
-	if err != nil {
+	if err != nil || !p.openCells(cfg, whole.graph) {
 		return false
 	}
+	p.part = whole
+	bytes, seconds := p.savedBefore()
+	whole.savedBytes, whole.savedSeconds = max(0, whole.of.SavedBytes-bytes), max(0, whole.of.SavedSeconds-seconds)
+	return true
+}
+
+// openCells compiles some cells of the configuration that is remembered, and reads
+// what is known of their nodes. It reports whether it could.
+func (p *project) openCells(cfg *lang.Config, some *plan.Part) bool {
 	jobs, err := p.app.jobs()
 	if err != nil {
 		return false
 	}
-	p.cfg, p.part, p.observer = cfg, whole, p.app.observer
+	p.cfg, p.observer = cfg, p.app.observer
 	p.state = p.app.stateDir(cfg.Root) // absolute, as what is remembered
 	if err := p.openIndex(); err != nil {
 		return false
 	}
-	p.plan, err = plan.CompilePart(cfg, jobs, p.environment(), whole.graph)
+	p.plan, err = plan.CompilePart(cfg, jobs, p.environment(), some)
 	if err != nil {
 		return false
 	}
@@ -89,12 +98,7 @@ func (p *project) openPart(whole *part) bool {
 		_, ok := p.plan.Graph.Lookup(addr)
 		return ok
 	}
-	if p.openLog(wanted) != nil {
-		return false
-	}
-	bytes, seconds := p.savedBefore()
-	whole.savedBytes, whole.savedSeconds = max(0, whole.of.SavedBytes-bytes), max(0, whole.of.SavedSeconds-seconds)
-	return true
+	return p.openLog(wanted) == nil
 }
 
 // decided are the nodes that the run decides about, and total all that there are.

@@ -42,6 +42,11 @@ func (p *project) dryRun(ctx context.Context, e evaluation) (*graph.Report, erro
 }
 
 func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) error {
+	if a.repeatable(s.args, f) {
+		if done, err := a.recallPlan(ctx, check); done {
+			return err
+		}
+	}
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err
@@ -56,9 +61,14 @@ func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) 
 	if err != nil {
 		return err
 	}
-	if err := p.showPlan(rep, p.askedInvalid(e.targets)); err != nil {
+	if err := p.showPlan(rep, p.askedInvalid(e.targets), 0); err != nil {
 		return err
 	}
+	return planned(rep, check)
+}
+
+// planned is how plan ends.
+func planned(rep *graph.Report, check bool) error {
 	stale, input := 0, 0
 	for _, id := range rep.Nodes {
 		if st := rep.Status(id); st.Stale || st.State == event.Broken {
@@ -97,7 +107,8 @@ type planNode struct {
 	Changes []event.Change `json:"changes,omitempty"`
 }
 
-func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
+// showPlan shows what was decided; rest is how many more nodes are fresh for sure.
+func (p *project) showPlan(rep *graph.Report, invalid diag.List, rest int) error {
 	out := planJSON{Schema: 1, Nodes: []planNode{}, Diagnostics: invalid}
 	var lines []view.PlanLine
 	causes := map[string]int{}
@@ -130,7 +141,7 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 		return nil
 	}
 	jobs := p.plan.Pools[graph.CPUPool]
-	view.Plan(p.app.io.Out, lines, out.Fresh, len(rep.Nodes), countCauses(causes), out.Seconds/float64(max(jobs, 1)), jobs, p.app.color(), p.app.flags.verbose)
+	view.Plan(p.app.io.Out, lines, out.Fresh+rest, len(rep.Nodes)+rest, countCauses(causes), out.Seconds/float64(max(jobs, 1)), jobs, p.app.color(), p.app.flags.verbose)
 	return nil
 }
 

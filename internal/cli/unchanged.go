@@ -10,17 +10,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -94,32 +90,27 @@ func (a *app) invocation() []byte {
 // what did lets it do with a part. It reports whether it did.
 func (a *app) repeat(ctx context.Context) (done bool, err error) {
 	a.observer = newObserver(a.projectDir())
-	began := a.observer.began
-	state := a.projectState()
-	u, snapshot, err := readUnchanged(filepath.Join(state, unchangedFile))
-	if err != nil || !a.stillAsked(u) {
-		return false, nil // there is always the long way
-	}
-	cfg := &lang.Config{Root: a.projectDir(), Settings: u.Settings}
-	p := &project{app: a, began: began, cfg: cfg, state: state, run: newRunID()}
-	if dir, err := a.cacheDir(cfg); err != nil || dir != u.Store {
-		return false, nil
-	}
-	if p.store, err = p.openDisks(u.Store); err != nil {
+	p, m := a.recall(a.observer.began, writing)
+	if m == nil || m.Color != a.color() || time.Since(m.Used).Abs() > cache.UseInterval || !p.recorded(m) {
 		return false, nil
 	}
 	if err := p.openSessions(ctx); err != nil {
 		return false, errors.Join(err, p.close())
 	}
-	p.locker = &locker{inside: map[plan.Driver]requirements.Resolver{}}
-	files, ok := p.changed(ctx, u, snapshot)
+	files, ok := p.changed(ctx, m, func() error { // what is shown from memory could not be read back
+		run, err := event.FindRun(p.state, m.Run)
+		if err == nil {
+			_, err = run.Results()
+		}
+		return err
+	})
 	if !ok {
 		return false, p.close()
 	}
 	if len(files) == 0 {
-		return true, p.finish(p.replay(u, began))
+		return true, p.finish(p.replay(m.unchanged, p.began))
 	}
-	part := p.partOf(u, snapshot, files)
+	part := p.partOf(m, files)
 	if part == nil || !p.openPart(part) {
 		return false, p.close()
 	}
@@ -130,6 +121,16 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 	return true, p.finish(err)
 }
 
+// recorded reports whether the record of the remembered run is there.
+func (p *project) recorded(m *memory) bool {
+	for _, name := range []string{event.EventsFile, event.ResultsFile} {
+		if _, err := os.Lstat(filepath.Join(p.state, "runs", m.Run, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // evaluateAll evaluates whatever is in the plan.
 func (p *project) evaluateAll(ctx context.Context) error {
 	targets, err := p.targets(ctx, selection{})
@@ -137,65 +138,6 @@ func (p *project) evaluateAll(ctx context.Context) error {
 		return err
 	}
 	return p.evaluate(ctx, evaluation{targets: targets})
-}
-
-// stillAsked reports whether the same is asked for as then.
-func (a *app) stillAsked(u *unchanged) bool {
-	if !bytes.Equal(u.Invocation, a.invocation()) || u.Invocation == nil || u.Color != a.color() || time.Since(u.Used).Abs() > cache.UseInterval {
-		return false
-	}
-	for _, was := range u.Env {
-		value, set := a.io.LookupEnv(was.Name)
-		if now := sumOf(u.Salt, was.Name, value, set); now.Set != was.Set || !bytes.Equal(now.Sum, was.Sum) {
-			return false
-		}
-	}
-	return true
-}
-
-// changed looks what changed: ok when it is nothing but source files, which it
-// returns.
-func (p *project) changed(ctx context.Context, u *unchanged, snapshot *cache.Snapshot) (files []string, ok bool) {
-	record := filepath.Join(p.state, "runs", u.Run)
-	for _, name := range []string{event.EventsFile, event.ResultsFile} {
-		if _, err := os.Lstat(filepath.Join(record, name)); err != nil {
-			return nil, false
-		}
-	}
-	different := errors.New("different")
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { // what is shown from memory could not be read back
-		run, err := event.FindRun(p.state, u.Run)
-		if err == nil {
-			_, err = run.Results()
-		}
-		return err
-	})
-	group.Go(func() error {
-		changes := snapshot.Changes(ctx, maxFiles)
-		if changes.Other != "" {
-			return different
-		}
-		files = changes.Files
-		return nil
-	})
-	for _, was := range u.Backends {
-		group.Go(func() error {
-			d, err := plan.OpenBackend(was.Block, p.environment())
-			if err != nil {
-				return err
-			}
-			now, err := answersOf(ctx, was.Block, d, was.Network != "")
-			if err == nil && !reflect.DeepEqual(now, was) {
-				err = different
-			}
-			return err
-		})
-	}
-	if group.Wait() != nil {
-		return nil, false
-	}
-	return files, true
 }
 
 // answersOf asks a backend what keys depend on.
@@ -278,31 +220,34 @@ func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 
 var errBadUnchanged = errors.New("malformed record of an unchanged run")
 
-func readUnchanged(path string) (*unchanged, *cache.Snapshot, error) {
-	b, err := os.ReadFile(path)
+func readUnchanged(state string) (*memory, error) {
+	b, err := os.ReadFile(filepath.Join(state, unchangedFile))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return decodeUnchanged(b)
 }
 
-func decodeUnchanged(b []byte) (*unchanged, *cache.Snapshot, error) {
+func decodeUnchanged(b []byte) (*memory, error) {
 	if len(b) < unchangedHeader || string(b[:len(unchangedMagic)]) != unchangedMagic {
-		return nil, nil, errBadUnchanged
+		return nil, errBadUnchanged
 	}
 	size := binary.LittleEndian.Uint64(b[len(unchangedMagic):])
 	rest := b[unchangedHeader:]
 	if size > uint64(len(rest)) {
-		return nil, nil, errBadUnchanged
+		return nil, errBadUnchanged
 	}
 	encoded := rest[:size]
 	if sum := sha256.Sum256(encoded); !bytes.Equal(sum[:], b[unchangedHeader-sha256.Size:unchangedHeader]) {
-		return nil, nil, errBadUnchanged
+		return nil, errBadUnchanged
 	}
 	u := new(unchanged)
 	if err := json.Unmarshal(encoded, u); err != nil {
-		return nil, nil, errBadUnchanged
+		return nil, errBadUnchanged
 	}
 	snapshot, err := cache.DecodeSnapshot(rest[size:])
-	return u, snapshot, err
+	if err != nil {
+		return nil, err
+	}
+	return &memory{u, snapshot}, nil
 }

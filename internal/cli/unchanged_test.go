@@ -33,23 +33,23 @@ func savedUnchanged(t testing.TB) ([]byte, *unchanged) {
 // record none.
 func TestUnchangedDamaged(t *testing.T) {
 	whole, want := savedUnchanged(t)
-	u, snapshot, err := decodeUnchanged(whole)
-	if err != nil || u.Shown != want.Shown || u.Nodes != want.Nodes || snapshot.Len() != 2 {
-		t.Fatalf("%+v, %v", u, err)
+	m, err := decodeUnchanged(whole)
+	if err != nil || m.Shown != want.Shown || m.Nodes != want.Nodes || m.snapshot.Len() != 2 {
+		t.Fatalf("%+v, %v", m, err)
 	}
 	for i := range whole {
 		for bit := range 8 {
 			bad := bytes.Clone(whole)
 			bad[i] ^= 1 << bit
-			if _, _, err := decodeUnchanged(bad); err == nil {
+			if _, err := decodeUnchanged(bad); err == nil {
 				t.Errorf("bit %d of byte %d is wrong, and nobody says so", bit, i)
 			}
 		}
-		if _, _, err := decodeUnchanged(whole[:i]); err == nil {
+		if _, err := decodeUnchanged(whole[:i]); err == nil {
 			t.Errorf("the first %d of %d bytes are a record", i, len(whole))
 		}
 	}
-	if _, _, err := decodeUnchanged(append(whole, 0)); err == nil {
+	if _, err := decodeUnchanged(append(whole, 0)); err == nil {
 		t.Error("a byte more is a record")
 	}
 }
@@ -59,8 +59,8 @@ func FuzzUnchanged(f *testing.F) {
 	f.Add(whole)
 	f.Add(whole[:unchangedHeader])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, snapshot, err := decodeUnchanged(b); err == nil {
-			snapshot.Changed(t.Context())
+		if m, err := decodeUnchanged(b); err == nil {
+			m.snapshot.Changed(t.Context())
 		}
 	})
 }

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"reflect"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// memory is what a run wrote down of what it depended on, read back.
+type memory struct {
+	*unchanged
+	snapshot *cache.Snapshot
+}
+
+// recall opens a project with what is remembered of it and nothing else. The
+// memory is nil when there is none, or when something else is asked for by now;
+// whether what was looked at then is still the same is left to find out.
+func (a *app) recall(began time.Time, mode access) (*project, *memory) {
+	if readOnly, err := a.cacheReadOnly(); err != nil || readOnly {
+		return nil, nil
+	}
+	state := a.projectState()
+	m, err := readUnchanged(state)
+	if err != nil || !a.stillAsked(m.unchanged) {
+		return nil, nil // there is always the long way
+	}
+	cfg := &lang.Config{Root: a.projectDir(), Settings: m.Settings}
+	p := &project{app: a, began: began, cfg: cfg, state: state, reads: mode == reading, run: newRunID()}
+	if dir, err := a.cacheDir(cfg); err != nil || dir != m.Store {
+		return nil, nil
+	}
+	if p.store, err = p.openDisks(m.Store); err != nil {
+		return nil, nil
+	}
+	p.locker = &locker{inside: map[plan.Driver]requirements.Resolver{}}
+	return p, m
+}
+
+// stillAsked reports whether the same configuration would be read as then, in the
+// same environment.
+func (a *app) stillAsked(u *unchanged) bool {
+	if !bytes.Equal(u.Invocation, a.invocation()) || u.Invocation == nil {
+		return false
+	}
+	for _, was := range u.Env {
+		value, set := a.io.LookupEnv(was.Name)
+		if now := sumOf(u.Salt, was.Name, value, set); now.Set != was.Set || !bytes.Equal(now.Sum, was.Sum) {
+			return false
+		}
+	}
+	return true
+}
+
+// changed looks what changed: ok when it is nothing but source files, which it
+// returns. The checks that are given are made beside.
+func (p *project) changed(ctx context.Context, m *memory, checks ...func() error) (files []string, ok bool) {
+	different := errors.New("different")
+	group, ctx := errgroup.WithContext(ctx)
+	for _, check := range checks {
+		group.Go(check)
+	}
+	group.Go(func() error {
+		changes := m.snapshot.Changes(ctx, maxFiles)
+		if changes.Other != "" {
+			return different
+		}
+		files = changes.Files
+		return nil
+	})
+	for _, was := range m.Backends {
+		group.Go(func() error {
+			d, err := plan.OpenBackend(was.Block, p.environment())
+			if err != nil {
+				return err
+			}
+			now, err := answersOf(ctx, was.Block, d, was.Network != "")
+			if err == nil && !reflect.DeepEqual(now, was) {
+				err = different
+			}
+			return err
+		})
+	}
+	if group.Wait() != nil {
+		return nil, false
+	}
+	return files, true
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// Commands that only read decide about no more than what may have changed since a
+// run that is remembered, as long as that is all that is needed for what they
+// show. Each of these functions reports whether it showed it; if not, nothing was
+// shown, and everything has to be decided.
+
+// recallPlan is plan about everything, shown as text.
+func (a *app) recallPlan(ctx context.Context, check bool) (done bool, err error) {
+	p, m := a.recall(time.Now(), reading)
+	if m == nil {
+		return false, nil
+	}
+	defer p.close()
+	files, ok := p.changed(ctx, m)
+	if !ok {
+		return false, nil
+	}
+	if len(files) == 0 {
+		if !a.flags.quiet {
+			view.Plan(a.io.Out, nil, m.Nodes, m.Nodes, nil, 0, 0, a.color(), false)
+		}
+		return true, nil
+	}
+	rep, ok := p.decidePart(ctx, m, files)
+	if !ok || !p.estimated(rep) {
+		return false, nil
+	}
+	if err := p.showPlan(rep, nil, m.Nodes-len(rep.Nodes)); err != nil {
+		return true, err
+	}
+	return true, planned(rep, check)
+}
+
+// decidePart decides about all nodes of the cells that depend on source files
+// that changed, and about their suites.
+func (p *project) decidePart(ctx context.Context, m *memory, files []string) (*graph.Report, bool) {
+	part := p.partOf(m, files)
+	if part == nil || !p.openPart(part) {
+		return nil, false
+	}
+	targets, err := p.targets(ctx, selection{})
+	if err != nil {
+		return nil, false
+	}
+	rep, err := p.dryRun(ctx, evaluation{targets: targets})
+	return rep, err == nil
+}
+
+// estimated reports whether what nodes are expected to take is known of each of
+// them, and is not a mean of all nodes.
+func (p *project) estimated(rep *graph.Report) bool {
+	for _, id := range rep.Nodes {
+		if last, ok := p.log.Get(p.plan.Graph.Node(id).Addr); rep.Status(id).Expected > 0 && (!ok || last.Seconds <= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// recallExplanation is explain about a node with the given address. It needs only
+// that the configuration would be the same: about the node, and what that needs,
+// it decides as ever.
+func (a *app) recallExplanation(ctx context.Context, addr string) (done bool, err error) {
+	p, m := a.recall(time.Now(), reading)
+	if m == nil || m.Configuration == nil {
+		return false, nil
+	}
+	defer p.close()
+	blobs := m.Store + string(filepath.Separator)
+	inputs := m.snapshot.Without(func(path string, file bool) bool { return file || strings.HasPrefix(path, blobs) })
+	if inputs.Changed(ctx) != "" {
+		return false, nil
+	}
+	cfg, err := a.configuration(p.state, m.unchanged)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is evaluated anew
+	}
+	cells := plan.CellsAbout(cfg, addr)
+	if !p.openCells(cfg, &plan.Part{Wanted: func(cell int) bool { return cells[cell] }}) {
+		return false, nil
+	}
+	id, ok := p.plan.Graph.Lookup(addr)
+	if !ok {
+		return false, nil
+	}
+	rep, err := p.dryRun(ctx, evaluation{targets: []graph.ID{id}})
+	if err != nil {
+		return false, nil //nolint:nilerr // deciding about everything says what is wrong
+	}
+	return true, a.showExplanation(p.explanation(ctx, rep, id))
+}
