@@ -27,28 +27,36 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 	case fromEnv == isSet:
 		s.Env = name
 		l.input("env", name)
-		value, set := l.options.Env(name)
-		if !set {
+		if _, set := l.options.Env(name); !set {
 			l.unsetSecret(d, b)
 			return cty.DynamicVal
 		}
-		s.Value = value
 	default:
 		s.File = file
 		if _, ok := b.stat("file", file, ""); !ok {
 			return cty.DynamicVal
 		}
 		l.input("file", file)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			b.reject("file", "unreadable-file", "Unreadable file", pathReason(l.show(file), err), "")
-			return cty.DynamicVal
-		}
-		s.Value = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	}
+	var err error
+	if s.Value, err = s.Read(l.options.Env); err != nil {
+		b.reject("file", "unreadable-file", "Unreadable file", pathReason(l.show(file), err), "")
+		return cty.DynamicVal
 	}
 	d.made = s
 	l.keepSecret(cty.StringVal(s.Value))
 	return cty.StringVal(s.Value).Mark(secretMark(d.name()))
+}
+
+// Read returns the value that the secret has now. A variable that is not set is
+// an empty one here.
+func (s Secret) Read(env func(name string) (string, bool)) (string, error) {
+	if s.Env != "" {
+		value, _ := env(s.Env)
+		return value, nil
+	}
+	text, err := os.ReadFile(s.File)
+	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
 }
 
 // unsetSecret is a mistake only when the secret is used: a configuration can

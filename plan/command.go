@@ -95,6 +95,7 @@ func (c *compiler) workspace(p *lang.Problem) graph.ID {
 
 func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *command.Run {
 	p := cell.Problem.Command
+	d.opened.Use.Bare = true
 	run := &command.Run{
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
@@ -128,6 +129,7 @@ func scoreRule(r lang.ScoreRule) score.Rule {
 // directory share it.
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
 	p := cell.Problem.Command
+	d.opened.Use.Python = true
 	place := p.UVSource
 	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 		place = rel

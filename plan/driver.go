@@ -17,6 +17,7 @@ import (
 // identity, which is resolved once per run.
 type driver struct {
 	Driver
+	opened   *Opened
 	addr     string        // of the backend and, beside that, what a problem wants otherwise
 	base     []environ.Var // the backend's part of the environment
 	identify func(context.Context) (backend.Identity, error)
@@ -40,28 +41,21 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 		if d.image, err = c.image(b, made); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 		}
+		d.opened.Use.Dockerfile, d.opened.image = b.Docker.Build.Dockerfile, d.image[0].On
 	}
 	d.mounts, d.mounted = c.mounts(b, made)
+	d.opened.Use.Mounts = len(d.mounts) > 0
 	c.backends[b] = d
-	c.plan.Backends = append(c.plan.Backends, OpenedBackend{Block: b, Driver: made})
 	return d, nil
-}
-
-// OpenBackend makes the driver of a backend block as compiling does.
-func OpenBackend(b *lang.Backend, env Environment) (Driver, error) {
-	made, err := env.Backend(b, environ.List(env.baseOf(b)).Variables())
-	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
-	}
-	return made, nil
 }
 
 // start makes the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
-	made, err := OpenBackend(b, c.env)
-	if err != nil {
+	var err error
+	if d.opened, err = c.open(b); err != nil {
 		return err
 	}
+	made := d.opened.driver
 	d.Driver, d.identify = made, remember(made.Identity)
 	d.bare = d.identify
 	if b, ok := made.(bareIdentity); ok {

@@ -27,13 +27,14 @@ const failedExtension = ".FAILED"
 // ExportFrontier writes results as Frontier-CS's batches do below dir: in dir
 // itself when they are of one backend and one repeat, else in a directory for
 // each of these. Problems that give no scores, and answers that are not there,
-// are left out. The hashes are of the files as they are now.
-func (p *Plan) ExportFrontier(results *report.Results, title, dir string) error {
+// are left out. The hashes are of the files as they are now; observe is told of
+// them: kind "file" is a file, "tree" a directory with all that is in it.
+func (p *Plan) ExportFrontier(results *report.Results, title, dir string, left report.Left, observe func(kind, name string)) error {
 	cells := map[cellName]*Cell{}
 	for _, c := range p.Cells {
 		cells[nameOf(c)] = c
 	}
-	hashes := frontierHashes{}
+	hashes := newFrontierHashes(observe)
 	var batches []string
 	members := map[string][]frontier.Result{}
 	for i := range results.Cells {
@@ -60,7 +61,7 @@ func (p *Plan) ExportFrontier(results *report.Results, title, dir string) error 
 		if len(batches) > 1 {
 			target = filepath.Join(dir, batch)
 		}
-		if err := frontier.Write(target, title, members[batch]); err != nil {
+		if err := frontier.Write(target, title, members[batch], func(path string, content []byte) { left.Tell(path, content, false) }); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,14 @@ func scoreOf(score *float64, text string) *float64 {
 }
 
 // frontierHashes remembers the hashes of problems' directories.
-type frontierHashes map[frontierHash]string
+type frontierHashes struct {
+	known   map[frontierHash]string
+	observe func(kind, name string)
+}
+
+func newFrontierHashes(observe func(kind, name string)) frontierHashes {
+	return frontierHashes{known: map[frontierHash]string{}, observe: observe}
+}
 
 type frontierHash struct {
 	dir        string
@@ -140,7 +148,11 @@ type frontierHash struct {
 // of hashes a solution's file and its problem's directory as batches do; "" is
 // the hash of a solution that is no file, and of a problem that is invalid.
 func (h frontierHashes) of(s *lang.Solution, g frontier.Generation) (solution, problem string, err error) {
-	if source := answerOf(s); source != "" && isFile(source) {
+	source := answerOf(s)
+	if source != "" {
+		h.observe("file", source)
+	}
+	if source != "" && isFile(source) {
 		if solution, err = frontier.HashFile(source); err != nil {
 			return "", "", err
 		}
@@ -155,12 +167,13 @@ func (h frontierHashes) of(s *lang.Solution, g frontier.Generation) (solution, p
 		return solution, "", nil
 	}
 	key := frontierHash{dir, g}
-	problem, known := h[key]
+	problem, known := h.known[key]
 	if !known {
+		h.observe("tree", dir)
 		if problem, err = frontier.HashDirectory(dir, g); err != nil {
 			return "", "", err
 		}
-		h[key] = problem
+		h.known[key] = problem
 	}
 	return solution, problem, nil
 }

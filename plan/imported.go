@@ -41,7 +41,7 @@ func (p *Plan) Import(state *frontier.State, from string, counted bool) (Import,
 		solutions[FrontierPair(c.Solution)] = c.Solution
 	}
 	var all Import
-	hashes := frontierHashes{}
+	hashes := newFrontierHashes(func(string, string) {})
 	for _, r := range state.Results {
 		s := solutions[r.Pair]
 		if why := leftOut(s, r, hashes); why != "" {

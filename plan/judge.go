@@ -24,6 +24,7 @@ func (c *compiler) box(b *lang.Backend) (*judge.Box, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.plan.opened = append(c.plan.opened, &Opened{Block: b, Use: Use{Sandbox: true}, sandbox: made})
 	box := &judge.Box{Sandbox: made, Ident: remember(made.Identity), Env: judge.Environment()}
 	c.boxes[b] = box
 	return box, nil

@@ -22,7 +22,7 @@ func (c *compiler) mounts(b *lang.Backend, d Driver) (deps []graph.Dep, hashed [
 		if m.Unhashed {
 			continue
 		}
-		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: c.env.States, Elsewhere: func() string {
+		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: c.env.States, Observe: c.env.Observe, Elsewhere: func() string {
 			if far, ok := d.(distant); ok {
 				return far.Elsewhere()
 			}

@@ -129,7 +129,7 @@ func TestDividedResults(t *testing.T) {
 			p.write("good/c/kv.py", code)
 			r, results := p.execute(t.Context(), graph.Options{})
 			dir := t.TempDir()
-			if err := p.plan.ExportSCBench(t.Context(), p.store, r, results, dir); err != nil {
+			if err := p.plan.ExportSCBench(t.Context(), p.store, r, results, dir, nil); err != nil {
 				t.Fatal(err)
 			}
 			files = map[string]string{}

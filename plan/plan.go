@@ -101,14 +101,8 @@ type Plan struct {
 	Graph  *graph.Graph
 	Cells  []*Cell // in suite order, each once
 	Pools  map[string]int
-	// Backends are those that a cell is on, in order of their first cells.
-	Backends []OpenedBackend
-}
 
-// OpenedBackend is a backend block and what was made of it.
-type OpenedBackend struct {
-	Block  *lang.Backend
-	Driver Driver
+	opened []*Opened // in order of their first use
 }
 
 // Cell is one solution on one backend, with its nodes.

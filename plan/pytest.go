@@ -111,6 +111,8 @@ func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part
 
 func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver, part part) *pytest.Run {
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
+	d.opened.Use.Python = true
+	d.opened.Use.Network = d.opened.Use.Network || len(driver.Ports) > 0
 	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
 	run := &pytest.Run{
 		Checkpoint: cp.Name, Directory: driver.Directory,

@@ -35,7 +35,7 @@ type cellName struct {
 // itself when they are of one run, else in a directory for each, named like
 // the second half of a cell's address. Checkpoints that the run was stopped
 // before are left out.
-func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string) error {
+func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Report, results *report.Results, dir string, left report.Left) error {
 	cells := map[cellName]*Cell{}
 	for _, c := range p.Cells {
 		cells[nameOf(c)] = c
@@ -69,7 +69,7 @@ func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Re
 		if len(runs) > 1 {
 			target = filepath.Join(dir, strings.ReplaceAll(run.name, "/", "_"))
 		}
-		if err := scbench.Write(target, run.problems); err != nil {
+		if err := scbench.Write(target, run.problems, left); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ func (c *compiler) server(b *lang.Backend) (*judge.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.plan.opened = append(c.plan.opened, &Opened{Block: b, Use: Use{Server: true}, server: made})
 	s := &judge.Server{JudgeServer: made, Ident: remember(made.Identity)}
 	c.servers[b] = s
 	return s, nil

@@ -26,6 +26,10 @@ type Mount struct {
 	Target string // of the backend: what people know it by
 	Source string // absolute path
 	States FileStates
+	// Observe is told what the list depends on: kind "exists" as in Sources, and
+	// "state" for each file, directory and link, of which also mode and owner
+	// matter. Nil is told nothing.
+	Observe func(kind, name string)
 	// Elsewhere names the machine that Source is on when that is not this one.
 	Elsewhere func() string
 
@@ -97,6 +101,8 @@ func (t *Mount) scan() ([]mounted, error) {
 	if where := t.Elsewhere(); where != "" {
 		return nil, &graph.InputError{Err: fmt.Errorf(`mount %s: %s is on another machine, of %s, and cannot be read here (hint: content = "unhashed" keeps it out of keys)`, t.Target, t.Source, where)}
 	}
+	observe := Sources{Observe: t.Observe}.observe
+	observe("exists", t.Source)
 	// The daemon follows links on the way to a source, too.
 	root, err := filepath.EvalSymlinks(t.Source)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,6 +115,7 @@ func (t *Mount) scan() ([]mounted, error) {
 	var errs []error
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
 		var is string
+		observe("state", abs)
 		if err == nil {
 			is, err = t.describe(abs, d)
 		}

@@ -188,6 +188,9 @@ func readConclusions(state string, sum []byte) (*conclusions, error) {
 // writeConfiguration writes the configuration down; a sum of nil says that it has
 // to be evaluated each time.
 func writeConfiguration(state string, cfg *lang.Config) (sum []byte, err error) {
+	if hasSecrets(cfg) {
+		return nil, os.RemoveAll(filepath.Join(state, configurationFile)) // of before it had any
+	}
 	b, err := lang.Archive(cfg)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it has expressions that wait for results

@@ -7,19 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -192,38 +185,6 @@ func (p *project) saveResults(recorder *event.Recorder, results *report.Results)
 	return recorder.SaveResults(content.Bytes())
 }
 
-// export writes the files of export blocks, each whole or not at all.
-func (p *project) export(ctx context.Context, rep *graph.Report, results *report.Results) error {
-	if results == nil {
-		return nil
-	}
-	var errs []error
-	for _, e := range p.cfg.Exports {
-		subset := results.Suite(e.From.Name)
-		if len(subset.Cells) == 0 {
-			continue
-		}
-		if err := p.exportOne(ctx, rep, e, subset); err != nil {
-			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (p *project) exportOne(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
-	switch e.Kind {
-	case plan.KindSCBench:
-		return p.plan.ExportSCBench(ctx, p.store, rep, results, e.Path)
-	case plan.KindFrontier:
-		return p.plan.ExportFrontier(results, "Evaluation Summary - "+e.From.Name, e.Path)
-	}
-	var content bytes.Buffer
-	if err := report.Write(&content, e.Kind, results, report.Options{}); err != nil {
-		return err
-	}
-	return writeWhole(e.Path, content.Bytes())
-}
-
 // showOutcome prints results and the closing line; in quiet runs only what
 // could not be judged, which progress has told otherwise.
 func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.Results, end event.RunEnd) {
@@ -286,17 +247,6 @@ func (p *project) slowest(rep *graph.Report) []view.NodeTime {
 	}
 	sortBySeconds(times)
 	return times[:min(shown, len(times))]
-}
-
-func writeWhole(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	err := renameio.WriteFile(path, content, 0o644)
-	if errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: the file system is read-only", err)
-	}
-	return err
 }
 
 func sortBySeconds(times []view.NodeTime) {

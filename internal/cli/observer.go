@@ -135,12 +135,20 @@ func (o *observer) looks() ([]cache.Look, error) {
 		case "var", "env": // noted elsewhere
 		case "dir":
 			all = append(all, cache.Look{Path: seen.name, Listing: true})
+		case "state":
+			all = append(all, cache.Look{Path: seen.name})
 		case "link":
 			all = append(all, cache.Look{Path: seen.name, Exists: true})
 		case "exists":
 			all = append(all, cache.Look{Path: seen.name, Follow: true, Exists: true})
 		case "fileset":
 			more, err := filesetLooks(seen.name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
+		case "tree":
+			more, err := treeLooks(seen.name)
 			if err != nil {
 				return nil, err
 			}
@@ -159,6 +167,33 @@ func filesetLooks(name string) ([]cache.Look, error) {
 	r := &recordingFS{dir: dir, looks: []cache.Look{{Path: dir, Follow: true, Exists: true}}}
 	_, err := doublestar.Glob(r, pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
 	return r.looks, err
+}
+
+// treeLooks are a directory and all that is in it, with what links lead to, but
+// for what Python or a hidden name keeps out of hashes of it.
+func treeLooks(dir string) ([]cache.Look, error) {
+	looks := []cache.Look{{Path: dir, Follow: true, Exists: true}}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		looks = append(looks, cache.Look{Path: path, Follow: true, Listing: d.IsDir()})
+		if d.Type()&fs.ModeSymlink != 0 {
+			looks = append(looks, cache.Look{Path: path})
+		}
+		return nil
+	})
+	return looks, err
 }
 
 // recordingFS is the directory dir; it notes what is asked of it. Of a file,

@@ -62,7 +62,7 @@ func (p *project) partOf(m *memory, files []string) *part {
 // divisible reports whether what happens in some cells is no business of the
 // others.
 func divisible(cfg *lang.Config) bool {
-	return !slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
+	return !slices.ContainsFunc(cfg.Exports, ofGraph) && !slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
 // openPart opens what a run of a part needs beside what recall opened. It reports

@@ -41,6 +41,7 @@ type project struct {
 
 	observer *observer    // of a run that may be remembered; else nil
 	said     bytes.Buffer // what such a run showed as its results
+	exports  []cache.Look // files that exports left
 	part     *part        // of a run of a part; else nil
 
 	registry *backend.Registry

@@ -48,7 +48,7 @@ func (a *app) recall(began time.Time, mode access) (*project, *memory) {
 // stillAsked reports whether the same configuration would be read as then, in the
 // same environment.
 func (a *app) stillAsked(u *unchanged) bool {
-	if !bytes.Equal(u.Invocation, a.invocation()) || u.Invocation == nil {
+	if !bytes.Equal(u.Invocation, a.invocation(u.Salt)) || u.Invocation == nil {
 		return false
 	}
 	for _, was := range u.Env {
@@ -63,6 +63,10 @@ func (a *app) stillAsked(u *unchanged) bool {
 // changed looks what changed: ok when it is nothing but source files, which it
 // returns. The checks that are given are made beside.
 func (p *project) changed(ctx context.Context, m *memory, checks ...func() error) (files []string, ok bool) {
+	opened, err := p.reopened(m.Backends)
+	if err != nil {
+		return nil, false
+	}
 	different := errors.New("different")
 	group, ctx := errgroup.WithContext(ctx)
 	for _, check := range checks {
@@ -76,14 +80,10 @@ func (p *project) changed(ctx context.Context, m *memory, checks ...func() error
 		files = changes.Files
 		return nil
 	})
-	for _, was := range m.Backends {
+	for i, was := range m.Backends {
 		group.Go(func() error {
-			d, err := plan.OpenBackend(was.Block, p.environment())
-			if err != nil {
-				return err
-			}
-			now, err := answersOf(ctx, was.Block, d, was.Network != "")
-			if err == nil && !reflect.DeepEqual(now, was) {
+			now, err := opened[i].Answers(ctx)
+			if err == nil && !reflect.DeepEqual(now, was.Answers) {
 				err = different
 			}
 			return err

@@ -10,7 +10,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -31,7 +30,8 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, decided, resu
 	if p.part != nil {
 		return p.rememberPart(rep, results, end)
 	}
-	u := &unchanged{Invocation: p.app.invocation(), Color: p.app.color(), Salt: newSalt(), Settings: p.cfg.Settings, Store: disk.Dir(),
+	salt := newSalt()
+	u := &unchanged{Invocation: p.app.invocation(salt), Color: p.app.color(), Salt: salt, Settings: p.cfg.Settings, Store: disk.Dir(),
 		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}
 	u.SavedBytes, u.SavedSeconds = served(rep)
 	u.Env = o.environment(u.Salt)
@@ -44,15 +44,29 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, decided, resu
 		return nil //nolint:nilerr // then nobody knows which program this is
 	}
 	looks = append(looks, cache.Look{Path: self, Follow: true}, cache.Look{Path: p.locker.path, Follow: true})
+	left, err := p.exportLooks()
+	if err != nil {
+		return nil //nolint:nilerr // somebody else writes there
+	}
+	for _, e := range p.cfg.Exports {
+		if !ofGraph(e) {
+			u.Exports = append(u.Exports, exportOf(e))
+		}
+	}
 	kept, used, err := p.keptLooks(rep)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone, which the next run finds
 	}
 	u.Used = used
-	if u.Backends, err = p.backendAnswers(ctx); err != nil {
+	if u.Backends, err = p.backendAnswers(ctx, rep); err != nil {
 		return nil //nolint:nilerr // the next run will say what is wrong with it
 	}
-	snapshot, err := cache.TakeSnapshot(append(looks, kept...), o.began)
+	for _, b := range u.Backends {
+		if b.Use.Dockerfile != "" {
+			looks = append(looks, cache.Look{Path: b.Use.Dockerfile, Follow: true})
+		}
+	}
+	snapshot, err := cache.TakeSnapshot(slices.Concat(looks, kept, left), o.began)
 	if err != nil {
 		return nil //nolint:nilerr // it has just been changed
 	}
@@ -120,19 +134,20 @@ func answered(rep *graph.Report) bool {
 	})
 }
 
-// unobserved reports whether there is a problem, or a node of a kind, that
-// depends on more than the observer is told.
+// unobserved reports whether there is a node of a kind that may depend on more
+// than the observer is told.
 func (p *project) unobserved(rep *graph.Report) bool {
-	if slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest == nil }) {
-		return true
-	}
-	return slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool {
-		switch p.plan.Graph.Node(id).Kind {
-		case plan.KindMaterialize, plan.KindTests, plan.KindSubmission, plan.KindPytest, plan.KindParse, plan.KindAggregate:
-			return false
-		}
-		return true
-	})
+	return slices.ContainsFunc(rep.Nodes, func(id graph.ID) bool { return !slices.Contains(observed, p.plan.Graph.Node(id).Kind) })
+}
+
+// observed are the kinds of nodes of which the observer is told everything, but
+// for what plan.Use tells of backends.
+var observed = []string{
+	plan.KindMaterialize, plan.KindTests, plan.KindSubmission, plan.KindPytest, plan.KindParse, plan.KindAggregate,
+	plan.KindContext, plan.KindImage, plan.KindMount,
+	plan.KindTestData, plan.KindChecker, plan.KindInteractor, plan.KindCompile, plan.KindRun, plan.KindCheck, plan.KindInteract,
+	plan.KindSubmit, plan.KindScore,
+	plan.KindWorkspace, plan.KindCommand, plan.KindEnvironment,
 }
 
 // certain reports whether all that the run depended on was seen.
@@ -142,20 +157,5 @@ func (p *project) certain(rep *graph.Report) bool {
 			p.observer.note(in.Kind, in.Name)
 		}
 	}
-	secret := len(p.cfg.Secrets) > 0 || slices.ContainsFunc(p.cfg.Variables, func(v lang.Variable) bool { return v.Sensitive })
-	return p.observer.doubt == "" && !p.unobserved(rep) && !secret && len(p.cfg.Exports) == 0 && len(p.plan.Cells) > 0
-}
-
-// backendAnswers are those of every backend that a cell is on.
-func (p *project) backendAnswers(ctx context.Context) ([]backendAnswers, error) {
-	var all []backendAnswers
-	for _, d := range p.plan.Backends {
-		network := slices.ContainsFunc(p.cfg.Problems, func(x *lang.Problem) bool { return x.Pytest != nil && len(x.Pytest.Ports) > 0 })
-		answers, err := answersOf(ctx, d.Block, d.Driver, network)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, answers)
-	}
-	return all, nil
+	return p.observer.doubt == "" && !p.unobserved(rep) && len(p.plan.Cells) > 0
 }

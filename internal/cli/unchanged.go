@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -12,11 +13,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -31,7 +30,7 @@ const unchangedFile = "unchanged"
 
 // unchanged is the record, but for the state of files.
 type unchanged struct {
-	Invocation []byte           `json:"invocation"` // sum of flags that matter
+	Invocation []byte           `json:"invocation"` // salted sum of flags that matter
 	Color      bool             `json:"color"`
 	Salt       []byte           `json:"salt"`
 	Env        []envSum         `json:"env"`
@@ -39,6 +38,7 @@ type unchanged struct {
 	Store      string           `json:"store"`
 	Used       time.Time        `json:"used"` // of the blob whose last noted use is longest ago
 	Backends   []backendAnswers `json:"backends"`
+	Exports    []exported       `json:"exports,omitempty"`
 
 	Run   string `json:"run"` // whose record has every node
 	Nodes int    `json:"nodes"`
@@ -55,15 +55,6 @@ type unchanged struct {
 	Configuration []byte `json:"configuration,omitempty"`
 }
 
-// backendAnswers is a backend and what it said of itself.
-type backendAnswers struct {
-	Block    *lang.Backend    `json:"block"`
-	Identity backend.Identity `json:"identity"`
-	Version  string           `json:"version"` // of the interpreter
-	Platform string           `json:"platform"`
-	Network  backend.Network  `json:"network,omitempty"` // "" when nothing depends on it
-}
-
 // repeatable reports whether a run with these flags and arguments can be
 // repeated from memory, and be remembered.
 func (a *app) repeatable(args []string, f runFlags) bool {
@@ -72,8 +63,9 @@ func (a *app) repeatable(args []string, f runFlags) bool {
 		!a.flags.verbose && !a.flags.json && err == nil && !readOnly
 }
 
-// invocation is the sum of what says which configuration is read, and how.
-func (a *app) invocation() []byte {
+// invocation is the sum of what says which configuration is read, and how. It is
+// salted, because variables may be sensitive.
+func (a *app) invocation(salt []byte) []byte {
 	dir, err := filepath.Abs(a.flags.dir)
 	if err != nil {
 		return nil
@@ -82,8 +74,9 @@ func (a *app) invocation() []byte {
 	if err != nil {
 		return nil
 	}
-	sum := sha256.Sum256(encoded)
-	return sum[:]
+	h := hmac.New(sha256.New, salt)
+	h.Write(encoded)
+	return h.Sum(nil)
 }
 
 // repeat does a whole run if nothing changed since one that is remembered, or
@@ -140,25 +133,6 @@ func (p *project) evaluateAll(ctx context.Context) error {
 	return p.evaluate(ctx, evaluation{targets: targets})
 }
 
-// answersOf asks a backend what keys depend on.
-func answersOf(ctx context.Context, b *lang.Backend, d plan.Driver, network bool) (backendAnswers, error) {
-	answers := backendAnswers{Block: b}
-	var err error
-	if answers.Identity, err = d.Identity(ctx); err != nil {
-		return answers, err
-	}
-	if _, answers.Version, err = d.Interpreter(ctx); err != nil {
-		return answers, err
-	}
-	if answers.Platform, err = d.Platform(ctx); err != nil {
-		return answers, err
-	}
-	if network {
-		answers.Network = d.Network()
-	}
-	return answers, nil
-}
-
 // replay records and shows a run that comes to what u says.
 func (p *project) replay(u *unchanged, began time.Time) error {
 	a := p.app
@@ -180,6 +154,7 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	err = recorder.Same(event.RunSame{Type: "run.same", As: u.Run, Nodes: u.Nodes})
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: u.Nodes, Cached: u.Nodes, Seconds: time.Since(began).Seconds(), Exit: u.Exit,
 		SavedBytes: u.SavedBytes, SavedSeconds: u.SavedSeconds}
+	err = errors.Join(err, p.exportAgain(u))
 	if err != nil {
 		end.Exit = exitNotJudged
 	}
@@ -200,7 +175,7 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 
 // The record's file begins with a magic text, the size of the JSON of unchanged,
 // and its sum; then come that JSON and the state of files.
-const unchangedMagic = "fevalgraph-unchanged 1\n"
+const unchangedMagic = "fevalgraph-unchanged 2\n"
 
 const unchangedHeader = len(unchangedMagic) + 8 + sha256.Size
 

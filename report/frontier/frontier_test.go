@@ -45,7 +45,7 @@ var some = []Result{
 // what is not finite, which has no part in means here, and the first line.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results", "research")
-	if err := Write(dir, "Evaluation Summary - nightly", some); err != nil {
+	if err := Write(dir, "Evaluation Summary - nightly", some, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -95,7 +95,7 @@ func TestWrite(t *testing.T) {
 func TestWriteAgain(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
-		if err := Write(dir, "t", some); err != nil {
+		if err := Write(dir, "t", some, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(filepath.Join(dir, "results.csv"), 0o600); err != nil { // a file written anew has 0644
@@ -106,13 +106,13 @@ func TestWriteAgain(t *testing.T) {
 	if err != nil || len(entries) != 7 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
-	if err := Write(dir, "t", some); err != nil {
+	if err := Write(dir, "t", some, nil); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "results.csv")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("results.csv was written again: %v, %v", info.Mode(), err)
 	}
-	if err := Write(dir, "t", append(some, some[0])); err == nil {
+	if err := Write(dir, "t", append(some, some[0]), nil); err == nil {
 		t.Error("two results of one pair were written")
 	}
 }

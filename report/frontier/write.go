@@ -23,8 +23,9 @@ import (
 //
 // Each appears whole or not at all, and one that would not change is left
 // alone: nothing in them depends on when they are written, so that a directory
-// that is a git repository has no changes when the results have none.
-func Write(dir, title string, results []Result) error {
+// that is a git repository has no changes when the results have none. left, unless
+// it is nil, is told of all of them.
+func Write(dir, title string, results []Result, left func(path string, content []byte)) error {
 	results = sorted(results)
 	for i := 1; i < len(results); i++ {
 		if results[i].Pair == results[i-1].Pair {
@@ -53,7 +54,11 @@ func Write(dir, title string, results []Result) error {
 		{"summary.txt", summary(title, results)},
 		{"results.csv", resultsCSV(results)}, // last: who finds it may rely on the others
 	} {
-		if err := write(filepath.Join(dir, file.name), file.content); err != nil {
+		path := filepath.Join(dir, file.name)
+		if left != nil {
+			left(path, file.content)
+		}
+		if err := write(path, file.content); err != nil {
 			return err
 		}
 	}

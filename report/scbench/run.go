@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // Write writes the files of one run of SlopCodeBench into dir:
@@ -21,16 +23,17 @@ import (
 // Every file appears whole. A report.json of an earlier run is removed where
 // there is no report now, and all files of a checkpoint that was not judged
 // now, and of every checkpoint of an invalid problem: they would pass for this
-// run's.
-func Write(dir string, problems []Problem) error {
+// run's. left is told of all of these files.
+func Write(dir string, problems []Problem, left report.Left) error {
+	w := writer{left}
 	for _, p := range problems {
 		if p.Invalid {
-			if err := removeCheckpoints(filepath.Join(dir, p.Path)); err != nil {
+			if err := w.removeCheckpoints(filepath.Join(dir, p.Path)); err != nil {
 				return fmt.Errorf("removing earlier results of %s: %w", p.Name, err)
 			}
 		}
 		for _, c := range p.Checkpoints {
-			if err := writeCheckpoint(filepath.Join(dir, p.Path, c.Result.Name), c); err != nil {
+			if err := w.checkpoint(filepath.Join(dir, p.Path, c.Result.Name), c); err != nil {
 				return fmt.Errorf("writing %s of %s: %w", c.Result.Name, p.Name, err)
 			}
 		}
@@ -39,19 +42,22 @@ func Write(dir string, problems []Problem) error {
 	if err != nil {
 		return err
 	}
-	if err := write(filepath.Join(dir, "checkpoint_results.jsonl"), rows); err != nil {
+	if err := w.write(filepath.Join(dir, "checkpoint_results.jsonl"), rows); err != nil {
 		return err
 	}
 	result, err := Summary(problems)
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, "result.json"), result)
+	return w.write(filepath.Join(dir, "result.json"), result)
 }
 
-func writeCheckpoint(dir string, c *Checkpoint) error {
+// writer writes and removes files and tells of them.
+type writer struct{ left report.Left }
+
+func (w writer) checkpoint(dir string, c *Checkpoint) error {
 	if !c.judged() {
-		return removeCheckpoint(dir)
+		return w.removeCheckpoint(dir)
 	}
 	evaluation, err := Evaluation(c)
 	if err != nil {
@@ -59,32 +65,32 @@ func writeCheckpoint(dir string, c *Checkpoint) error {
 	}
 	reportPath := filepath.Join(dir, "evaluation", "report.json")
 	if c.Report == nil {
-		if err := remove(reportPath); err != nil {
+		if err := w.remove(reportPath); err != nil {
 			return err
 		}
-	} else if err := write(reportPath, c.Report); err != nil {
+	} else if err := w.write(reportPath, c.Report); err != nil {
 		return err
 	}
-	if err := write(filepath.Join(dir, "evaluation", "stdout.txt"), c.Log); err != nil {
+	if err := w.write(filepath.Join(dir, "evaluation", "stdout.txt"), c.Log); err != nil {
 		return err
 	}
-	if err := write(filepath.Join(dir, "evaluation", "stderr.txt"), nil); err != nil {
+	if err := w.write(filepath.Join(dir, "evaluation", "stderr.txt"), nil); err != nil {
 		return err
 	}
 	// Last: who finds it may rely on the others.
-	return write(filepath.Join(dir, "evaluation.json"), evaluation)
+	return w.write(filepath.Join(dir, "evaluation.json"), evaluation)
 }
 
 // removeCheckpoints removes the files of every checkpoint below a problem's
 // directory: of an invalid problem nobody knows their names.
-func removeCheckpoints(dir string) error {
+func (w writer) removeCheckpoints(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			if err := removeCheckpoint(filepath.Join(dir, e.Name())); err != nil {
+			if err := w.removeCheckpoint(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -93,9 +99,9 @@ func removeCheckpoints(dir string) error {
 }
 
 // removeCheckpoint removes the files of a checkpoint and nothing else.
-func removeCheckpoint(dir string) error {
+func (w writer) removeCheckpoint(dir string) error {
 	for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
-		if err := remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		if err := w.remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
@@ -103,7 +109,8 @@ func removeCheckpoint(dir string) error {
 }
 
 // remove removes a file that need not be there.
-func remove(path string) error {
+func (w writer) remove(path string) error {
+	w.left.Tell(path, nil, true)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -112,7 +119,8 @@ func remove(path string) error {
 
 // write leaves a file alone that has this content already: a run that found
 // nothing to do should not sync hundreds of files either.
-func write(path string, content []byte) error {
+func (w writer) write(path string, content []byte) error {
+	w.left.Tell(path, content, false)
 	if same(path, content) {
 		return nil
 	}
