@@ -29,6 +29,7 @@ import (
 //	                          insists that such a run is told from memory
 //	remembered [ARG...]       another run is told from memory, as soon as all that
 //	                          was written has settled
+//	partly                    the last run was one of a part
 //	decided                   the last run was not told from memory, not even in part
 //	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
 //	line first|last FILE OUT  write one line of a file to another
@@ -51,6 +52,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"cached":     cachedCommand,
 		"remembered": rememberedCommand,
 		"decided":    decidedCommand,
+		"partly":     partlyCommand,
 		"json":       jsonCommand,
 		"smaller":    smallerCommand,
 		"line":       lineCommand,
@@ -285,6 +287,14 @@ func anotherRun(ts *testscript.TestScript, args []string) error {
 		return errors.New("the run was not recorded")
 	}
 	return sameSet("the run executed", r.executed, nil)
+}
+
+func partlyCommand(ts *testscript.TestScript, _ []string) error {
+	r, err := lastRun(ts.MkAbs(".fevalgraph"))
+	if err == nil && (r.same == 0 || r.same == r.start.Nodes) {
+		err = fmt.Errorf("%d of %d nodes were not decided about", r.same, r.start.Nodes)
+	}
+	return err
 }
 
 func jsonCommand(ts *testscript.TestScript, args []string) error {
