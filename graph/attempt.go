@@ -48,10 +48,18 @@ func (s *scheduler) start(ctx context.Context, id ID) {
 	w := newWork(n.Addr, attempt, s.o.Store, s.inputs(n))
 	key, manifest, forced := st.Key, st.Manifest, s.forced(id) != ""
 	w.Forced = s.asked(id)
+	if s.o.Profile != nil {
+		w.phases = &phases{}
+	}
 	s.running++
 	s.phase[id] = running
 	go func() {
-		s.updates <- s.attempt(ctx, id, n, w, key, manifest, forced)
+		w.Phase(LookUp)
+		u := s.attempt(ctx, id, n, w, key, manifest, forced)
+		if w.phases != nil {
+			s.o.Profile.Worked(n.Addr, attempt, w.phases.marks, time.Now())
+		}
+		s.updates <- u
 	}()
 }
 
@@ -108,6 +116,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 	s.updates <- update{id: id, kind: began}
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
 	w.Log = &log
+	w.Phase(Working)
 	started := time.Now()
 	u.outcome, u.err = runTask(ctx, n.Task, w)
 	u.seconds = time.Since(started).Seconds()
@@ -117,6 +126,7 @@ func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key ca
 	}
 	if u.err == nil && !u.holes {
 		// Work that is finished is kept, also when the run is being stopped.
+		w.Phase(Storing)
 		u.kept = s.keepManifest(ctx, manifest)
 		u.err = s.store(context.WithoutCancel(ctx), key, w, &u)
 	}

@@ -31,9 +31,8 @@ type checked struct {
 	err     error
 }
 
-// check decides about one node whose dependencies are settled. It only reads
-// the scheduler's state, so leaves may be checked side by side.
-func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
+// decision is that of check.
+func (s *scheduler) decision(ctx context.Context, id ID, forced string, p *phases) checked {
 	n := s.g.Node(id)
 	if n.Given != nil && forced == "" {
 		return checked{verdict: fresh, class: cache.ClassDone, record: &cache.Record{Class: cache.ClassDone, Outputs: n.Given}, logged: true}
@@ -63,6 +62,7 @@ func (s *scheduler) check(ctx context.Context, id ID, forced string) checked {
 		c.verdict, c.err = wrong, err
 		return c
 	}
+	p.enter(LookUp)
 	holes := s.describeDeps(n, m)
 	c.status.Key = m.Key()
 	c.status.Manifest = m.Bytes()

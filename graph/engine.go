@@ -38,6 +38,8 @@ type Options struct {
 	Stop func(ID, *Status) bool
 	// SaveLog keeps what a broken attempt printed; it may be nil.
 	SaveLog func(addr string, attempt int, output []byte)
+	// Profile, when it is not nil, is told where time went.
+	Profile Profile
 	// LockPoll is the pause between attempts to take over a key that another
 	// process works on; 0 is the default.
 	LockPoll time.Duration

@@ -187,6 +187,7 @@ type Work struct {
 	inputs  []input
 	index   map[string]int // of inputs by name
 	notes   []string
+	phases  *phases // nil when nobody wants to know
 }
 
 func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {

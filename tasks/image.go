@@ -86,6 +86,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	recipe := backend.Recipe{Dockerfile: i.inContext(), Text: i.text, Context: tree, Afresh: w.Forced}
 	var log capped.Buffer
+	w.Phase(graph.Executing)
 	content, err := i.Builder.Build(ctx, recipe, io.MultiWriter(&log, w.Log))
 	if err != nil {
 		return graph.Outcome{}, mistake(err)
@@ -100,6 +101,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, fmt.Errorf("building from %s: %s is another image now: %w", i.Dockerfile, needed[n].Label, &cache.ChangedError{Path: i.Dockerfile})
 		}
 	}
+	w.Phase(graph.Storing)
 	digest, err := cache.PutBytes(ctx, w.Store, content)
 	if err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing what the image is: %w", err)

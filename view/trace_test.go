@@ -6,30 +6,83 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
 func TestTrace(t *testing.T) {
 	start := time.Unix(1000, 0)
 	now := start
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	trace := NewTrace(start, func() time.Time { return now })
-	at := func(ms int, e event.Event) {
-		now = start.Add(time.Duration(ms) * time.Millisecond)
+	emit := func(ms int, e event.Event) {
+		now = at(ms)
 		trace.Emit(e)
 	}
-	now = start.Add(5 * time.Millisecond)
+	now = at(5)
 	trace.Phase("load", start)
-	at(10, event.NodeQueued{Addr: "a"})
-	at(10, event.NodeQueued{Addr: "b"})
-	at(10, event.NodeQueued{Addr: "c"})
-	at(20, event.NodeStart{Addr: "a", Attempt: 1})
-	at(25, event.NodeStart{Addr: "b", Attempt: 1})
-	at(30, event.NodeRetry{Addr: "a", Kind: "pytest", Reason: "no network"})
-	at(30, event.NodeDone{Addr: "cached", State: event.Cached})
-	at(40, event.NodeStart{Addr: "c", Attempt: 1}) // in the lane that a left
-	at(50, event.NodeDone{Addr: "b", Kind: "parse", State: event.Done, Cause: "never ran"})
-	at(60, event.NodeDone{Addr: "c", Kind: "parse", State: event.Failed, Message: "no"})
+	trace.Decided("a", []Span{{"hashing", at(5)}, {"look up", at(7)}}, at(9))
+	trace.Decided("cached", []Span{{"hashing", at(6)}}, at(6).Add(shortest-1)) // too short to be told
+	trace.Decided("slow", []Span{{"hashing", at(7)}}, at(10))
+	emit(10, event.NodeQueued{Addr: "a"})
+	emit(10, event.NodeQueued{Addr: "b"})
+	emit(10, event.NodeQueued{Addr: "c"})
+	trace.Worked("a", 1, []Span{{"look up", at(20)}, {"backend", at(21)}}, at(30))
+	emit(30, event.NodeRetry{Addr: "a", Kind: "pytest", Reason: "no network"})
+	emit(30, event.NodeDone{Addr: "cached", State: event.Cached})
+	// Told later than it began, and in the lane that a left.
+	trace.Worked("c", 1, []Span{{"working", at(30)}}, at(60))
+	trace.Worked("b", 1, []Span{{"working", at(25)}, {"storing", at(45)}}, at(50))
+	emit(61, event.NodeDone{Addr: "b", Kind: "parse", State: event.Done, Cause: "never ran"})
+	emit(62, event.NodeDone{Addr: "c", Kind: "parse", State: event.Failed, Message: "no"})
 
+	type span struct {
+		Name     string
+		From, To float64 // milliseconds
+		Process  int
+		Lane     int
+		State    any
+		Queued   any
+	}
+	want := []span{
+		{Name: "load", From: 0, To: 5, Process: 1, Lane: 0},
+		{Name: "a", From: 20, To: 30, Process: 1, Lane: 1, State: "broken", Queued: 0.01},
+		{Name: "look up", From: 20, To: 21, Process: 1, Lane: 1},
+		{Name: "backend", From: 21, To: 30, Process: 1, Lane: 1},
+		{Name: "b", From: 25, To: 50, Process: 1, Lane: 2, State: "done", Queued: 0.015},
+		{Name: "working", From: 25, To: 45, Process: 1, Lane: 2},
+		{Name: "storing", From: 45, To: 50, Process: 1, Lane: 2},
+		{Name: "c", From: 30, To: 60, Process: 1, Lane: 1, State: "failed", Queued: 0.02},
+		{Name: "working", From: 30, To: 60, Process: 1, Lane: 1},
+		{Name: "a", From: 5, To: 9, Process: 2, Lane: 1},
+		{Name: "hashing", From: 5, To: 7, Process: 2, Lane: 1},
+		{Name: "look up", From: 7, To: 9, Process: 2, Lane: 1},
+		{Name: "slow", From: 7, To: 10, Process: 2, Lane: 2},
+		{Name: "hashing", From: 7, To: 10, Process: 2, Lane: 2},
+	}
+	var spans []span
+	waits := map[string]float64{}
+	for _, e := range written(t, trace) {
+		switch e.Phase {
+		case "X":
+			spans = append(spans, span{e.Name, e.Time / 1e3, (e.Time + e.Duration) / 1e3, e.Process, e.Thread, e.Args["state"], e.Args["queued_s"]})
+		case "b":
+			waits[e.Name] -= e.Time / 1e3
+		case "e":
+			waits[e.Name] += e.Time / 1e3
+		}
+	}
+	if diff := cmp.Diff(want, spans); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]float64{"a": 10, "b": 15, "c": 20}, waits); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func written(t *testing.T, trace *Trace) []traceEvent {
+	t.Helper()
 	var b bytes.Buffer
 	if err := trace.Write(&b); err != nil {
 		t.Fatal(err)
@@ -38,31 +91,5 @@ func TestTrace(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	type span struct {
-		name     string
-		from, to float64 // milliseconds
-		lane     int
-		state    any
-		queued   any
-	}
-	want := []span{
-		{name: "load", from: 0, to: 5, lane: 0},
-		{name: "a", from: 20, to: 30, lane: 1, state: "broken", queued: 0.01},
-		{name: "b", from: 25, to: 50, lane: 2, state: "done", queued: 0.015},
-		{name: "c", from: 40, to: 60, lane: 1, state: "failed", queued: 0.03},
-	}
-	var spans []span
-	for _, e := range got.TraceEvents {
-		if e.Phase == "X" {
-			spans = append(spans, span{name: e.Name, from: e.Time / 1e3, to: (e.Time + e.Duration) / 1e3, lane: e.Thread, state: e.Args["state"], queued: e.Args["queued_s"]})
-		}
-	}
-	if len(spans) != len(want) {
-		t.Fatalf("%+v", spans)
-	}
-	for i := range want {
-		if spans[i] != want[i] {
-			t.Errorf("got %+v\nwant %+v", spans[i], want[i])
-		}
-	}
+	return got.TraceEvents
 }

@@ -25,6 +25,7 @@ type evaluation struct {
 	fast    bool           // stop at the first failure
 	policy  *report.Policy // of the exit code; nil is each checkpoint's own
 	profile string         // file for a trace; "" is none
+	trace   *view.Trace    // for it; nil is none
 }
 
 // evaluate runs stale nodes, records the run, shows its results, writes the
@@ -47,7 +48,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	trace := view.NewTrace(p.began, nil)
 	if e.profile != "" {
 		trace.Phase("configuration and graph", p.began)
-		sinks = append(sinks, trace)
+		e.trace, sinks = trace, append(sinks, trace)
 	}
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: total,
 		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]}
@@ -91,22 +92,6 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		code = exitNotJudged
 	}
 	return exit(code, err)
-}
-
-// writeProfile writes a trace where --profile asks for it.
-func writeProfile(path string, trace *view.Trace) error {
-	if path == "" {
-		return nil
-	}
-	var content bytes.Buffer
-	err := trace.Write(&content)
-	if err == nil {
-		err = writeWhole(path, content.Bytes())
-	}
-	if err != nil {
-		return fmt.Errorf("writing the profile: %w", err)
-	}
-	return nil
 }
 
 // stopAt returns the engine's stop condition: the number of cells that may

@@ -20,6 +20,9 @@ const executions = 3
 func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, recorder *event.Recorder) (*graph.Report, *report.Results, error) {
 	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
 		Force: e.force, Stop: p.stopAt(ctx, e), SaveLog: recorder.SaveLog}
+	if e.trace != nil {
+		o.Profile = profile{e.trace}
+	}
 	ran := map[graph.ID]bool{}
 	for left := executions - 1; ; left-- {
 		rep, err := p.plan.Graph.Execute(ctx, e.targets, o)

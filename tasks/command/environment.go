@@ -92,15 +92,20 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		return graph.Outcome{}, err
 	}
 	tree, _ := w.Input(FromProject, tasks.TreeOutput)
+	w.Phase(graph.Workspace)
 	session, err := e.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: "project", Tree: tree}}})
 	if session != nil {
-		defer session.Close(context.WithoutCancel(ctx))
+		defer func() {
+			w.Phase(graph.Closing)
+			session.Close(context.WithoutCancel(ctx))
+		}()
 	}
 	if err != nil {
 		return graph.Outcome{}, fmt.Errorf("opening a session: %w", err)
 	}
 	said := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(said, w.Log), e.Env.Secrets())
+	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, e.Overrides},
 		Env:  e.Env.Variables(), Dir: "project", Timeout: uvTimeout, Online: true, Output: redacted,
@@ -115,6 +120,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 	if exit.Code != 0 || exit.Signal != "" {
 		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(said.Bytes())))}
 	}
+	w.Phase(graph.Storing)
 	f, err := session.Collect(ctx, "pins.txt")
 	if err != nil {
 		return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)

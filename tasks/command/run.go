@@ -128,6 +128,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	var uv *prepared
 	if r.UV != nil {
+		w.Phase(graph.Preparing)
 		p, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
 		if err != nil {
 			return graph.Outcome{}, err
@@ -136,14 +137,19 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
+	w.Phase(graph.Workspace)
 	session, err := r.open(ctx, w, uv)
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
-		defer session.Close(context.WithoutCancel(ctx))
+		defer func() {
+			w.Phase(graph.Closing)
+			session.Close(context.WithoutCancel(ctx))
+		}()
 	}
 	if err != nil {
 		return graph.Outcome{}, err
 	}
+	w.Phase(graph.Executing)
 	no, err := r.setUp(ctx, session, uv, io.MultiWriter(setup, w.Log))
 	if err != nil {
 		return graph.Outcome{}, err
@@ -167,6 +173,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 	out.Close()
 	errs.Close()
+	w.Phase(graph.Storing)
 	if err != nil {
 		return graph.Outcome{}, r.startError(err)
 	}

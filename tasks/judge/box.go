@@ -88,6 +88,7 @@ func readJSON(ctx context.Context, w *graph.Work, as, output string, into any) e
 
 // put stores an output.
 func put(ctx context.Context, w *graph.Work, o *graph.Outcome, name string, value any) error {
+	w.Phase(graph.Storing)
 	content, ok := value.([]byte)
 	if !ok {
 		var err error

@@ -102,9 +102,11 @@ func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	w.Phase(graph.Storing)
 	if err := c.source.PutFound(ctx, w.Store); err != nil {
 		return graph.Outcome{}, err
 	}
+	w.Phase(graph.Executing)
 	code := c.source.Found()[0].Digest
 	d, program, err := c.compile(ctx, w, code)
 	if err != nil {
@@ -236,9 +238,11 @@ func (t *Tool) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (t *Tool) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	w.Phase(graph.Storing)
 	if err := t.source.PutFound(ctx, w.Store); err != nil {
 		return graph.Outcome{}, err
 	}
+	w.Phase(graph.Executing)
 	d, program, err := gxx(ctx, t.Box, t.source.Found(), t.filename(), t.Flags, t.Limits)
 	if err != nil {
 		return graph.Outcome{}, err

@@ -67,6 +67,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 		}
 		interactor.Files = append(interactor.Files, backend.File{Path: f.name, Digest: d})
 	}
+	w.Phase(graph.Executing)
 	endings, err := i.Box.patient(ctx, solution, interactor)
 	if err != nil {
 		return o, err

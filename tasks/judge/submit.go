@@ -109,6 +109,7 @@ func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 }
 
 func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, error) {
+	w.Phase(graph.Storing)
 	if err := s.source.PutFound(ctx, w.Store); err != nil {
 		return nil, err
 	}
@@ -123,6 +124,7 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 	if strings.TrimSpace(string(content)) == "" {
 		return &backend.Grade{Rejected: "the source is empty"}, nil
 	}
+	w.Phase(graph.Executing)
 	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 

@@ -48,6 +48,7 @@ func (t *TestData) Predict() ([]cache.Output, error) {
 
 // Run implements graph.Task.
 func (t *TestData) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	w.Phase(graph.Storing)
 	if err := t.source.PutFound(ctx, w.Store); err != nil {
 		return graph.Outcome{}, err
 	}

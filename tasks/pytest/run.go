@@ -166,7 +166,10 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log))
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
-		defer session.Close(context.WithoutCancel(ctx))
+		defer func() {
+			w.Phase(graph.Closing)
+			session.Close(context.WithoutCancel(ctx))
+		}()
 	}
 	if err != nil {
 		r.keep(ctx, w, session, nil, err)
@@ -182,6 +185,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	env := r.environ(session.Dir())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
+	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: redacted, Notes: io.MultiWriter(setup, w.Log),
 	})
@@ -203,19 +207,25 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 // submission gets to run before the tests can touch them. A session is
 // returned also with an error that came later; the caller closes it.
 func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session backend.Session, python string, err error) {
+	w.Phase(graph.Preparing)
 	python, ground, err := r.Environment.prepare(ctx, r, r.variables())
 	if err != nil {
 		return nil, "", err
 	}
+	w.Phase(graph.Workspace)
 	submission, _ := w.Input("submission", "tree")
 	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}, Ground: ground})
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}
 	env := r.environ(session.Dir())
+	if len(r.Setup) > 0 {
+		w.Phase(graph.Executing)
+	}
 	if err := r.setUp(ctx, session, env, setup); err != nil {
 		return session, "", err
 	}
+	w.Phase(graph.Workspace)
 	inputs, err := r.problemInputs(ctx, w)
 	if err != nil {
 		return session, "", err
@@ -309,6 +319,7 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 
 // collect stores what the run left behind.
 func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, setup, log []byte) (graph.Outcome, error) {
+	w.Phase(graph.Storing)
 	// uvx tells a signal that ended pytest by its exit code.
 	if exit.HostOOM && (exit.Signal != "" || exit.Code >= signalBase) && !exit.TimedOut {
 		return graph.Outcome{}, errors.New("the machine ran out of memory while the tests ran")

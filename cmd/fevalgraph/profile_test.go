@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// traced is an event of the trace event format.
+type traced struct {
+	Name, Cat, Ph, ID string
+	Ts, Dur           float64
+	Pid, Tid          int
+	Args              map[string]any
+}
+
+func (e traced) end() float64 { return e.Ts + e.Dur }
+
+// track is where a viewer shows a slice.
+type track struct{ pid, tid int }
+
+// tick is what two times may differ by that are the same, in microseconds.
+const tick = 1e-3
+
+// readTrace reads a trace and fails unless it is well-formed: complete events nest
+// in their tracks, which have names, and what begins ends.
+func readTrace(t *testing.T, path string) []traced {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct {
+		DisplayTimeUnit string
+		TraceEvents     []traced
+	}
+	if err := json.Unmarshal(content, &trace); err != nil {
+		t.Fatal(err)
+	}
+	named := map[track]string{}
+	tracks := map[track][]traced{}
+	waits := map[string]float64{}
+	for _, e := range trace.TraceEvents {
+		at := track{e.Pid, e.Tid}
+		switch e.Ph {
+		case "M":
+			if e.Name == "thread_name" {
+				named[at] = fmt.Sprint(e.Args["name"])
+			}
+		case "X":
+			tracks[at] = append(tracks[at], e)
+		case "b", "e":
+			if was, begun := waits[e.ID]; begun == (e.Ph == "b") || e.ID == "" || e.Ph == "e" && e.Ts < was {
+				t.Errorf("%s %q at %v, after %v", e.Ph, e.ID, e.Ts, was)
+			}
+			waits[e.ID] = e.Ts
+		default:
+			t.Errorf("%+v is of no kind that is written", e)
+		}
+		if e.Ts < 0 || e.Dur < 0 || math.IsNaN(e.Ts+e.Dur) {
+			t.Errorf("%+v is at no time", e)
+		}
+	}
+	for at, slices := range tracks {
+		if named[at] == "" {
+			t.Errorf("track %v has no name", at)
+		}
+		nest(t, at, slices)
+	}
+	return trace.TraceEvents
+}
+
+// nest fails unless each slice of a track is within those that it overlaps.
+func nest(t *testing.T, at track, all []traced) {
+	t.Helper()
+	slices.SortStableFunc(all, func(a, b traced) int { return cmp.Or(cmp.Compare(a.Ts, b.Ts), cmp.Compare(b.Dur, a.Dur)) })
+	var open []traced
+	for _, e := range all {
+		for len(open) > 0 && open[len(open)-1].end() <= e.Ts+tick {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 && e.end() > open[len(open)-1].end()+tick {
+			t.Errorf("track %v: %s from %v to %v overlaps %s, which ends at %v", at, e.Name, e.Ts, e.end(), open[len(open)-1].Name, open[len(open)-1].end())
+		}
+		open = append(open, e)
+	}
+}
+
+// A profile says of every node that ran when it was decided about, waited and
+// worked, and the phases of that leave nothing out.
+func TestProfile(t *testing.T) {
+	c := newCheckout(t, t.TempDir())
+	path := filepath.Join(c.place, "trace.json")
+	c.run("run", "-j", "3", "--profile", path)
+	events := readTrace(t, path)
+	phases := map[string][]string{} // of nodes, by process and address
+	waited := map[string]bool{}
+	for i, e := range events {
+		switch {
+		case e.Cat == "queue":
+			waited[e.Name] = true
+		case e.Ph != "X" || e.Cat == "phase":
+		default:
+			sum, key := 0.0, fmt.Sprint(e.Pid, " ", e.Name)
+			for _, part := range events[i+1:] {
+				if part.Cat != "phase" {
+					break
+				}
+				sum += part.Dur
+				phases[key] = append(phases[key], part.Name)
+				if part.Pid != e.Pid || part.Tid != e.Tid || part.Ts < e.Ts-tick || part.end() > e.end()+tick {
+					t.Errorf("%s of %s is not within it", part.Name, e.Name)
+				}
+			}
+			if math.Abs(sum-e.Dur) > tick*float64(1+len(phases[key])) {
+				t.Errorf("the phases of %s take %v, and it %v", key, sum, e.Dur)
+			}
+		}
+	}
+	run := c.lastRun()
+	if len(run.executed) == 0 {
+		t.Fatal("nothing ran")
+	}
+	for _, addr := range run.executed {
+		kind, _, _ := strings.Cut(addr, ":")
+		want := []string{"look up", "working", "storing"}
+		switch kind {
+		case "pytest":
+			want = []string{"look up", "working", "preparing", "workspace", "backend", "storing", "closing", "storing"}
+		}
+		if got := phases["1 "+addr]; !slices.Equal(got, want) {
+			t.Errorf("%s worked at %q, want %q", addr, got, want)
+		}
+		if got := phases["2 "+addr]; !slices.Equal(got, []string{"hashing", "look up"}) {
+			t.Errorf("the decision about %s: %q", addr, got)
+		}
+		if !waited[addr] {
+			t.Errorf("%s is not told to have waited", addr)
+		}
+	}
+}

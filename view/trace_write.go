@@ -1,0 +1,112 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// traceEvent is one event of the trace event format; times are in microseconds.
+type traceEvent struct {
+	Name     string         `json:"name"`
+	Category string         `json:"cat,omitempty"`
+	Phase    string         `json:"ph"`
+	Time     float64        `json:"ts"`
+	Duration float64        `json:"dur,omitempty"`
+	Process  int            `json:"pid"`
+	Thread   int            `json:"tid"`
+	ID       string         `json:"id,omitempty"` // of the two that belong together
+	Args     map[string]any `json:"args,omitempty"`
+}
+
+// The processes of a trace, which viewers show one below the other, and the lane
+// where the run's own phases are.
+const (
+	runProcess      = 1
+	decisionProcess = 2
+	phaseLane       = 0
+)
+
+// shortest is how long a decision about a node that did not run must have taken to
+// be in a trace: there may be a hundred thousand that took next to no time.
+const shortest = 100 * time.Microsecond
+
+// Write writes the trace as one JSON object in the format that Chrome's tracing
+// page, Perfetto and Speedscope read. Lanes of work are slots that were in use at
+// the same time; a gap in all of them is time in which nothing worked.
+func (t *Trace) Write(w io.Writer) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	decisions := slices.DeleteFunc(slices.Clone(t.decisions), func(n tracedNode) bool {
+		_, ran := t.last[n.addr]
+		return !ran && n.end.Sub(n.spans[0].Since) < shortest
+	})
+	attempts := slices.Clone(t.attempts)
+	slots, slotCount := lanes(attempts)
+	deciders, deciderCount := lanes(decisions)
+
+	all := []traceEvent{named("process_name", "fevalgraph", runProcess, 0), named("process_name", "decisions", decisionProcess, 0),
+		named("thread_name", "run", runProcess, phaseLane)}
+	for lane := range slotCount {
+		all = append(all, named("thread_name", fmt.Sprintf("slot %d", lane+1), runProcess, lane+1))
+	}
+	for lane := range deciderCount {
+		all = append(all, named("thread_name", fmt.Sprintf("decider %d", lane+1), decisionProcess, lane+1))
+	}
+	all = append(all, t.events...)
+	for i, n := range attempts {
+		all = append(all, t.node(n, runProcess, slots[i])...)
+		if !n.queued.IsZero() {
+			all = append(all, t.queue(n, i)...)
+		}
+	}
+	for i, n := range decisions {
+		all = append(all, t.node(n, decisionProcess, deciders[i])...)
+	}
+	return json.NewEncoder(w).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": all})
+}
+
+func named(what, name string, process, thread int) traceEvent {
+	return traceEvent{Name: what, Phase: "M", Process: process, Thread: thread, Args: map[string]any{"name": name}}
+}
+
+// slice is a complete event.
+func (t *Trace) slice(e traceEvent, from, to time.Time) traceEvent {
+	e.Phase, e.Time, e.Duration = "X", microseconds(from.Sub(t.start)), microseconds(to.Sub(from))
+	return e
+}
+
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// node is a slice for the node and one below it for each of its spans.
+func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
+	began := n.spans[0].Since
+	args := map[string]any{}
+	for name, value := range n.args {
+		args[name] = value
+	}
+	if !n.queued.IsZero() {
+		args["queued_s"] = began.Sub(n.queued).Seconds()
+	}
+	all := []traceEvent{t.slice(traceEvent{Name: n.addr, Category: n.kind, Process: process, Thread: lane, Args: args}, began, n.end)}
+	for i, s := range n.spans {
+		to := n.end
+		if i+1 < len(n.spans) {
+			to = n.spans[i+1].Since
+		}
+		all = append(all, t.slice(traceEvent{Name: s.Name, Category: "phase", Process: process, Thread: lane}, s.Since, to))
+	}
+	return all
+}
+
+// queue are the begin and the end of a node's wait for its slot: there is no limit
+// to how many wait at a time, so they have no lanes.
+func (t *Trace) queue(n tracedNode, number int) []traceEvent {
+	e := traceEvent{Name: n.addr, Category: "queue", Process: runProcess, Thread: phaseLane, ID: fmt.Sprintf("%#x", number+1)}
+	begin, end := e, e
+	begin.Phase, begin.Time = "b", microseconds(n.queued.Sub(t.start))
+	end.Phase, end.Time = "e", microseconds(max(n.spans[0].Since.Sub(t.start), n.queued.Sub(t.start)))
+	return []traceEvent{begin, end}
+}
