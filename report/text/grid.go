@@ -44,10 +44,16 @@ func (g Grid) Text() string {
 		}
 		b.WriteString(line + "\n")
 	}
-	if g.Footer != "" {
-		b.WriteString("\n" + g.Footer + "\n")
-	}
+	b.WriteString(g.footer())
 	return b.String()
+}
+
+// footer is what follows the table.
+func (g Grid) footer() string {
+	if g.Footer == "" {
+		return ""
+	}
+	return "\n" + g.Footer + "\n"
 }
 
 // Markdown draws the grid as a GitHub-flavoured Markdown table. Cells must
@@ -55,10 +61,7 @@ func (g Grid) Text() string {
 func (g Grid) Markdown() string {
 	g.Rows = withoutRules(g.Rows)
 	out := g.writer(g.Rows).RenderMarkdown() + "\n"
-	if g.Footer != "" {
-		out += "\n" + g.Footer + "\n"
-	}
-	return out
+	return out + g.footer()
 }
 
 func (g Grid) writer(rows [][]string) table.Writer {
