@@ -30,22 +30,71 @@ type Summary struct {
 // Summarize counts r. A checkpoint passes by p, or by its own Passed when p
 // is nil; one that was not judged passes by neither.
 func Summarize(r *Results, p *Policy) Summary {
-	s := Summary{Cells: len(r.Cells)}
-	broken, failed := false, false
-	for _, row := range rowsOf(r) {
-		broken = broken || row.cell.Status == Broken || row.checkpoint.InfrastructureFailure && verdictOf(row.checkpoint) == verdictSkipped
-		failed = failed || row.cell.Status == Error || row.cell.Status == TimedOut
-		s.count(row.checkpoint, p)
+	var t Tally
+	for i := range r.Cells {
+		t.Add(&r.Cells[i], p)
 	}
+	return t.Summary()
+}
+
+// Tally is what cells add to a summary. It is a plain value, that can be kept in a
+// file.
+type Tally struct {
+	Counts Summary // but for what follows from the others
+	// BrokenCells broke, or lack what the machine does not have; FailedCells ended
+	// early by themselves.
+	BrokenCells, FailedCells int
+}
+
+// Add counts a cell, as Summarize does.
+func (t *Tally) Add(cell *Cell, p *Policy) {
+	t.Counts.Cells++
+	t.FailedCells += boolean(cell.Status == Error || cell.Status == TimedOut)
+	broken := cell.Status == Broken
+	for _, c := range cell.Listed() {
+		broken = broken || c.InfrastructureFailure && verdictOf(&c) == verdictSkipped
+		t.Counts.count(&c, p)
+	}
+	t.BrokenCells += boolean(broken)
+}
+
+// Replace counts a cell in place of one that was counted under the same policy.
+func (t *Tally) Replace(was, now *Cell, p *Policy) {
+	var less Tally
+	less.Add(was, p)
+	t.Add(now, p)
+	t.BrokenCells -= less.BrokenCells
+	t.FailedCells -= less.FailedCells
+	c, l := &t.Counts, &less.Counts
+	c.Cells -= l.Cells
+	c.Checkpoints -= l.Checkpoints
+	c.Passed -= l.Passed
+	c.Vacuous -= l.Vacuous
+	c.Failed -= l.Failed
+	c.Errored -= l.Errored
+	c.Broken -= l.Broken
+	c.Skipped -= l.Skipped
+}
+
+// Summary is the summary of all cells that were counted.
+func (t *Tally) Summary() Summary {
+	s := t.Counts
 	s.Judged = s.Passed + s.Failed
 	s.NotJudged = s.Errored + s.Broken + s.Skipped
 	switch {
-	case broken || s.Broken > 0:
+	case t.BrokenCells > 0 || s.Broken > 0:
 		s.Exit = 3
-	case failed || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed == 0:
+	case t.FailedCells > 0 || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed == 0:
 		s.Exit = 1
 	}
 	return s
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (s *Summary) count(c *Checkpoint, p *Policy) {

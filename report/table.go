@@ -7,8 +7,16 @@ import (
 )
 
 func writeTable(w io.Writer, r *Results, o Options) error {
-	palette := text.NewPalette(o.Color)
-	grid := layOut(r, o.Verbose, text.Line, func(v verdict, word string) string {
+	grid := layOut(r, o.Verbose, text.Line, painted(o.Color))
+	grid.Width = o.Width
+	_, err := io.WriteString(w, grid.Text())
+	return err
+}
+
+// painted dresses words for a terminal.
+func painted(color bool) func(v verdict, word string) string {
+	palette := text.NewPalette(color)
+	return func(v verdict, word string) string {
 		switch v {
 		case verdictPassed:
 			return palette.Good(word)
@@ -18,10 +26,7 @@ func writeTable(w io.Writer, r *Results, o Options) error {
 			return palette.Doubt(word)
 		}
 		return palette.Bad(word)
-	})
-	grid.Width = o.Width
-	_, err := io.WriteString(w, grid.Text())
-	return err
+	}
 }
 
 func writeMarkdown(w io.Writer, r *Results, o Options) error {

@@ -61,10 +61,9 @@ func (d *Drawing) measure(row []string) {
 	}
 }
 
-// Amended is the drawing of the same grid with other rows and another footer. It
-// is false when that takes to draw all of it anew. The header and the numbers of
-// columns of g are those of the grid that was drawn, and so is the place of rows
-// that its Footer follows; it needs no rows.
+// Amended is the drawing of the same grid with some other rows, and with the footer
+// of g in place of was. It is false when that takes to draw all of it anew. g has
+// the header and the columns of what was drawn, and needs no rows.
 func (d Drawing) Amended(g Grid, was string, changes []RowChange) (Drawing, bool) {
 	next := Drawing{Widths: d.Widths, Widest: slices.Clone(d.Widest)}
 	body, ok := strings.CutSuffix(d.Text, Grid{Footer: was}.footer())
@@ -88,7 +87,7 @@ func (d Drawing) Amended(g Grid, was string, changes []RowChange) (Drawing, bool
 			}
 			next.Widest[i] += boolean(now == d.Widths[i]) - boolean(pretty.StringWidthWithoutEscSequences(c.Was[i]) == d.Widths[i])
 		}
-		alone.Rows = append(alone.Rows, c.New)
+		alone.Rows = append(alone.Rows, c.Was, c.New)
 	}
 	if slices.Contains(next.Widest, 0) {
 		return next, false
@@ -102,11 +101,11 @@ func (d Drawing) Amended(g Grid, was string, changes []RowChange) (Drawing, bool
 	text.Grow(len(d.Text) + 1024)
 	from, shift, at := 0, 0, 0
 	for n, c := range changes {
-		line := lines[headLines+1+n]
+		wasLine, line := lines[headLines+1+2*n], lines[headLines+2+2*n]
 		end := int(d.Ends[c.Row])
 		start := strings.LastIndexByte(body[:end-1], '\n') + 1
-		if start < from {
-			return next, false // the same row twice
+		if start < from || body[start:end] != wasLine {
+			return next, false // the same row twice, or one that was another
 		}
 		text.WriteString(body[from:start])
 		text.WriteString(line)

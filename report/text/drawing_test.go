@@ -75,6 +75,7 @@ func TestNotAmended(t *testing.T) {
 		"wider":             {d, "two", RowChange{Row: 0, Was: g.Rows[0], New: []string{"a", "a longer note"}}},
 		"the widest shrank": {d, "two", RowChange{Row: 1, Was: g.Rows[1], New: []string{"b", "short"}}},
 		"no such row":       {d, "two", RowChange{Row: 2, Was: g.Rows[0], New: g.Rows[0]}},
+		"never so":          {d, "two", RowChange{Row: 0, Was: []string{"z", "short"}, New: g.Rows[0]}},
 		"another footer":    {d, "three", RowChange{Row: 0, Was: g.Rows[0], New: g.Rows[0]}},
 		"fewer columns":     {d, "two", RowChange{Row: 0, Was: g.Rows[0], New: []string{"a"}}},
 		"no lines":          {Grid{Header: g.Header, Rows: [][]string{{"a", "two\nlines"}}, Footer: "two"}.Draw(), "two", RowChange{Row: 0, Was: g.Rows[0], New: g.Rows[0]}},
