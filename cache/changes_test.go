@@ -106,6 +106,10 @@ func TestSnapshotChanges(t *testing.T) {
 	expect(part, 3, "")
 	write(t, files[1], "abd")
 	expect(part, 3, "", files[1])
+	if small := part.compact(); len(small.paths) != len(s.paths) || len(small.digests) != len(s.digests) {
+		t.Errorf("%d bytes of paths and %d of digests are left", len(small.paths), len(small.digests))
+	}
+	expect(part.compact(), 3, "", files[1])
 	var unsettled *UnsettledError
 	if _, err := s.With([]Look{{Path: files[0], Digest: SumBytes([]byte("abd"))}}, time.Now()); !errors.As(err, &unsettled) {
 		t.Errorf("of bytes that are not there: %v", err)

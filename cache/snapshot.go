@@ -97,18 +97,55 @@ func (s *Snapshot) With(looks []Look, since time.Time) (*Snapshot, error) {
 		flags uint32
 	}
 	wayOf := func(s *Snapshot, r []byte) way {
-		return way{string(s.path(r)), binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent}
+		path := s.path(r)
+		return way{unsafe.String(&path[0], len(path)), binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent}
 	}
 	replaced := make(map[way]bool, fresh.Len())
 	for i := range fresh.Len() {
 		replaced[wayOf(fresh, fresh.record(i))] = true
 	}
+	next := &Snapshot{table: make([]byte, 0, len(s.table)+len(fresh.table)),
+		digests: slices.Concat(s.digests, fresh.digests), paths: slices.Concat(s.paths, fresh.paths)}
+	kept := 0 // where the records begin that stay and are not there yet
 	for i := range s.Len() {
-		if r := s.record(i); !replaced[wayOf(s, r)] {
-			fresh.keep(s, r)
+		if !replaced[wayOf(s, s.record(i))] {
+			continue
+		}
+		next.table = append(next.table, s.table[kept*lookSize:i*lookSize]...)
+		kept = i + 1
+	}
+	next.table = append(next.table, s.table[kept*lookSize:]...)
+	le := binary.LittleEndian
+	for i := range fresh.Len() {
+		at := len(next.table)
+		next.table = append(next.table, fresh.record(i)...)
+		le.PutUint32(next.table[at:], le.Uint32(next.table[at:])+uint32(len(s.paths)))
+		if n := le.Uint32(next.table[at+4:]); n != noDigest {
+			le.PutUint32(next.table[at+4:], n+uint32(len(s.digests)/len(Digest{}.Hash)))
 		}
 	}
-	return fresh, nil
+	if fresh.Len() > snapshotChunk { // what was replaced has left as much text
+		return next.compact(), nil
+	}
+	return next, nil
+}
+
+// compact is s without text and digests that no record has.
+func (s *Snapshot) compact() *Snapshot {
+	const size = len(Digest{}.Hash)
+	le := binary.LittleEndian
+	next := &Snapshot{table: slices.Clone(s.table), digests: make([]byte, 0, len(s.digests)), paths: make([]byte, 0, len(s.paths))}
+	for i := range s.Len() {
+		r := next.record(i)
+		path, n := s.path(r), le.Uint32(r[4:])
+		le.PutUint32(r, uint32(len(next.paths)))
+		next.paths = append(next.paths, path...)
+		if n != noDigest {
+			le.PutUint32(r[4:], uint32(len(next.digests)/size))
+			next.digests = append(next.digests, s.digests[int(n)*size:][:size]...)
+		}
+	}
+	return next
 }
 
 // Without is s without some of its paths. A file is one whose bytes are known.
@@ -123,20 +160,6 @@ func (s *Snapshot) Without(left func(path string, file bool) bool) *Snapshot {
 		}
 	}
 	return less
-}
-
-// keep adds record r of another snapshot.
-func (s *Snapshot) keep(of *Snapshot, r []byte) {
-	le := binary.LittleEndian
-	at := len(s.table)
-	s.table = append(s.table, r[:lookSize]...)
-	le.PutUint32(s.table[at:], uint32(len(s.paths)))
-	s.paths = append(s.paths, of.path(r)...)
-	if n := le.Uint32(r[4:]); n != noDigest {
-		const size = len(Digest{}.Hash)
-		le.PutUint32(s.table[at+4:], uint32(len(s.digests)/size))
-		s.digests = append(s.digests, of.digests[int(n)*size:][:size]...)
-	}
 }
 
 func (s *Snapshot) add(l Look, since int64) error {
@@ -303,14 +326,21 @@ var errBadSnapshot = errors.New("malformed snapshot")
 
 // AppendTo appends the saved form of s, which is of this machine's
 // making and for it, and ends with a checksum.
-func (s *Snapshot) AppendTo(b []byte) []byte {
-	start := len(b)
-	b = append(b, snapshotMagic...)
+func (s *Snapshot) AppendTo(b []byte) []byte { return append(b, bytes.Join(s.Parts(), nil)...) }
+
+// Parts are the saved form of s, which is all of them one after the other. They
+// share memory with s.
+func (s *Snapshot) Parts() [][]byte {
+	head := []byte(snapshotMagic)
 	for _, part := range [][]byte{s.table, s.digests, s.paths} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
+		head = binary.LittleEndian.AppendUint64(head, uint64(len(part)))
 	}
-	b = append(append(append(b, s.table...), s.digests...), s.paths...)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], crc32.MakeTable(crc32.Castagnoli)))
+	parts := [][]byte{head, s.table, s.digests, s.paths}
+	sum := uint32(0)
+	for _, part := range parts {
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
+	}
+	return append(parts, binary.LittleEndian.AppendUint32(nil, sum))
 }
 
 // DecodeSnapshot reads what AppendTo wrote, and nothing else; it keeps b.

@@ -200,9 +200,14 @@ func TestRunOfAPart(t *testing.T) {
 // What a run of a part relies on may be damaged or gone: then all is decided.
 func TestRunOfAPartAfterDamage(t *testing.T) {
 	for name, spoil := range map[string]func(c *checkout) error{
-		"nothing":          func(*checkout) error { return nil },
-		"conclusions":      func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/conclusions", 50) },
-		"no conclusions":   func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/conclusions") },
+		"nothing":        func(*checkout) error { return nil },
+		"conclusions":    func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/conclusions", 50) },
+		"no conclusions": func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/conclusions") },
+		"sources":        func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/sources", 50) },
+		"no sources":     func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/sources") },
+		"results": func(c *checkout) error {
+			return flipEvery(filepath.Join(c.dir, ".fevalgraph/runs", c.lastRun().start.Run, "results.json"), 500)
+		},
 		"configuration":    func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/configuration", 50) },
 		"no configuration": func(c *checkout) error { return os.Remove(c.dir + "/.fevalgraph/configuration") },
 		"index of files":   func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/files", 9) },

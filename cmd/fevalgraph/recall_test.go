@@ -148,7 +148,8 @@ func (c *checkout) amendMemory(amend func(memory map[string]any)) {
 	}
 	at := bytes.IndexByte(content, '\n') + 1
 	size := binary.LittleEndian.Uint64(content[at:])
-	from := at + 8 + sha256.Size
+	shown := binary.LittleEndian.Uint64(content[at+8:])
+	from := at + 16 + sha256.Size
 	encoded, rest := content[from:from+int(size)], content[from+int(size):]
 	var memory map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
@@ -160,8 +161,9 @@ func (c *checkout) amendMemory(amend func(memory map[string]any)) {
 	if encoded, err = json.Marshal(memory); err != nil {
 		c.t.Fatal(err)
 	}
-	sum := sha256.Sum256(encoded)
+	sum := sha256.Sum256(slices.Concat(encoded, rest[:shown]))
 	next := binary.LittleEndian.AppendUint64(slices.Clone(content[:at]), uint64(len(encoded)))
+	next = binary.LittleEndian.AppendUint64(next, shown)
 	next = slices.Concat(next, sum[:], encoded, rest)
 	if err := os.WriteFile(path, next, 0o600); err != nil {
 		c.t.Fatal(err)

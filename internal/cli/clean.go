@@ -43,7 +43,7 @@ func (a *app) runClean(ctx context.Context, keepRuns int, all, containers bool) 
 	if err != nil {
 		return exit(exitNotJudged, err)
 	}
-	ended, left := outcome(reaped)
+	ended, left := sumReaped(reaped)
 	if len(left) > 0 { // --all would forget them
 		return exit(exitNotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
 	}

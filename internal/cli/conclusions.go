@@ -12,10 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -25,122 +23,59 @@ const (
 	configurationFile = "configuration"
 )
 
-// conclusions are what the cells of a remembered run came to, and which of them
-// depend on which source files. Cells are numbered as in plan.Plan.Cells.
+// conclusions are what the cells of a remembered run came to. Cells are numbered as
+// in plan.Plan.Cells.
 type conclusions struct {
-	Files   []string         // sorted
-	Of      []int32          // by file, the place in Sets of the cells that depend on it
-	Sets    [][]int32        // of cells, each ascending
 	Outputs [][]cache.Output // of the node of each cell
-	Results report.Results
+	Sizes   []int32          // of the cells in the run's results, in the order that they have there
+	Table   *report.Table    // without its text, with which what the run showed begins
+	Drawn   int              // bytes of that text
 }
 
-// affected are the cells that depend on any of some files; false when one of them
-// is not known.
-func (c *conclusions) affected(files []string) (map[int]bool, bool) {
-	cells := map[int]bool{}
-	for _, file := range files {
-		at, ok := slices.BinarySearch(c.Files, file)
-		if !ok {
-			return nil, false
+// conclude collects the conclusions of a run.
+func (o *outcome) conclude(outputs [][]cache.Output, color bool) (*conclusions, error) {
+	if o.table == nil {
+		all, err := o.whole()
+		if err != nil {
+			return nil, err
 		}
-		for _, cell := range c.Sets[c.Of[at]] {
-			cells[int(cell)] = true
-		}
+		o.table = report.DrawTable(all, color)
 	}
-	return cells, true
+	table := *o.table
+	c := &conclusions{Outputs: outputs, Sizes: o.encoded.Sizes(), Table: &table, Drawn: len(table.Text)}
+	table.Text = ""
+	return c, nil
 }
 
-// sound reports whether every number is one of something that is there.
-func (c *conclusions) sound() bool {
-	outside := func(n, of int) bool { return n < 0 || n >= of }
-	return len(c.Of) == len(c.Files) && slices.IsSorted(c.Files) &&
-		!slices.ContainsFunc(c.Of, func(n int32) bool { return outside(int(n), len(c.Sets)) }) &&
-		!slices.ContainsFunc(c.Sets, func(set []int32) bool {
-			return slices.ContainsFunc(set, func(n int32) bool { return outside(int(n), len(c.Outputs)) })
-		})
-}
-
-// conclude collects the conclusions of a run of everything.
-func (p *project) conclude(rep *graph.Report, results *report.Results) *conclusions {
-	c := &conclusions{Outputs: p.plan.CellOutputs(rep), Results: *results}
-	readers := p.observer.readers()
-	isReader := map[string]bool{}
-	for _, r := range readers {
-		for _, addr := range r.addrs {
-			isReader[addr] = true
-		}
-	}
-	cells := p.plan.Sources(func(addr string) bool { return isReader[addr] })
-	numbers := map[string]int32{} // of sets by the nodes that they are of
-	for _, r := range readers {
-		name := verdictKey(r.addrs...)
-		n, known := numbers[name]
-		if !known {
-			var set []int32
-			for _, addr := range r.addrs {
-				set = append(set, cells[addr]...)
-			}
-			slices.Sort(set)
-			n = int32(len(c.Sets))
-			c.Sets, numbers[name] = append(c.Sets, slices.Compact(set)), n
-		}
-		c.Files, c.Of = append(c.Files, r.path), append(c.Of, n)
-	}
-	return c
-}
-
-// amended are the conclusions after a run of a part, in the order of cells that
-// the whole has.
-func (c *conclusions) amended(p *plan.Plan, rep *graph.Report, cells map[int]bool, results *report.Results) *conclusions {
-	next := *c
-	next.Outputs = slices.Clone(c.Outputs)
-	outputs := p.CellOutputs(rep)
+// amended are the outputs of all cells after a run of a part, whose cells are in
+// the order that the whole has.
+func (c *conclusions) amended(outputs [][]cache.Output, cells map[int]bool) [][]cache.Output {
+	all := slices.Clone(c.Outputs)
 	for i, cell := range slices.Sorted(maps.Keys(cells)) {
-		next.Outputs[cell] = outputs[i]
+		all[cell] = outputs[i]
 	}
-	next.Results = *results
-	return &next
-}
-
-// merged are the results of the whole after a run of a part.
-func (c *conclusions) merged(part *report.Results) (*report.Results, error) {
-	key := func(cell *report.Cell) string {
-		return verdictKey(cell.Problem, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))
-	}
-	fresh := make(map[string]*report.Cell, len(part.Cells))
-	for i := range part.Cells {
-		fresh[key(&part.Cells[i])] = &part.Cells[i]
-	}
-	all := &report.Results{Schema: part.Schema, Run: part.Run, Cells: slices.Clone(c.Results.Cells)}
-	left := len(fresh)
-	for i := range all.Cells {
-		if cell := fresh[key(&all.Cells[i])]; cell != nil {
-			all.Cells[i] = *cell
-			left--
-		}
-	}
-	if left != 0 {
-		return nil, errors.New("bug in fevalgraph: a run of a part has cells that the whole has not")
-	}
-	return all, nil
+	return all
 }
 
 // writeSummed writes a file and returns the sum that readSummed insists on.
 func writeSummed(path string, content []byte) ([]byte, error) {
 	sum := sha256.Sum256(content)
-	return sum[:], writeUnsynced(path, content)
+	return sum[:], writeUnsynced(path, [][]byte{content})
 }
 
 // writeUnsynced writes a file that appears whole, unless the machine loses its
 // power within seconds: whoever reads it looks at a checksum, and does not wait
 // for the disk here.
-func writeUnsynced(path string, content []byte) error {
+func writeUnsynced(path string, parts [][]byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner alone
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	for _, part := range parts {
+		if _, err = f.Write(part); err != nil {
+			break
+		}
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -170,7 +105,8 @@ func (c *conclusions) write(state string) (sum []byte, err error) {
 	return writeSummed(filepath.Join(state, conclusionsFile), b)
 }
 
-func readConclusions(state string, sum []byte) (*conclusions, error) {
+// readConclusions reads the conclusions of a run that showed a text.
+func readConclusions(state string, sum []byte, shown string) (*conclusions, error) {
 	b, err := readSummed(filepath.Join(state, conclusionsFile), sum)
 	if err != nil {
 		return nil, err
@@ -179,9 +115,10 @@ func readConclusions(state string, sum []byte) (*conclusions, error) {
 	if err := frozen.Decode(b, c); err != nil {
 		return nil, err
 	}
-	if !c.sound() {
+	if c.Table == nil || c.Drawn < 0 || c.Drawn > len(shown) || len(c.Sizes) != len(c.Outputs) {
 		return nil, errBadUnchanged
 	}
+	c.Table.Text = shown[:c.Drawn]
 	return c, nil
 }
 

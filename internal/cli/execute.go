@@ -64,16 +64,16 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	if p.part != nil && p.part.graph.Lost {
 		return errors.Join(errLostPart, recorder.Close(), shown.Close())
 	}
-	part := results
+	var out *outcome // nil when there is none
 	if err == nil {
-		results, err = p.whole(results)
+		out, err = p.outcome(results)
 	}
 	writing := time.Now()
-	code := p.exitCode(ctx, e, rep, results, err)
+	code := p.exitCode(ctx, e, rep, out, err)
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: total, Executed: rep.Executed, Cached: rep.Cached + total - decided, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
 	end.SavedBytes, end.SavedSeconds = p.saved(rep)
-	err = errors.Join(err, p.saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
+	err = errors.Join(err, out.save(recorder), p.exportAll(context.WithoutCancel(ctx), rep, out))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
 		end.Exit = code
@@ -81,9 +81,9 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	sinks.Emit(end)
 	trace.Phase("results", writing)
 	err = errors.Join(err, recorder.Close(), shown.Close(), writeProfile(e.profile, trace))
-	p.showOutcome(e, rep, results, end)
+	p.showOutcome(e, rep, out, end)
 	if err == nil {
-		err = p.remember(ctx, rep, part, results, end)
+		err = p.remember(ctx, rep, out, end)
 	}
 	if code == exitPassed && err == nil {
 		return nil
@@ -145,7 +145,7 @@ func (p *project) fails(ctx context.Context, policy *report.Policy, st *graph.St
 
 // exitCode applies the rules of the exit codes; what kept the run from judging
 // outweighs what was judged.
-func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report, results *report.Results, err error) int {
+func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report, out *outcome, err error) int {
 	switch {
 	case context.Cause(ctx) != nil:
 		return exitInterrupted
@@ -156,23 +156,28 @@ func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report,
 	case rep.Broken > 0, rep.Skipped > 0:
 		return exitNotJudged
 	}
-	return report.Summarize(results, e.policy).Exit
+	summary, err := out.summary(e.policy)
+	if err != nil {
+		return exitNotJudged
+	}
+	return summary.Exit
 }
 
-func (p *project) saveResults(recorder *event.Recorder, results *report.Results) error {
-	if results == nil {
+// exportAll writes the exports of everything, if there are any.
+func (p *project) exportAll(ctx context.Context, rep *graph.Report, out *outcome) error {
+	if out == nil || len(p.cfg.Exports) == 0 {
 		return nil
 	}
-	var content bytes.Buffer
-	if err := report.Write(&content, "json", results, report.Options{}); err != nil {
-		return fmt.Errorf("encoding the results: %w", err)
+	all, err := out.whole()
+	if err != nil {
+		return err
 	}
-	return recorder.SaveResults(content.Bytes())
+	return p.export(ctx, rep, all)
 }
 
 // showOutcome prints results and the closing line; in quiet runs only what
 // could not be judged, which progress has told otherwise.
-func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.Results, end event.RunEnd) {
+func (p *project) showOutcome(e evaluation, rep *graph.Report, out *outcome, end event.RunEnd) {
 	a := p.app
 	switch {
 	case a.flags.json:
@@ -180,11 +185,11 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 	case a.flags.quiet:
 		p.showTroubles(rep)
 		if p.observer != nil { // a later run may not be quiet
-			p.showResults(e, results)
+			p.showResults(e, out)
 		}
 		return
 	}
-	p.showResults(e, results)
+	p.showResults(e, out)
 	if len(p.plan.Cells) == 0 {
 		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
 	}
@@ -197,8 +202,16 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.R
 	}
 }
 
-func (p *project) showResults(e evaluation, results *report.Results) {
-	if results == nil || len(results.Cells) == 0 {
+func (p *project) showResults(e evaluation, out *outcome) {
+	if out == nil || len(p.plan.Cells) == 0 {
+		return
+	}
+	if p.observer != nil && len(p.cfg.Results) == 0 { // as remembered: the whole may not be needed
+		out.draw(p.out(), p.app.color())
+		return
+	}
+	results, err := out.whole()
+	if err != nil || len(results.Cells) == 0 {
 		return
 	}
 	shown := results

@@ -23,9 +23,15 @@ type part struct {
 	of       *unchanged
 	snapshot *cache.Snapshot
 	files    []string // that changed
+	sources  *sources
 	known    *conclusions
 	cells    map[int]bool // that are compiled
 	graph    *plan.Part
+
+	// What everything, and each of the cells, came to before; nil for commands
+	// that only read.
+	encoded *report.Encoded
+	were    []report.CellChange // the cells as New
 
 	// What nodes beside those of the part save; see event.RunEnd.
 	savedBytes   int64
@@ -45,15 +51,19 @@ func (p *project) partOf(m *memory, files []string) *part {
 	if m.Conclusions == nil || m.Parts >= maxParts {
 		return nil
 	}
-	known, err := readConclusions(p.state, m.Conclusions)
+	sources, err := readSources(p.state, m.Sources)
 	if err != nil {
 		return nil
 	}
-	cells, ok := known.affected(files)
-	if !ok || len(cells) == 0 || len(cells) > len(known.Outputs)/2 {
+	cells, ok := sources.affected(files)
+	if !ok || len(cells) == 0 || len(cells) > len(sources.Places)/2 {
 		return nil
 	}
-	return &part{of: m.unchanged, snapshot: m.snapshot, files: files, known: known, cells: cells, graph: &plan.Part{
+	known, err := readConclusions(p.state, m.Conclusions, m.Shown)
+	if err != nil || len(known.Outputs) != len(sources.Places) {
+		return nil
+	}
+	return &part{of: m.unchanged, snapshot: m.snapshot, files: files, sources: sources, known: known, cells: cells, graph: &plan.Part{
 		Wanted:  func(cell int) bool { return cells[cell] },
 		Outputs: func(cell int) []cache.Output { return known.Outputs[cell] },
 	}}
@@ -122,17 +132,9 @@ func (p *project) takeOver(recorder *event.Recorder, decided int) error {
 	return recorder.Since(event.RunSame{Type: "run.same", As: p.part.of.Run, Nodes: p.part.of.Nodes - decided})
 }
 
-// whole are the results of everything, of which a run of a part has some.
-func (p *project) whole(results *report.Results) (*report.Results, error) {
-	if p.part == nil || results == nil {
-		return results, nil
-	}
-	return p.part.known.merged(results)
-}
-
 // rememberPart writes down a run of a part: what was remembered, with what it
 // found out anew.
-func (p *project) rememberPart(rep *graph.Report, results *report.Results, end event.RunEnd) error {
+func (p *project) rememberPart(rep *graph.Report, out *outcome, end event.RunEnd) error {
 	was := p.part.of
 	looks, err := p.observer.looks()
 	if err != nil {
@@ -158,7 +160,11 @@ func (p *project) rememberPart(rep *graph.Report, results *report.Results, end e
 	if err != nil {
 		return nil //nolint:nilerr // it has just been changed
 	}
-	if u.Conclusions, err = p.part.known.amended(p.plan, rep, p.part.cells, results).write(p.state); err != nil {
+	known, err := out.conclude(p.part.known.amended(p.plan.CellOutputs(rep), p.part.cells), u.Color)
+	if err != nil {
+		return nil //nolint:nilerr // a bug, and no reason to fail
+	}
+	if u.Conclusions, err = known.write(p.state); err != nil {
 		return nil //nolint:nilerr // the older memory does without them
 	}
 	return writeUnchanged(p.unchangedPath(), &u, snapshot)

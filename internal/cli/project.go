@@ -228,7 +228,7 @@ func (p *project) openSessions(ctx context.Context) error {
 	if err != nil {
 		fmt.Fprintf(p.app.io.Err, "warning: ending what an earlier run left: %v\n", err)
 	}
-	ended, left := outcome(reaped)
+	ended, left := sumReaped(reaped)
 	if ended > 0 && !p.app.flags.quiet {
 		fmt.Fprintf(p.app.io.Err, "ended %d sessions that an earlier run left behind\n", ended)
 	}
@@ -278,9 +278,9 @@ func (p *project) registryCloser() io.Closer {
 	return p.registry
 }
 
-// outcome counts the sessions of which nothing is left, and tells why others
+// sumReaped counts the sessions of which nothing is left, and tells why others
 // are; what several of them have in common once.
-func outcome(reaped []backend.Reaped) (ended int, left []error) {
+func sumReaped(reaped []backend.Reaped) (ended int, left []error) {
 	said := map[string]bool{}
 	for _, r := range reaped {
 		switch {

@@ -11,16 +11,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// remember writes down a run after which everything is fresh: decided are the
-// results of what it decided about, results those of everything. A run that is not
+// remember writes down a run after which everything is fresh. A run that is not
 // remembered loses nothing: a memory that is there tells by itself whether it still
 // holds.
-func (p *project) remember(ctx context.Context, rep *graph.Report, decided, results *report.Results, end event.RunEnd) error {
+func (p *project) remember(ctx context.Context, rep *graph.Report, out *outcome, end event.RunEnd) error {
 	o := p.observer
-	if o == nil || !o.sameRoot() || decided == nil || results == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
+	if o == nil || !o.sameRoot() || out == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
 		return nil
 	}
 	disk, ok := p.store.(*cache.Disk)
@@ -28,7 +26,7 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, decided, resu
 		return nil
 	}
 	if p.part != nil {
-		return p.rememberPart(rep, results, end)
+		return p.rememberPart(rep, out, end)
 	}
 	salt := newSalt()
 	u := &unchanged{Invocation: p.app.invocation(salt), Color: p.app.color(), Salt: salt, Settings: p.cfg.Settings, Store: disk.Dir(),
@@ -70,15 +68,37 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, decided, resu
 	if err != nil {
 		return nil //nolint:nilerr // it has just been changed
 	}
-	if divisible(p.cfg) {
-		if u.Conclusions, err = p.conclude(rep, results).write(p.state); err != nil {
-			return nil //nolint:nilerr // as when the memory itself cannot be written
-		}
-		if u.Configuration, err = writeConfiguration(p.state, p.cfg); err != nil {
-			return nil //nolint:nilerr // likewise
-		}
+	if err := p.rememberCells(u, rep, out); err != nil {
+		return nil //nolint:nilerr // as when the memory itself cannot be written
 	}
 	return writeUnchanged(p.unchangedPath(), u, snapshot)
+}
+
+// rememberCells writes down what runs of a part need, if there can be any.
+func (p *project) rememberCells(u *unchanged, rep *graph.Report, out *outcome) error {
+	if !divisible(p.cfg) {
+		return nil
+	}
+	results, err := out.whole()
+	if err != nil {
+		return err
+	}
+	sources, ok := p.sources(results)
+	if !ok {
+		return nil
+	}
+	known, err := out.conclude(p.plan.CellOutputs(rep), u.Color)
+	if err != nil {
+		return err
+	}
+	if u.Sources, err = sources.write(p.state); err != nil {
+		return err
+	}
+	if u.Conclusions, err = known.write(p.state); err != nil {
+		return err
+	}
+	u.Configuration, err = writeConfiguration(p.state, p.cfg)
+	return err
 }
 
 func (p *project) unchangedPath() string { return filepath.Join(p.state, unchangedFile) }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -43,7 +44,7 @@ type unchanged struct {
 	Run   string `json:"run"` // whose record has every node
 	Nodes int    `json:"nodes"`
 	Exit  int    `json:"exit"`
-	Shown string `json:"shown"` // its results, as they were printed
+	Shown string `json:"-"` // its results, as they were printed
 	// What a run saves that serves every node; see event.RunEnd.
 	SavedBytes   int64   `json:"saved_bytes"`
 	SavedSeconds float64 `json:"saved_seconds"`
@@ -51,6 +52,7 @@ type unchanged struct {
 	// For runs of a part: how many came after the run of everything, and the sums
 	// of the files beside this one, nil when there is none.
 	Parts         int    `json:"parts"`
+	Sources       []byte `json:"sources,omitempty"`
 	Conclusions   []byte `json:"conclusions,omitempty"`
 	Configuration []byte `json:"configuration,omitempty"`
 }
@@ -90,10 +92,11 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 	if err := p.openSessions(ctx); err != nil {
 		return false, errors.Join(err, p.close())
 	}
+	var results []byte
 	files, ok := p.changed(ctx, m, func() error { // what is shown from memory could not be read back
 		run, err := event.FindRun(p.state, m.Run)
 		if err == nil {
-			_, err = run.Results()
+			results, err = run.Results()
 		}
 		return err
 	})
@@ -104,7 +107,7 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 		return true, p.finish(p.replay(m.unchanged, p.began))
 	}
 	part := p.partOf(m, files)
-	if part == nil || !p.openPart(part) {
+	if part == nil || part.cellsWere(results) != nil || !p.openPart(part) {
 		return false, p.close()
 	}
 	err = p.evaluateAll(ctx)
@@ -173,21 +176,24 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	return nil
 }
 
-// The record's file begins with a magic text, the size of the JSON of unchanged,
-// and its sum; then come that JSON and the state of files.
-const unchangedMagic = "fevalgraph-unchanged 2\n"
+// The record's file begins with a magic text, the sizes of the JSON of unchanged and
+// of what the run showed, and the sum of both; then come these, and the state of
+// files.
+const unchangedMagic = "fevalgraph-unchanged 3\n"
 
-const unchangedHeader = len(unchangedMagic) + 8 + sha256.Size
+const unchangedHeader = len(unchangedMagic) + 2*8 + sha256.Size
 
 func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 	encoded, err := json.Marshal(u)
 	if err != nil {
 		return fmt.Errorf("encoding what the run depended on: %w", err)
 	}
-	sum := sha256.Sum256(encoded)
-	b := append([]byte(unchangedMagic), binary.LittleEndian.AppendUint64(nil, uint64(len(encoded)))...)
-	b = snapshot.AppendTo(append(append(b, sum[:]...), encoded...))
-	if err := writeUnsynced(path, b); err != nil {
+	sum := sha256.New()
+	sum.Write(encoded)
+	io.WriteString(sum, u.Shown)
+	head := binary.LittleEndian.AppendUint64([]byte(unchangedMagic), uint64(len(encoded)))
+	head = sum.Sum(binary.LittleEndian.AppendUint64(head, uint64(len(u.Shown))))
+	if err := writeUnsynced(path, append([][]byte{head, encoded, []byte(u.Shown)}, snapshot.Parts()...)); err != nil {
 		return fmt.Errorf("writing down what the run depended on: %w", err)
 	}
 	return nil
@@ -207,20 +213,21 @@ func decodeUnchanged(b []byte) (*memory, error) {
 	if len(b) < unchangedHeader || string(b[:len(unchangedMagic)]) != unchangedMagic {
 		return nil, errBadUnchanged
 	}
-	size := binary.LittleEndian.Uint64(b[len(unchangedMagic):])
+	size, shown := binary.LittleEndian.Uint64(b[len(unchangedMagic):]), binary.LittleEndian.Uint64(b[len(unchangedMagic)+8:])
 	rest := b[unchangedHeader:]
-	if size > uint64(len(rest)) {
+	if size > uint64(len(rest)) || shown > uint64(len(rest))-size {
 		return nil, errBadUnchanged
 	}
-	encoded := rest[:size]
-	if sum := sha256.Sum256(encoded); !bytes.Equal(sum[:], b[unchangedHeader-sha256.Size:unchangedHeader]) {
+	if sum := sha256.Sum256(rest[:size+shown]); !bytes.Equal(sum[:], b[unchangedHeader-sha256.Size:unchangedHeader]) {
 		return nil, errBadUnchanged
 	}
+	encoded, rest := rest[:size], rest[size:]
 	u := new(unchanged)
 	if err := json.Unmarshal(encoded, u); err != nil {
 		return nil, errBadUnchanged
 	}
-	snapshot, err := cache.DecodeSnapshot(rest[size:])
+	u.Shown, rest = string(rest[:shown]), rest[shown:]
+	snapshot, err := cache.DecodeSnapshot(rest)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,11 @@ func (r *reader) value(v reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		x := r.number()
 		v.SetInt(int64(x>>1) ^ -int64(x&1)) // zigzag, as binary.AppendVarint writes it
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Uint8:
+		if b := r.take(1); b != "" {
+			v.SetUint(uint64(b[0]))
+		}
+	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(r.number())
 	case reflect.Float32, reflect.Float64:
 		var buf [8]byte
@@ -96,6 +100,10 @@ func (r *reader) value(v reflect.Value) {
 			r.value(v.Field(i))
 		}
 	case reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			copy(v.Bytes(), r.take(uint64(v.Len())))
+			return
+		}
 		r.elements(v)
 	case reflect.Slice:
 		if n, isNil := r.length(); !isNil {

@@ -44,7 +44,9 @@ func (w *writer) value(v reflect.Value) error {
 		w.number(n)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		w.b = binary.AppendVarint(w.b, v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Uint8:
+		w.b = append(w.b, byte(v.Uint()))
+	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		w.number(v.Uint())
 	case reflect.Float32, reflect.Float64:
 		w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(v.Float()))
@@ -53,6 +55,10 @@ func (w *writer) value(v reflect.Value) error {
 	case reflect.Struct:
 		return w.fields(v)
 	case reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 && v.CanAddr() {
+			w.b = append(w.b, v.Bytes()...)
+			return nil
+		}
 		return w.elements(v)
 	case reflect.Slice:
 		if v.IsNil() {
