@@ -11,9 +11,18 @@ import (
 	"time"
 )
 
+// openDisk opens a store that makes a file of everything.
 func openDisk(t testing.TB) *Disk {
 	t.Helper()
-	d, err := OpenDisk(t.TempDir(), Options{})
+	d := openJournaling(t, t.TempDir())
+	d.journal.most = 0
+	return d
+}
+
+// openJournaling opens a store as it is.
+func openJournaling(t testing.TB, dir string) *Disk {
+	t.Helper()
+	d, err := OpenDisk(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -82,10 +83,12 @@ func TestFullDisk(t *testing.T) {
 	}
 
 	fill(t, dir)
-	if _, err := PutBytes(t.Context(), d, []byte("no room for this")); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Put = %v; want ENOSPC", err)
+	for _, size := range []int{maxJournaled, maxJournaled + 1} { // past what is left of the journal's page
+		if _, err := PutBytes(t.Context(), d, bytes.Repeat([]byte("n"), size)); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("Put of %d bytes = %v; want ENOSPC", size, err)
+		}
 	}
-	if err := d.PutRecord(t.Context(), Key{1}, &Record{Class: ClassDone}); !errors.Is(err, syscall.ENOSPC) {
+	if err := d.PutRecord(t.Context(), Key{1}, &Record{Class: ClassDone, Message: strings.Repeat("m", 4096)}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("PutRecord = %v; want ENOSPC", err)
 	}
 	if r, err := d.Record(t.Context(), Key{1}); r != nil || err != nil {
@@ -95,9 +98,10 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("left in tmp: %d files", len(left))
 	}
 	for name := range listing(t, d.path(casDir)) {
-		if name != "2e/"+kept.Hex() && filepath.Base(name) != kept.Hex() {
-			t.Errorf("a partial blob is visible: %s", name)
-		}
+		t.Errorf("a partial blob is visible: %s", name)
+	}
+	if b, err := ReadBlob(t.Context(), d, kept, -1); string(b) != "kept" || err != nil {
+		t.Errorf("what was put before: %q, %v", b, err)
 	}
 
 	// The log has the rest of its page to fill before it needs another.
@@ -151,6 +155,7 @@ func TestReadOnlyMount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer ro.Close()
 	if b, err := ReadBlob(t.Context(), ro, g, -1); string(b) != "x" || err != nil {
 		t.Errorf("ReadBlob = %q, %v", b, err)
 	}

@@ -59,7 +59,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	defer c.reach.close()
 	defer c.weights.spill.close()
 	for _, step := range []func(context.Context) error{
-		c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepTemp, c.sweepLocks,
+		c.settle, c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepJournals, c.sweepTemp, c.sweepLocks,
 	} {
 		if err := step(ctx); err != nil {
 			return c.report(), fmt.Errorf("collecting store %s: %w", d.dir, err)
@@ -103,6 +103,12 @@ func (c *collector) walk(ctx context.Context, top string, part byte, fn func(sto
 
 // findRecords weighs the records and passes each one's use on to its outputs.
 func (c *collector) findRecords(ctx context.Context) error {
+	err := c.eachFrame(ctx, func(f frame) error {
+		return errors.Join(c.weights.add(f.hash, f.used, int64(len(f.content))), c.reach.frame(f, f.used))
+	})
+	if err != nil {
+		return err
+	}
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
 		return c.walk(ctx, acDir, part, func(s stored) error {
 			if err := c.weights.add(s.hash, s.used(), s.info.Size()); err != nil {

@@ -52,12 +52,29 @@ func (r *reach) record(k Key, used int64) (readable bool, err error) {
 	if err != nil {
 		return isUnread(err), nil //nolint:nilerr // the caller counts it
 	}
+	return true, r.outputs(rec, used)
+}
+
+func (r *reach) outputs(rec *Record, used int64) error {
 	for _, o := range rec.Outputs {
 		if err := r.use(o.Digest.Hash, o.Tree, used); err != nil {
-			return true, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
+}
+
+// frame passes a use of what a frame holds on to that and, of a record, to its
+// outputs.
+func (r *reach) frame(f frame, used int64) error {
+	if f.kind == blobKind {
+		return r.use(f.hash, false, used)
+	}
+	rec, err := decodeRecord(f.hash, f.content)
+	if err != nil {
+		return nil //nolint:nilerr // another version's
+	}
+	return r.outputs(rec, used)
 }
 
 func (r *reach) use(hash [32]byte, tree bool, used int64) error {

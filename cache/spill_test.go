@@ -112,6 +112,7 @@ func TestGCOnFailingDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d.journal.most = 0
 		const n = 100
 		for i := range n {
 			g := putBytes(t, d, binary.LittleEndian.AppendUint64(nil, uint64(i)))

@@ -14,6 +14,15 @@ const sweepBatch = 32
 // sweepRecords removes what nobody used since the cut. What somebody uses beside
 // it stays, with all that it leads to.
 func (c *collector) sweepRecords(ctx context.Context) error {
+	err := c.eachFrame(ctx, func(f frame) error {
+		if f.used < c.since || f.kind == blobKind {
+			return nil
+		}
+		return c.reach.frame(f, always)
+	})
+	if err != nil {
+		return err
+	}
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
 		b := batch{collector: c, removed: &c.records, stays: func(s stored) error { return c.passOn(s.hash, always) }}
 		err := c.walk(ctx, acDir, part, func(s stored) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -39,14 +40,62 @@ func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64
 	if v.progress = progress; progress == nil {
 		v.progress = func(int64) {}
 	}
-	err := v.each(ctx, casDir, v.blob)
+	err := v.journals(ctx)
+	if err == nil {
+		err = v.each(ctx, casDir, v.blob)
+	}
 	if err == nil {
 		err = v.each(ctx, acDir, v.record)
+	}
+	if err == nil {
+		err = v.journaledRecords(ctx)
 	}
 	if err != nil {
 		return v.report, fmt.Errorf("verifying store %s: %w", d.dir, err)
 	}
 	return v.report, nil
+}
+
+// journals looks at the frames of journals. To repair is to make files of those that
+// are sound, which are looked at then.
+func (v *verifier) journals(ctx context.Context) error {
+	if v.repair {
+		_, err := v.disk.settle(ctx, func(name string) { v.report.Corrupt = append(v.report.Corrupt, name) })
+		return err
+	}
+	names, err := v.disk.journal.sealedNames()
+	for _, name := range append(names, currentJournal) {
+		if err != nil {
+			break
+		}
+		var bad int
+		if bad, err = v.disk.journal.scan(name, func(frame) error { return context.Cause(ctx) }); bad > 0 || err != nil && context.Cause(ctx) == nil {
+			v.report.Corrupt = append(v.report.Corrupt, path.Join(journalDir, name))
+			err = context.Cause(ctx)
+		}
+	}
+	return err
+}
+
+// journaledRecords looks for what the records in journals need. It is called when
+// all files were looked at.
+func (v *verifier) journaledRecords(ctx context.Context) error {
+	_, err := v.disk.eachWithoutFile(func(name string, f frame) error {
+		if f.kind == blobKind {
+			v.count(&v.report.Blobs)
+			return context.Cause(ctx)
+		}
+		defer v.count(&v.report.Records)
+		r, err := decodeRecord(f.hash, f.content)
+		if err != nil {
+			return nil //nolint:nilerr // another version's
+		}
+		return v.outputs(ctx, r, func() error {
+			v.report.Dangling = append(v.report.Dangling, path.Join(journalDir, name, Key(f.hash).String()))
+			return nil
+		})
+	})
+	return err // those that cannot be read are reported already
 }
 
 type verifier struct {
@@ -135,16 +184,23 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 	case err != nil:
 		return err
 	}
+	return v.outputs(ctx, r, func() error {
+		v.mu.Lock()
+		v.report.Dangling = append(v.report.Dangling, s.name)
+		v.mu.Unlock()
+		return v.remove(s)
+	})
+}
+
+// outputs calls missing unless all outputs of a record are there and sound.
+func (v *verifier) outputs(ctx context.Context, r *Record, missing func() error) error {
 	for _, o := range r.Outputs {
 		ok, err := v.complete(ctx, o.Digest, o.Tree)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			v.mu.Lock()
-			v.report.Dangling = append(v.report.Dangling, s.name)
-			v.mu.Unlock()
-			return v.remove(s)
+			return missing()
 		}
 	}
 	return nil
@@ -153,7 +209,7 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 // complete reports whether the blob and, for a tree, all that it names is
 // there and sound.
 func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, error) {
-	fi, err := os.Lstat(v.disk.blobPath(g))
+	size, err := v.disk.sizeOf(g)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -162,7 +218,7 @@ func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, err
 	ok, known := v.whole[g]
 	v.mu.Unlock()
 	switch {
-	case err != nil || fi.Size() != g.Size || bad:
+	case err != nil || size != g.Size || bad:
 		return false, err
 	case !tree:
 		return true, nil
@@ -208,11 +264,7 @@ func (v *verifier) treeComplete(ctx context.Context, g Digest) (bool, error) {
 // peekDirectory reads a Directory without noting a use and without dropping
 // anything. It is nil when the blob is gone or is not a sound Directory.
 func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
-	path := d.shardPath(casDir, hex.EncodeToString(hash[:]))
-	if fi, err := os.Lstat(path); err != nil || fi.Size() > maxDirectoryBytes {
-		return nil, nil //nolint:nilerr // it is gone
-	}
-	b, err := files.ReadFile(d.files, path)
+	b, err := d.peekBlob(hash, maxDirectoryBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -224,6 +276,35 @@ func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
 		return nil, nil
 	}
 	return dir, nil
+}
+
+// peekBlob reads a blob of at most limit bytes, sound or not, without noting a use.
+// The error is fs.ErrNotExist when there is none.
+func (d *Disk) peekBlob(hash [32]byte, limit int64) ([]byte, error) {
+	path := d.shardPath(casDir, hex.EncodeToString(hash[:]))
+	fi, err := os.Lstat(path)
+	if err != nil {
+		if f, ok := d.journal.get(ref{blobKind, hash}); ok {
+			return f.content, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	if fi.Size() > limit {
+		return nil, fs.ErrNotExist
+	}
+	return files.ReadFile(d.files, path)
+}
+
+// sizeOf tells how large a blob is without noting a use.
+func (d *Disk) sizeOf(g Digest) (int64, error) {
+	fi, err := os.Lstat(d.blobPath(g))
+	if err == nil {
+		return fi.Size(), nil
+	}
+	if f, ok := d.journal.get(ref{blobKind, g.Hash}); ok {
+		return int64(len(f.content)), nil
+	}
+	return 0, err
 }
 
 func (v *verifier) corrupt(s stored) error {

@@ -1,18 +1,25 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // TestHealsManyBlobsAtOnce: however many blobs of a dependency are damaged, it
-// is made again once.
+// is made again once, whether they have files of their own or are in a journal.
 func TestHealsManyBlobsAtOnce(t *testing.T) {
+	t.Run("files", func(t *testing.T) { healsManyBlobsAtOnce(t, strings.Repeat("x", 10<<10)) })
+	t.Run("journal", func(t *testing.T) { healsManyBlobsAtOnce(t, "") })
+}
+
+func healsManyBlobsAtOnce(t *testing.T, more string) {
 	const blobs = 3 * maxLosses
 	dir := t.TempDir()
 	p := diskProject(t, dir)
@@ -22,7 +29,7 @@ func TestHealsManyBlobsAtOnce(t *testing.T) {
 	}
 	makes := &step{work: func(ctx context.Context, w *Work) (o Outcome, err error) {
 		for _, name := range names {
-			d, err := cache.PutBytes(ctx, w.Store, []byte("content of "+name))
+			d, err := cache.PutBytes(ctx, w.Store, []byte("content of "+name+more))
 			if err != nil {
 				return o, err
 			}
@@ -46,10 +53,17 @@ func TestHealsManyBlobsAtOnce(t *testing.T) {
 	for _, o := range r.Status(a).Outputs {
 		hex := o.Digest.Hex()
 		file := filepath.Join(dir, "cas", hex[:2], hex)
+		if more == "" {
+			file = filepath.Join(dir, "journal", "current")
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Chmod(file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte("CONTENT OF "+o.Name), 0o600); err != nil {
+		if err := os.WriteFile(file, bytes.ReplaceAll(b, []byte("content of "+o.Name), []byte("CONTENT OF "+o.Name)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

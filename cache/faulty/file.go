@@ -21,6 +21,15 @@ func (f *file) Read(p []byte) (int, error) {
 	return f.File.Read(p)
 }
 
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if err := f.disk.fault("read", f.Name(), syscall.EIO); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, off)
+}
+
 // Write writes only the beginning when it fails.
 func (f *file) Write(p []byte) (int, error) {
 	f.disk.mu.Lock()

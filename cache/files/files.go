@@ -31,6 +31,7 @@ type System interface {
 // File is an open *os.File, or behaves like one.
 type File interface {
 	io.ReadWriteCloser
+	io.ReaderAt
 	Name() string
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
