@@ -71,6 +71,7 @@ type Options struct {
 //	ac/<2 hex>/<64 hex>    records by key
 //	journal/               small blobs, and records, that have no file yet; see journal
 //	tmp/                   files not yet, or no longer, visible
+//	shelves/<64 hex>/      see Shelf
 //	locks/keys             a byte for each key whose work is running
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
 //	locks/store            see Disk.sharing

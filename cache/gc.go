@@ -33,8 +33,9 @@ type GCOptions struct {
 // GCReport counts what GC removed and what is left.
 type GCReport struct {
 	Blobs, Records int64 // removed
+	Shelves        int64 // removed
 	Bytes          int64 // removed, temporary files included
-	KeptBytes      int64 // of blobs and records that stay
+	KeptBytes      int64 // of blobs, records and shelves that stay
 	TempFiles      int64 // leftovers and unheld lock files removed
 	Unreadable     int64 // records, and whole shards, that the disk did not yield
 }
@@ -44,6 +45,9 @@ type GCReport struct {
 // so a record always goes before its blobs. GC runs beside other processes:
 // what they put or use meanwhile stays. What cannot be read or removed is left
 // where it is and keeps nothing else from going.
+//
+// A shelf goes, whatever the options say, when nobody uses it and nobody has used
+// it for two hours.
 //
 // Memory use is some 20 MiB, and about a hundredth of what the names of all
 // files take; the rest of what has to be remembered is in files without a name,
@@ -59,7 +63,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	defer c.reach.close()
 	defer c.weights.spill.close()
 	for _, step := range []func(context.Context) error{
-		c.settle, c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepJournals, c.sweepTemp, c.sweepLocks,
+		c.settle, c.sweepShelves, c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepJournals, c.sweepTemp, c.sweepLocks,
 	} {
 		if err := step(ctx); err != nil {
 			return c.report(), fmt.Errorf("collecting store %s: %w", d.dir, err)
@@ -76,11 +80,11 @@ type collector struct {
 	weights weights
 	cut     int64 // what was last used before it goes
 
-	blobs, records, bytes, kept, tempFiles, unreadable atomic.Int64
+	blobs, records, shelves, bytes, kept, tempFiles, unreadable atomic.Int64
 }
 
 func (c *collector) report() GCReport {
-	return GCReport{Blobs: c.blobs.Load(), Records: c.records.Load(), Bytes: c.bytes.Load(), KeptBytes: c.kept.Load(),
+	return GCReport{Blobs: c.blobs.Load(), Records: c.records.Load(), Shelves: c.shelves.Load(), Bytes: c.bytes.Load(), KeptBytes: c.kept.Load(),
 		TempFiles: c.tempFiles.Load(), Unreadable: c.unreadable.Load()}
 }
 
@@ -162,7 +166,7 @@ func (c *collector) decide(context.Context) error {
 		c.cut = c.options.Now.Add(-c.options.MaxAge).UnixNano()
 	}
 	if c.options.MaxBytes >= 0 {
-		cut, err := c.weights.cut(c.options.MaxBytes)
+		cut, err := c.weights.cut(max(c.options.MaxBytes-c.kept.Load(), 0)) // only shelves are counted yet
 		if err != nil {
 			return err
 		}

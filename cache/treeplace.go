@@ -28,6 +28,21 @@ func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
 	return nil
 }
 
+// PlaceTreeIn is PlaceTree into the directory called name of at, which may lie
+// where no path of this process leads. Its parents must be there, and none of
+// them be a symlink.
+func PlaceTreeIn(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
+	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
+	err := p.makeDirectory(at, name)
+	if err == nil {
+		err = p.below(at, name, root)
+	}
+	if err != nil {
+		return fmt.Errorf("placing tree %s in %s: %w", root, name, err)
+	}
+	return nil
+}
+
 type placer struct {
 	ctx   context.Context
 	store Store
@@ -79,21 +94,30 @@ func (p *placer) directory(g Digest, at *os.Root) error {
 }
 
 func (p *placer) subdirectory(n dirNode, at *os.Root) error {
-	fi, err := at.Lstat(n.name)
-	if err != nil || !fi.IsDir() {
-		if err := vacate(at, n.name); err != nil {
-			return err
-		}
-		if err := at.Mkdir(n.name, 0o755); err != nil {
-			return err
-		}
+	if err := p.makeDirectory(at, n.name); err != nil {
+		return err
 	}
-	sub, err := at.OpenRoot(n.name)
+	return p.below(at, n.name, n.digest)
+}
+
+// makeDirectory makes name a directory if it is none.
+func (p *placer) makeDirectory(at *os.Root, name string) error {
+	if fi, err := at.Lstat(name); err == nil && fi.IsDir() {
+		return nil
+	}
+	if err := vacate(at, name); err != nil {
+		return err
+	}
+	return at.Mkdir(name, 0o755)
+}
+
+func (p *placer) below(at *os.Root, name string, g Digest) error {
+	sub, err := at.OpenRoot(name)
 	if err != nil {
 		return err
 	}
 	defer sub.Close()
-	return p.directory(n.digest, sub)
+	return p.directory(g, sub)
 }
 
 func (p *placer) file(n fileNode, at *os.Root) error {

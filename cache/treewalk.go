@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 )
 
@@ -22,9 +23,9 @@ func readDirectory(ctx context.Context, s Store, g Digest) (*directory, error) {
 
 // WalkTree calls fn for everything in the tree but its root: names in bytewise
 // order, a directory before what is in it. Directories are entries of their
-// own, so that BuildTree of what fn saw is the same tree. An error of fn ends
-// the walk and is returned as it is; a Directory that is not in the store is a
-// *MissingError.
+// own, so that BuildTree of what fn saw is the same tree. fs.SkipDir of fn for a
+// directory leaves out what is in it; another error ends the walk and is returned
+// as it is. A Directory that is not in the store is a *MissingError.
 func WalkTree(ctx context.Context, s Store, root Digest, fn func(Entry) error) error {
 	return walkTree(ctx, s, root, "", fn)
 }
@@ -45,7 +46,11 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 		}
 		sub := d.dirs[i]
 		below := path.Join(at, sub.name)
-		if err := fn(Entry{Path: below, Dir: true}); err != nil {
+		err := fn(Entry{Path: below, Dir: true})
+		if err == fs.SkipDir {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		return walkTree(ctx, s, sub.digest, below, fn)
@@ -91,4 +96,37 @@ func treeComplete(ctx context.Context, s Store, g Digest, seen map[Digest]bool) 
 		}
 	}
 	return nil
+}
+
+// TreeWeight returns about how much room the tree takes when it is placed, in
+// bytes: its files, and a block for everything that has a name. What is in it
+// twice counts twice.
+func TreeWeight(ctx context.Context, s Store, root Digest) (int64, error) {
+	return treeWeight(ctx, s, root, map[Digest]int64{})
+}
+
+// blockSize is what file systems hand out at a time, in bytes.
+const blockSize = 4096
+
+func treeWeight(ctx context.Context, s Store, g Digest, known map[Digest]int64) (n int64, err error) {
+	if n, ok := known[g]; ok {
+		return n, nil
+	}
+	d, err := readDirectory(ctx, s, g)
+	if err != nil {
+		return 0, fmt.Errorf("weighing tree: %w", err)
+	}
+	n = blockSize * int64(len(d.files)+len(d.links)+len(d.dirs))
+	for _, f := range d.files {
+		n += f.digest.Size
+	}
+	for _, sub := range d.dirs {
+		below, err := treeWeight(ctx, s, sub.digest, known)
+		if err != nil {
+			return 0, err
+		}
+		n += below
+	}
+	known[g] = n
+	return n, nil
 }

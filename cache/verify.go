@@ -27,7 +27,7 @@ type VerifyReport struct {
 	Dangling       []string // sound records of which a blob is missing or corrupt
 }
 
-// Verify reads every blob and every record. With repair it drops what it
+// Verify reads every blob, every record and every shelf. With repair it drops what it
 // reports; nodes that needed it become stale. progress (nil: none) is told
 // the number of files done so far; Stats tells how many there are. Running
 // work is not disturbed. Memory use is that of a shard's names and of what is
@@ -49,6 +49,9 @@ func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64
 	}
 	if err == nil {
 		err = v.journaledRecords(ctx)
+	}
+	if err == nil {
+		err = v.shelves(ctx)
 	}
 	if err != nil {
 		return v.report, fmt.Errorf("verifying store %s: %w", d.dir, err)

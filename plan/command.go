@@ -70,6 +70,9 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 	return cc
 }
 
+// ownInput is what of a workspace is the solution's.
+const ownInput = "submission"
+
 // commandInputs are the trees of a workspace, in the order in which they win.
 func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []graph.Dep {
 	p := cell.Problem
@@ -80,7 +83,7 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 	for _, a := range answer.Checkpoint.Assets {
 		deps = append(deps, tree(c.materialize(p, a), "asset "+a.Name))
 	}
-	return append(deps, tree(c.submission(cell, answer), "submission"))
+	return append(deps, tree(c.submission(cell, answer), ownInput))
 }
 
 // workspace adds the node with a command problem's own files.
@@ -100,7 +103,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
-		Backend: d.Driver, Identity: d.bare,
+		Backend: d.Driver, Identity: d.bare, Own: ownInput,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)

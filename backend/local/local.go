@@ -20,12 +20,14 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -57,6 +59,10 @@ type Options struct {
 	// sessions; Backend.Close removes them. Making and removing directories
 	// takes longer than a short command does.
 	Spares int
+	// ShareFrom is the weight, in bytes, from which trees that many sessions have
+	// are mounted where that is possible; 0 is workspace.DefaultShareFrom, and
+	// less than 0 copies all of them.
+	ShareFrom int64
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
 	// Network is what commands with ports get; empty is a private one where
@@ -74,6 +80,7 @@ type Backend struct {
 	network func() backend.Network
 	scratch scratch
 	spares  spares
+	sharing *workspace.Sharing // nil copies
 
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
@@ -86,7 +93,13 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
+	if o.ShareFrom == 0 {
+		o.ShareFrom = workspace.DefaultShareFrom
+	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
+	if o.ShareFrom > 0 {
+		b.sharing = workspace.NewSharing(store, b.scratch.find, o.ShareFrom)
+	}
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
 		case o.Network != "":
@@ -101,6 +114,15 @@ func New(store cache.Store, o Options) *Backend {
 
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
+
+// Sharing returns why large trees that many sessions have are copied into each, or
+// nil when they are mounted.
+func (b *Backend) Sharing() error {
+	if b.sharing == nil {
+		return errors.New("sharing trees: it is turned off")
+	}
+	return b.sharing.Possible()
+}
 
 // Prepare implements backend.Backend: sessions share the machine's files, and
 // so there is no ground.

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
 
 // PrivateNetwork makes a private network, tries it and lets go of it. The
@@ -30,39 +31,29 @@ func PrivateNetwork() error {
 	return err
 }
 
-// onPrivateNetwork calls fn on a thread with a network namespace of its own,
-// in which the loopback is up. What fn starts as a process inherits it; it ends
-// with the last of them. The error is about the network; fn was not called
-// then.
+// onPrivateNetwork calls fn on a thread with a private network. The error is about
+// the network; fn was not called then.
 func onPrivateNetwork(fn func()) error {
-	return onOwnThread(func() error {
-		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))
-		}
-		if err := loopbackUp(); err != nil {
-			return fmt.Errorf("making a private network: bringing up the loopback: %w", err)
+	return ownthread.Do(func() error {
+		if err := enterPrivateNetwork(); err != nil {
+			return err
 		}
 		fn()
 		return nil
 	})
 }
 
-// onOwnThread calls fn on a thread that nothing else runs on, before or after:
-// a goroutine that ends without unlocking its thread takes it along.
-func onOwnThread(fn func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() != unix.Getpid() {
-			done <- fn()
-			return
-		}
-		// The main thread never ends, and /proc shows its namespaces as the
-		// process's. While it is held here, fn gets another one.
-		done <- onOwnThread(fn)
-		runtime.UnlockOSThread()
-	}()
-	return <-done
+// enterPrivateNetwork gives the thread, which must be one of its own, a network
+// namespace in which the loopback is up. What it starts as processes inherits it;
+// it ends with the last of them.
+func enterPrivateNetwork() error {
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))
+	}
+	if err := loopbackUp(); err != nil {
+		return fmt.Errorf("making a private network: bringing up the loopback: %w", err)
+	}
+	return nil
 }
 
 // loopbackUp brings up the loopback of the thread's network namespace, with

@@ -9,8 +9,8 @@ import (
 )
 
 // PrivateNetwork returns why there are no private networks here.
-func PrivateNetwork() error { return onPrivateNetwork(nil) }
+func PrivateNetwork() error { return enterPrivateNetwork() }
 
-func onPrivateNetwork(func()) error {
+func enterPrivateNetwork() error {
 	return fmt.Errorf("making a private network: %w on %s", errors.ErrUnsupported, runtime.GOOS)
 }

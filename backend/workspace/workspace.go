@@ -52,6 +52,8 @@ type Workspace struct {
 	owner *Owner
 	root  *os.Root    // base; nil after Close
 	first *conditions // nil unless examined
+
+	shared shared
 }
 
 // Scratch makes the directory below which workspaces are made, by default the
@@ -112,10 +114,18 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
 	}
-	for _, in := range inputs {
-		if err := w.place(ctx, in); err != nil {
-			return fmt.Errorf("placing input %q: %w", in.Path, err)
+	for len(inputs) > 0 {
+		n, err := w.placeShared(ctx, inputs)
+		if err != nil {
+			return err
 		}
+		if inputs = inputs[n:]; n > 0 {
+			continue
+		}
+		if err := w.place(ctx, inputs[0]); err != nil {
+			return fmt.Errorf("placing input %q: %w", inputs[0].Path, err)
+		}
+		inputs = inputs[1:]
 	}
 	return nil
 }
@@ -185,5 +195,5 @@ func (w *Workspace) Close() error {
 	if w.first != nil {
 		w.first.close()
 	}
-	return root.Close()
+	return errors.Join(root.Close(), w.shared.close())
 }

@@ -97,12 +97,12 @@ func assetChild(args []string) (err error) {
 	group.SetLimit(*jobs)
 	for range cells {
 		group.Go(func() (err error) {
-			session, err := b.Open(ctx, backend.Spec{Inputs: []backend.Input{{Path: ".", Tree: tree.Root}}})
+			session, err := b.Open(ctx, backend.Spec{Inputs: []backend.Input{{Path: ".", Tree: tree.Root, Shared: true}}})
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, session.Close(ctx)) }()
-			exit, err := session.Exec(ctx, backend.Command{Argv: []string{"sh", "-c", "test -s asset/0 && echo more >>asset/1"}})
+			exit, err := session.Exec(ctx, backend.Command{Argv: []string{"sh", "-c", "test -s asset/0 && echo more >asset/own"}})
 			if err == nil && exit.Code != 0 {
 				err = fmt.Errorf("the command ended with %d", exit.Code)
 			}

@@ -22,6 +22,7 @@ import (
 // it left the file; OutputSetup and OutputLog when there were such.
 type Run struct {
 	Inputs       []string // dependencies whose trees make the workspace; later ones win
+	Own          string   // that of Inputs which no other solution has
 	Directory    string   // of the workspace, where everything runs
 	Setup        []Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
@@ -232,7 +233,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Se
 		if !ok {
 			return nil, fmt.Errorf("dependency %q has no tree", name)
 		}
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree})
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree, Shared: name != r.Own})
 	}
 	session, err := r.Backend.Open(ctx, spec)
 	if err != nil {
