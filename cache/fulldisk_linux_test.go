@@ -160,3 +160,32 @@ func TestReadOnlyMount(t *testing.T) {
 		t.Errorf("ReadBlob = %q, %v", b, err)
 	}
 }
+
+// A shelf for which there is no room is an error that says so, and leaves none of
+// its parts.
+func TestFullDiskShelf(t *testing.T) {
+	dir, _ := mountSmall(t)
+	full, err := OpenDisk(filepath.Join(dir, "store"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := openDisk(t)
+	content := putBytes(t, other, bytes.Repeat([]byte("x"), 300<<10))
+	tree, err := BuildTree([]Entry{{Path: "large", Digest: content}})
+	if err == nil {
+		err = tree.Store(t.Context(), other)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = (&Layered{Upper: full, Lower: other}).Shelf(t.Context(), tree.Root, "work")
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v, want ENOSPC", err)
+	}
+	if left := listing(t, full.ShelvesDir()); len(left) > 0 {
+		t.Errorf("left are %d files", len(left))
+	}
+	if err := full.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -26,7 +26,7 @@ const smallAsset = "a hundredth"
 const cells = 100
 
 // compareAsset measures sessions that have one asset in common, each of which
-// may write to it.
+// may write to it, and does beside its files.
 func compareAsset(o options) (*figures, error) {
 	if o.mib == 0 {
 		o.mib = 500
@@ -61,7 +61,7 @@ func compareAsset(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// assetChild runs a command that writes to the asset in each of many sessions.
+// assetChild runs a command that writes beside the files of the asset in each of many sessions.
 func assetChild(args []string) (err error) {
 	flags := flag.NewFlagSet("engine-asset", flag.ExitOnError)
 	dir := flags.String("store", "", "")
