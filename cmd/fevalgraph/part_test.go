@@ -92,6 +92,8 @@ func (c *checkout) takenOver() int {
 // last run did.
 func (c *checkout) sameInFull(what, shown string) {
 	c.t.Helper()
+	c.sameWithoutMemory(what, "", "status")
+	c.sameWithoutMemory(what, "", "plan")
 	part, results, again := c.lastRun(), c.results(), c.mayFail("results")
 	c.mayFail("run", "-v", "-q")
 	whole := c.lastRun()
@@ -236,7 +238,7 @@ func TestRunOfAPartAfterDamage(t *testing.T) {
 				c.sameWithoutMemory(name, "", args...)
 			}
 			shown := c.mayFail("run")
-			if got := c.takenOver() > 0; got != (name == "nothing" || name == "index of files") {
+			if got := c.takenOver() > 0; got != (name == "nothing" || name == "index of files" || name == "status") {
 				t.Errorf("the run was one of a part: %v", got)
 			}
 			c.sameInFull(name, shown)

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // The files beside unchangedFile with what only a run of a part needs.
@@ -26,10 +27,11 @@ const (
 // conclusions are what the cells of a remembered run came to. Cells are numbered as
 // in plan.Plan.Cells.
 type conclusions struct {
-	Outputs [][]cache.Output // of the node of each cell
-	Sizes   []int32          // of the cells in the run's results, in the order that they have there
-	Table   *report.Table    // without its text, with which what the run showed begins
-	Drawn   int              // bytes of that text
+	Outputs [][]cache.Output    // of the node of each cell
+	Sizes   []int32             // of the cells in the run's results, in the order that they have there
+	Table   *report.Table       // without its text, with which what the run showed begins
+	Drawn   int                 // bytes of that text
+	Status  *view.StatusDrawing // without its text; nil when there is none
 }
 
 // conclude collects the conclusions of a run.

@@ -17,9 +17,10 @@ import (
 type outcome struct {
 	results *report.Results // of everything; nil until somebody needs them
 	run     string
-	encoded *report.Encoded // of everything; nil until somebody needs them
-	table   *report.Table   // of everything; nil until it is drawn
-	tally   *report.Tally   // of everything; nil until somebody needs it
+	encoded *report.Encoded     // of everything; nil until somebody needs them
+	table   *report.Table       // of everything; nil until it is drawn
+	tally   *report.Tally       // of everything; nil until somebody needs it
+	changes []report.CellChange // of a run of a part
 }
 
 // outcome is what the run came to, of which results are what it decided about.
@@ -116,7 +117,7 @@ func (w *part) outcome(results *report.Results) (*outcome, error) {
 		all.Cells[was.Cell] = encoded.Cells[i]
 		changes = append(changes, report.CellChange{Cell: was.Cell, Was: was.New, New: &results.Cells[i]})
 	}
-	o := &outcome{run: results.Run, encoded: all}
+	o := &outcome{run: results.Run, encoded: all, changes: changes}
 	table, drawn := w.known.Table.Amended(changes)
 	if o.tally = &table.Tally; drawn {
 		o.table = table
@@ -136,6 +137,7 @@ func (w *part) cellsWere(content []byte) (err error) {
 		if err != nil {
 			return fmt.Errorf("what a cell came to: %w", err)
 		}
+		w.order = append(w.order, cell)
 		w.were = append(w.were, report.CellChange{Cell: place, New: was})
 	}
 	return nil

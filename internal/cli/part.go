@@ -32,6 +32,7 @@ type part struct {
 	// that only read.
 	encoded *report.Encoded
 	were    []report.CellChange // the cells as New
+	order   []int               // their numbers
 
 	// What nodes beside those of the part save; see event.RunEnd.
 	savedBytes   int64
@@ -163,6 +164,14 @@ func (p *project) rememberPart(rep *graph.Report, out *outcome, end event.RunEnd
 	known, err := out.conclude(p.part.known.amended(p.plan.CellOutputs(rep), p.part.cells), u.Color)
 	if err != nil {
 		return nil //nolint:nilerr // a bug, and no reason to fail
+	}
+	if u.Status != nil {
+		if known.Status, err = p.part.amendedStatus(p.state, out); err == nil {
+			u.Status, err = writeStatus(p.state, known.Status)
+		}
+		if err != nil {
+			u.Status = nil // it is decided each time
+		}
 	}
 	if u.Conclusions, err = known.write(p.state); err != nil {
 		return nil //nolint:nilerr // the older memory does without them

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -67,6 +69,32 @@ func (p *project) estimated(rep *graph.Report) bool {
 		}
 	}
 	return true
+}
+
+// recallStatus is status of everything, shown as text, as long as nothing changed
+// and the latest run came to what the remembered one did.
+func (a *app) recallStatus(ctx context.Context) (done bool, err error) {
+	p, m := a.recall(time.Now(), reading)
+	if m == nil || m.Status == nil || m.Color != a.color() {
+		return false, nil
+	}
+	defer p.close()
+	var status string
+	files, ok := p.changed(ctx, m, func() error {
+		latest, err := event.FindRun(p.state, "latest")
+		if err != nil {
+			return err
+		}
+		return latest.CameTo(m.Run)
+	}, func() (err error) {
+		status, err = readSummed(filepath.Join(p.state, statusFile), m.Status)
+		return err
+	})
+	if !ok || len(files) > 0 {
+		return false, nil
+	}
+	_, err = io.WriteString(a.io.Out, status)
+	return true, err
 }
 
 // recallExplanation is explain about a node with the given address. It needs only

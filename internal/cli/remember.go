@@ -91,6 +91,14 @@ func (p *project) rememberCells(u *unchanged, rep *graph.Report, out *outcome) e
 	if err != nil {
 		return err
 	}
+	if sources.Rows, ok = p.statusRows(results, sources.Places); ok {
+		if known.Status, err = out.status(sources.Places, u.Color); err != nil {
+			return err
+		}
+		if u.Status, err = writeStatus(p.state, known.Status); err != nil {
+			return err
+		}
+	}
 	if u.Sources, err = sources.write(p.state); err != nil {
 		return err
 	}

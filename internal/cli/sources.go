@@ -18,6 +18,7 @@ type sources struct {
 	Of     []int32   // by file, the place in Sets of the cells that depend on it
 	Sets   [][]int32 // of cells, each ascending
 	Places []int32   // of the cells in results
+	Rows   []int32   // of the cells in the status, the first of each; nil when there is none
 }
 
 // affected are the cells that depend on any of some files; false when one of them
@@ -40,7 +41,7 @@ func (s *sources) affected(files []string) (map[int]bool, bool) {
 func (s *sources) sound() bool {
 	outside := func(n, of int) bool { return n < 0 || n >= of }
 	places := slices.Sorted(slices.Values(s.Places))
-	return len(s.Of) == len(s.Files) && slices.IsSorted(s.Files) &&
+	return len(s.Of) == len(s.Files) && (s.Rows == nil || len(s.Rows) == len(s.Places)) && slices.IsSorted(s.Files) &&
 		!slices.ContainsFunc(s.Of, func(n int32) bool { return outside(int(n), len(s.Sets)) }) &&
 		!slices.ContainsFunc(s.Sets, func(set []int32) bool {
 			return slices.ContainsFunc(set, func(n int32) bool { return outside(int(n), len(s.Places)) })

@@ -28,6 +28,11 @@ whether a run would judge it anew.`,
 }
 
 func (a *app) runStatus(ctx context.Context, s selection) error {
+	if len(s.args) == 0 && s.pairs == "" && !a.flags.json {
+		if done, err := a.recallStatus(ctx); done {
+			return err
+		}
+	}
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err
@@ -83,6 +88,12 @@ func (p *project) statusRow(cell *plan.Cell, checkpoint string, past map[string]
 	if !ok {
 		return row
 	}
+	judgedRow(&row, &c)
+	return row
+}
+
+// judgedRow fills in what a checkpoint came to.
+func judgedRow(row *view.StatusRow, c *report.Checkpoint) {
 	row.Verdict = "failed"
 	if c.Passed {
 		row.Verdict = "passed"
@@ -98,7 +109,6 @@ func (p *project) statusRow(cell *plan.Cell, checkpoint string, past map[string]
 	}
 	row.Core = fmt.Sprintf("%d/%d", c.Groups[report.Core].Passed, c.Groups[report.Core].Total)
 	row.Total = fmt.Sprintf("%d/%d", passed, total)
-	return row
 }
 
 func (p *project) pastCheckpoints() map[string]report.Checkpoint {

@@ -54,6 +54,7 @@ type unchanged struct {
 	Parts         int    `json:"parts"`
 	Sources       []byte `json:"sources,omitempty"`
 	Conclusions   []byte `json:"conclusions,omitempty"`
+	Status        []byte `json:"status,omitempty"`
 	Configuration []byte `json:"configuration,omitempty"`
 }
 
