@@ -10,8 +10,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gofrs/flock"
-
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
@@ -33,7 +31,7 @@ type BuildLog struct {
 	framer   framer
 
 	mu      sync.Mutex
-	lock    *flock.Flock // on path+".lock": the log itself is replaced by compaction
+	lock    exclusive // on path+".lock": the log itself is replaced by compaction
 	f       files.File
 	entries map[string]string      // address -> encoded entry; both share the loaded file's memory
 	wanted  func(addr string) bool // which entries are loaded; nil is all
@@ -76,7 +74,7 @@ func openBuildLog(s files.System, path string, wanted func(addr string) bool) (*
 	if err := s.MkdirAll(filepath.Dir(abs)); err != nil {
 		return nil, err
 	}
-	l := &BuildLog{files: s, path: abs, framer: newFramer(), lock: flock.New(abs + ".lock"), wanted: wanted}
+	l := &BuildLog{files: s, path: abs, framer: newFramer(), wanted: wanted}
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
 			return err
@@ -214,12 +212,7 @@ func (l *BuildLog) Append(e LogEntry) error {
 }
 
 // locked runs fn while no other process appends or compacts.
-func (l *BuildLog) locked(fn func() error) error {
-	if err := l.lock.Lock(); err != nil {
-		return err
-	}
-	return errors.Join(fn(), l.lock.Unlock())
-}
+func (l *BuildLog) locked(fn func() error) error { return l.lock.hold(l.path+".lock", fn) }
 
 // follow goes over to the file at path if that is no longer the open one
 // because another process compacted, or somebody removed it.
@@ -331,7 +324,7 @@ func (l *BuildLog) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	err := errors.Join(l.f.Close(), l.lock.Close())
+	err := errors.Join(l.f.Close(), l.lock.close())
 	l.f = nil
 	return err
 }

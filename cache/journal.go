@@ -61,7 +61,7 @@ type journal struct {
 	most       int // 0: nothing is put here
 
 	mu      sync.Mutex
-	lock    *os.File // of locksDir; nil until the first append
+	lock    exclusive
 	loaded  bool
 	current *current  // nil when there is none
 	sealed  []*sealed // the latest first
@@ -282,7 +282,5 @@ func (j *journal) closeAll() error {
 func (j *journal) close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	lock := j.lock
-	j.lock = nil
-	return errors.Join(j.closeFiles(), closeFile(lock))
+	return errors.Join(j.closeFiles(), j.lock.close())
 }

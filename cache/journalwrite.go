@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // put appends a frame. When it returns nil, what it holds is there for all
@@ -51,25 +49,8 @@ func (j *journal) appendFrame(f frame) (sealed bool, err error) {
 }
 
 // locked runs fn, which changes the current journal, while no other process does.
-func (j *journal) locked(fn func() error) (err error) {
-	for {
-		if j.lock, err = stillNamed(j.lock, j.disk.path(locksDir, journalLock)); err != nil {
-			return err
-		}
-		if err := setFlock(j.lock, unix.LOCK_EX); err != nil {
-			return err
-		}
-		if !unnamed(j.lock) { // or else somebody removed it while we waited
-			break
-		}
-	}
-	defer func() {
-		if setFlock(j.lock, unix.LOCK_UN) != nil {
-			j.lock.Close() // that unlocks it, too
-			j.lock = nil
-		}
-	}()
-	return fn()
+func (j *journal) locked(fn func() error) error {
+	return j.lock.hold(j.disk.path(locksDir, journalLock), fn)
 }
 
 // ready makes the current journal one that can be appended to: all of it was read.

@@ -67,6 +67,42 @@ func (s *shared) close() error {
 	return closeFile(file)
 }
 
+// exclusive is a kernel lock that one holds for moments, again and again: its file
+// stays open. It is not safe for concurrent use.
+type exclusive struct{ file *os.File }
+
+// hold calls fn while nobody else holds the lock on the file at path.
+func (e *exclusive) hold(path string, fn func() error) (err error) {
+	for {
+		if e.file == nil {
+			if e.file, err = stillNamed(nil, path); err != nil {
+				return err
+			}
+		}
+		if err := setFlock(e.file, unix.LOCK_EX); err != nil {
+			return err
+		}
+		if !unnamed(e.file) {
+			break
+		}
+		e.file.Close() // somebody removed it
+		e.file = nil
+	}
+	defer func() {
+		if setFlock(e.file, unix.LOCK_UN) != nil {
+			e.file.Close() // that unlocks it, too
+			e.file = nil
+		}
+	}()
+	return fn()
+}
+
+func (e *exclusive) close() error {
+	file := e.file
+	e.file = nil
+	return closeFile(file)
+}
+
 // closeFile closes file if there is one.
 func closeFile(file *os.File) error {
 	if file == nil {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // errNotFound is why a program cannot be started.
@@ -34,10 +34,9 @@ func lookPath(name, path, dir string) (string, error) {
 		if !filepath.IsAbs(d) {
 			continue
 		}
-		full := filepath.Join(d, name)
-		err := executable(full)
+		err := executable(d + "/" + name)
 		if err == nil {
-			return full, nil
+			return filepath.Join(d, name), nil
 		}
 		if !errors.Is(err, errNotFound) {
 			found = err
@@ -46,16 +45,22 @@ func lookPath(name, path, dir string) (string, error) {
 	return "", found
 }
 
+// executable asks the system itself: programs are looked for in many directories
+// that do not have them, for each command anew.
 func executable(path string) error {
-	info, err := os.Stat(path)
+	var state unix.Stat_t
+	err := unix.Stat(path, &state)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Stat(path, &state)
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		return errNotFound
 	case err != nil:
-		return err
-	case info.IsDir():
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	case state.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return fmt.Errorf("%w: %s is a directory", errNotFound, path)
-	case info.Mode().Perm()&0o111 == 0:
+	case state.Mode&0o111 == 0:
 		return fmt.Errorf("%s is not executable", path)
 	}
 	return nil

@@ -67,7 +67,7 @@ func killMarked(m mark, then since) (int, error) {
 			return killListed(m, then.pid, math.MaxInt)
 		}
 		for pid := first; pid <= last; pid++ {
-			if exists(pid) && kill(pid, m) {
+			if _, main := mains.Load(pid); !main && exists(pid) && kill(pid, m) {
 				n++
 			}
 		}

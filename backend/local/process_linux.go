@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,6 +44,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		}
 	}
 	pid := started.Process.Pid
+	mains.Store(pid, nil)
 	if attr.Ptrace {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
 	}
@@ -50,6 +52,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	if attr.Ptrace {
 		if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) {
 			_ = started.Process.Kill()
+			mains.Delete(pid)
 			_ = started.Wait()
 			return nil, os.NewSyscallError("ptrace", err)
 		}
@@ -83,8 +86,13 @@ func (p *process) signalGroup(sig unix.Signal) {
 // To be called once, after ended.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
+	mains.Delete(p.cmd.Process.Pid) // from then on the number may be a stranger's
 	return p.cmd.Wait()
 }
+
+// mains are the numbers of main processes that were not reaped yet. Whoever looks
+// for what another session left need not look at these.
+var mains sync.Map
 
 // vmstatFile takes the kernel hundreds of microseconds to make up.
 var vmstatFile = procFile{name: "/proc/vmstat"}

@@ -48,21 +48,25 @@ type count struct {
 
 // before returns what was the answer at some time before now, but not long ago.
 func (c *count) before() uint64 {
+	return c.within(countAge)
+}
+
+// now returns what is the answer.
+func (c *count) now() uint64 { return c.within(0) }
+
+// within returns what was the answer at some time, no longer ago than age.
+func (c *count) within(age time.Duration) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); c.when.IsZero() || now.Sub(c.when) > countAge {
+	if now := time.Now(); c.when.IsZero() || now.Sub(c.when) >= age {
 		c.last, c.when = c.ask(), now
 	}
 	return c.last
 }
 
-// now returns what is the answer.
-func (c *count) now() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last, c.when = c.ask(), time.Now()
-	return c.last
-}
+// forksAge is how old a count of forks may be that tells whether numbers have gone
+// round: no machine hands out thousands of them in that time.
+const forksAge = 10 * time.Millisecond
 
 // forks are those of the machine. One count serves all commands that are begun
 // within a second: then more seem to have been begun since, and all processes
@@ -76,7 +80,7 @@ func (s since) span() (first, last int, ok bool) {
 		return 0, 0, false
 	}
 	last = lastNumber()
-	begun, most := forks.now(), mostNumbers() // asked after last: not fewer than there were then
+	begun, most := forks.within(forksAge), mostNumbers()
 	if most == 0 || last < s.pid || begun < s.forks || begun-s.forks >= uint64(most)/2 {
 		return 0, 0, false
 	}

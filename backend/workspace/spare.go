@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // Examine makes Untouched able to tell. It is for a workspace that was just made
@@ -12,7 +13,7 @@ func (w *Workspace) Examine() error {
 	if err != nil {
 		return fmt.Errorf("examining workspace %s: %w", w.base, err)
 	}
-	w.first = first
+	w.first, w.begun = first, time.Now()
 	return nil
 }
 
@@ -21,7 +22,7 @@ func (w *Workspace) Examine() error {
 // no process of the session is left, and is false unless the workspace was
 // examined.
 func (w *Workspace) Untouched() bool {
-	return w.root != nil && w.first != nil && w.shared.mount == nil && w.first.same()
+	return w.root != nil && w.first != nil && w.shared.mount == nil && w.first.same(w.begun)
 }
 
 // Move moves an untouched workspace to base, where nothing may be, on the same
@@ -33,6 +34,6 @@ func (w *Workspace) Move(base string) error {
 	if err := rename(w.base, base); err != nil {
 		return fmt.Errorf("moving workspace: %w", err)
 	}
-	w.base = base
+	w.base, w.begun = base, time.Now()
 	return nil
 }

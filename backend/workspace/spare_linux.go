@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,9 +50,21 @@ func examine(root *os.Root) (*conditions, error) {
 	return c, nil
 }
 
-// same reports whether the directories are as they were made, and empty.
-func (c *conditions) same() bool {
+// tick is longer than the clock of any file system stands still, or is behind ours.
+const tick = 3 * time.Second
+
+// same reports whether the directories are as they were made, and empty, when they
+// were so at since. What was last changed long before that and has not been since
+// needs no closer look.
+func (c *conditions) same(since time.Time) bool {
 	for i, dir := range c.dirs {
+		if first := c.first[i]; i > 0 && time.Unix(first.changed.Unix()).Add(tick).Before(since) {
+			var state unix.Stat_t
+			if unix.Fstat(int(dir.Fd()), &state) != nil || state.Ctim != first.changed {
+				return false
+			}
+			continue
+		}
 		if now, err := conditionOf(int(dir.Fd()), i == 0); err != nil || now != c.first[i] {
 			return false
 		}
@@ -66,7 +79,7 @@ func (c *conditions) close() {
 }
 
 // conditionOf looks at everything, and does not rely on the time of the last
-// change alone: clocks of file systems tick so seldom that a program can change
+// change: clocks of file systems tick so seldom that a program can change
 // something within the tick in which a directory was made. Moving a workspace
 // is a change of its base.
 func conditionOf(fd int, moves bool) (c condition, err error) {

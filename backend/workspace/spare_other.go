@@ -5,6 +5,7 @@ package workspace
 import (
 	"errors"
 	"os"
+	"time"
 )
 
 // conditions are known on Linux only; elsewhere no workspace is used again.
@@ -12,7 +13,7 @@ type conditions struct{}
 
 func examine(*os.Root) (*conditions, error) { return &conditions{}, nil }
 
-func (*conditions) same() bool { return false }
+func (*conditions) same(time.Time) bool { return false }
 
 func (*conditions) close() {}
 

@@ -23,6 +23,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -52,6 +53,7 @@ type Workspace struct {
 	owner *Owner
 	root  *os.Root    // base; nil after Close
 	first *conditions // nil unless examined
+	begun time.Time   // when they were last known to be so
 
 	shared shared
 }
