@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,6 +21,8 @@ const (
 	copyBuffer = 32 << 10
 )
 
+var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
 // output copies a command's pipe to the caller's writer, independently of the
 // command's end.
 type output struct {
@@ -32,7 +35,7 @@ type output struct {
 // newOutput returns the copier and the end of the pipe for the command. The
 // caller closes that end once the command has it.
 func newOutput(w io.Writer) (*output, *os.File, error) {
-	r, command, err := os.Pipe()
+	r, command, err := pipe()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,14 +60,15 @@ func (o *output) finish() error {
 // reading, so that the command is neither blocked nor sent a SIGPIPE by a
 // full disk of ours.
 func (o *output) copy() error {
-	buffer := make([]byte, copyBuffer)
+	buffer := copyBuffers.Get().(*[copyBuffer]byte)
+	defer copyBuffers.Put(buffer)
 	var failed error
 	for drained := 0; drained < drainLimit; {
 		ended := o.ended.Load()
 		if ended {
 			_ = o.pipe.SetReadDeadline(time.Now().Add(drainWait))
 		}
-		n, err := o.pipe.Read(buffer)
+		n, err := o.pipe.Read(buffer[:])
 		if n > 0 && failed == nil {
 			_, failed = o.w.Write(buffer[:n])
 		}
