@@ -111,12 +111,30 @@ func logName(addr string) string {
 	return hex.EncodeToString(sum[:12]) + logSuffix
 }
 
-// SaveResults writes the run's results file.
-func (r *Recorder) SaveResults(content []byte) error {
-	if err := renameio.WriteFile(filepath.Join(r.dir, ResultsFile), content, 0o644); err != nil {
+// SaveResults writes the run's results file, of which the parts are given in order.
+// It appears whole, but does not wait for the disk: its checksum tells whether it
+// is what was written.
+func (r *Recorder) SaveResults(parts ...[]byte) error {
+	sum := sha256.New()
+	whole := filepath.Join(r.dir, ResultsFile)
+	file, err := os.OpenFile(whole+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
 		return fmt.Errorf("writing the results: %w", err)
 	}
-	r.sums[ResultsFile] = sha256.Sum256(content)
+	const buffer = 64 << 10
+	w := bufio.NewWriterSize(io.MultiWriter(sum, file), buffer)
+	for _, part := range parts {
+		w.Write(part) // a first error is kept
+	}
+	err = errors.Join(w.Flush(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), whole)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	r.sums[ResultsFile] = [sha256.Size]byte(sum.Sum(nil))
 	return nil
 }
 
@@ -409,22 +427,21 @@ func (r *Run) Results() ([]byte, error) {
 	return r.read(ResultsFile)
 }
 
-// CameTo returns nil if the run has the very results of another one, by their
-// checksums, and they are as they were written.
-func (r *Run) CameTo(other string) error {
+// SameResults are the results of the run. It is an error when those of another run
+// are others by their checksums, and when they are not as they were written.
+func (r *Run) SameResults(other string) ([]byte, error) {
 	theirs, err := openRun(filepath.Dir(filepath.Dir(r.dir)), other).sums()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own, err := r.sums()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if sum, ok := theirs[ResultsFile]; !ok || own[ResultsFile] != sum {
-		return fmt.Errorf("run %s came to something else than run %s", r.ID, other)
+		return nil, fmt.Errorf("run %s came to something else than run %s", r.ID, other)
 	}
-	_, err = r.Results()
-	return err
+	return r.Results()
 }
 
 // Decode reads one line of the stream; nil when it is none that this version

@@ -46,25 +46,23 @@ func (e *Encoded) head() ([]byte, error) {
 
 const encodedTail = "]}\n"
 
-// JSON is what Write writes as json.
-func (e *Encoded) JSON() ([]byte, error) {
+// Parts are what Write writes as json, which is all of them one after the other.
+func (e *Encoded) Parts() ([][]byte, error) {
 	head, err := e.head()
 	if err != nil {
 		return nil, fmt.Errorf("encoding results: %w", err)
 	}
-	size := len(head) + len(encodedTail)
-	for _, cell := range e.Cells {
-		size += len(cell) + 1
-	}
-	b := append(make([]byte, 0, size), head...)
+	parts := append(make([][]byte, 0, 2*len(e.Cells)+2), head)
 	for i, cell := range e.Cells {
 		if i > 0 {
-			b = append(b, ',')
+			parts = append(parts, comma)
 		}
-		b = append(b, cell...)
+		parts = append(parts, cell)
 	}
-	return append(b, encodedTail...), nil
+	return append(parts, []byte(encodedTail)), nil
 }
+
+var comma = []byte(",")
 
 // Sizes are those of the cells in bytes.
 func (e *Encoded) Sizes() []int32 {
@@ -77,8 +75,8 @@ func (e *Encoded) Sizes() []int32 {
 
 var errNotEncoded = errors.New("reading results: cells of other sizes were written")
 
-// SplitEncoded finds the cells in what JSON returned for results of a run, by
-// their sizes. It copies nothing.
+// SplitEncoded finds the cells in what Parts were for results of a run, by their
+// sizes. It copies nothing.
 func SplitEncoded(content []byte, run string, sizes []int32) (*Encoded, error) {
 	e := &Encoded{Run: run, Cells: make([][]byte, len(sizes))}
 	head, err := e.head()
@@ -88,7 +86,7 @@ func SplitEncoded(content []byte, run string, sizes []int32) (*Encoded, error) {
 	rest, ok := bytes.CutPrefix(content, head)
 	for i, size := range sizes {
 		if i > 0 && ok {
-			rest, ok = bytes.CutPrefix(rest, []byte(","))
+			rest, ok = bytes.CutPrefix(rest, comma)
 		}
 		if !ok || size < 2 || int(size) > len(rest) || rest[0] != '{' || rest[size-1] != '}' {
 			return nil, errNotEncoded

@@ -57,7 +57,7 @@ func (c *checkout) sameWithoutMemory(what, env string, args ...string) said {
 
 // askedOf are commands that read, with flags; all that are worth it in make test.
 func askedOf(addrs []string, flags ...string) [][]string {
-	asked := [][]string{{"plan"}, {"status"}, {"explain", addrs[0]}}
+	asked := [][]string{{"plan"}, {"status"}, {"status", "--json"}, {"explain", addrs[0]}}
 	if os.Getenv(realVariable) == "" {
 		addrs = addrs[1:min(len(addrs), 3)]
 	} else {

@@ -70,11 +70,11 @@ func (o *outcome) save(recorder *event.Recorder) (err error) {
 			return err
 		}
 	}
-	content, err := o.encoded.JSON()
+	parts, err := o.encoded.Parts()
 	if err != nil {
 		return err
 	}
-	return recorder.SaveResults(content)
+	return recorder.SaveResults(parts...)
 }
 
 // draw writes everything as a table that later runs may amend.

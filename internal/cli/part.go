@@ -49,25 +49,40 @@ const maxParts = 200
 
 // partOf prepares a run of a part; nil when it has to be one in full.
 func (p *project) partOf(m *memory, files []string) *part {
-	if m.Conclusions == nil || m.Parts >= maxParts {
+	if m.Parts >= maxParts {
 		return nil
+	}
+	whole, ok := p.knownPart(m)
+	if !ok {
+		return nil
+	}
+	cells, ok := whole.sources.affected(files)
+	if !ok || len(cells) == 0 || len(cells) > len(whole.sources.Places)/2 {
+		return nil
+	}
+	whole.files, whole.cells = files, cells
+	whole.graph = &plan.Part{
+		Wanted:  func(cell int) bool { return cells[cell] },
+		Outputs: func(cell int) []cache.Output { return whole.known.Outputs[cell] },
+	}
+	return whole
+}
+
+// knownPart is a part of which no cell is decided about; ok is false when what
+// the cells came to is not known.
+func (p *project) knownPart(m *memory) (whole *part, ok bool) {
+	if m.Conclusions == nil {
+		return nil, false
 	}
 	sources, err := readSources(p.state, m.Sources)
 	if err != nil {
-		return nil
-	}
-	cells, ok := sources.affected(files)
-	if !ok || len(cells) == 0 || len(cells) > len(sources.Places)/2 {
-		return nil
+		return nil, false
 	}
 	known, err := readConclusions(p.state, m.Conclusions, m.Shown)
 	if err != nil || len(known.Outputs) != len(sources.Places) {
-		return nil
+		return nil, false
 	}
-	return &part{of: m.unchanged, snapshot: m.snapshot, files: files, sources: sources, known: known, cells: cells, graph: &plan.Part{
-		Wanted:  func(cell int) bool { return cells[cell] },
-		Outputs: func(cell int) []cache.Output { return known.Outputs[cell] },
-	}}
+	return &part{of: m.unchanged, snapshot: m.snapshot, sources: sources, known: known}, true
 }
 
 // divisible reports whether what happens in some cells is no business of the

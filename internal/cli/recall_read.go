@@ -71,30 +71,80 @@ func (p *project) estimated(rep *graph.Report) bool {
 	return true
 }
 
-// recallStatus is status of everything, shown as text, as long as nothing changed
-// and the latest run came to what the remembered one did.
+// recallStatus is status of everything, if the latest run came to what the
+// remembered one did. As long as nothing changed, what it shows is remembered, too.
 func (a *app) recallStatus(ctx context.Context) (done bool, err error) {
 	p, m := a.recall(time.Now(), reading)
-	if m == nil || m.Status == nil || m.Color != a.color() {
+	if m == nil || m.Status == nil {
 		return false, nil
 	}
 	defer p.close()
+	var results []byte
 	var status string
 	files, ok := p.changed(ctx, m, func() error {
 		latest, err := event.FindRun(p.state, "latest")
-		if err != nil {
-			return err
+		if err == nil {
+			results, err = latest.SameResults(m.Run)
 		}
-		return latest.CameTo(m.Run)
+		return err
 	}, func() (err error) {
 		status, err = readSummed(filepath.Join(p.state, statusFile), m.Status)
 		return err
 	})
-	if !ok || len(files) > 0 {
+	if !ok {
 		return false, nil
 	}
-	_, err = io.WriteString(a.io.Out, status)
-	return true, err
+	if len(files) == 0 && m.Color == a.color() && !a.flags.json {
+		_, err = io.WriteString(a.io.Out, status)
+		return true, err
+	}
+	rows, ok := p.partialStatus(ctx, m, results, files)
+	if !ok {
+		return false, nil
+	}
+	return true, a.showStatus(rows)
+}
+
+// partialStatus decides about the cells that depend on some files, which may be
+// none; all others are fresh.
+func (p *project) partialStatus(ctx context.Context, m *memory, results []byte, files []string) ([]view.StatusRow, bool) {
+	var rep *graph.Report
+	if len(files) > 0 {
+		var ok bool
+		if rep, ok = p.decidePart(ctx, m, files); !ok {
+			return nil, false
+		}
+	} else {
+		var ok bool
+		if p.part, ok = p.knownPart(m); !ok {
+			return nil, false
+		}
+	}
+	if p.part.sources.Rows == nil || p.part.cellsWere(results) != nil {
+		return nil, false
+	}
+	decided := map[int32]*plan.Cell{} // by place
+	for i, was := range p.part.were {
+		decided[int32(was.Cell)] = p.plan.Cells[i]
+	}
+	var rows []view.StatusRow
+	for _, place := range p.part.sources.Places {
+		known, err := p.part.encoded.Cell(int(place))
+		if err != nil {
+			return nil, false
+		}
+		of := freshRows(known)
+		if cell := decided[place]; cell != nil {
+			if len(of) != len(cell.Checkpoints) {
+				return nil, false
+			}
+			for i, cc := range cell.Checkpoints {
+				standing(&of[i], rep, cc)
+			}
+		}
+		rows = append(rows, of...)
+	}
+	return rows, true
 }
 
 // recallExplanation is explain about a node with the given address. It needs only

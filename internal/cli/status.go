@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -28,7 +29,7 @@ whether a run would judge it anew.`,
 }
 
 func (a *app) runStatus(ctx context.Context, s selection) error {
-	if len(s.args) == 0 && s.pairs == "" && !a.flags.json {
+	if len(s.args) == 0 && s.pairs == "" {
 		if done, err := a.recallStatus(ctx); done {
 			return err
 		}
@@ -63,18 +64,27 @@ func (a *app) runStatus(ctx context.Context, s selection) error {
 				continue
 			}
 			row := p.statusRow(cell, cc.Checkpoint.Name, past)
-			row.State, row.Cause = "fresh", ""
-			// The first stale node on the way tells why.
-			for _, id := range cc.Own {
-				st := rep.Status(id)
-				if state, _ := planState(st); state != "fresh" {
-					row.State, row.Cause = state, planCause(st)
-					break
-				}
-			}
+			standing(&row, rep, cc)
 			rows = append(rows, row)
 		}
 	}
+	return a.showStatus(rows)
+}
+
+// standing fills in whether a checkpoint's verdict still holds.
+func standing(row *view.StatusRow, rep *graph.Report, cc plan.CellCheckpoint) {
+	row.State, row.Cause = "fresh", ""
+	// The first stale node on the way tells why.
+	for _, id := range cc.Own {
+		st := rep.Status(id)
+		if state, _ := planState(st); state != "fresh" {
+			row.State, row.Cause = state, planCause(st)
+			return
+		}
+	}
+}
+
+func (a *app) showStatus(rows []view.StatusRow) error {
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, "rows": orEmpty(rows)})
 	}
