@@ -115,7 +115,7 @@ func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
 // present reports whether the blob is there and will stay for a while. A blob
 // of the wrong size was torn by power loss and is as good as absent.
 func (d *Disk) present(g Digest) bool {
-	if d.journaled(g) {
+	if _, stays := d.journaled(g); stays {
 		return true
 	}
 	path := d.blobPath(g)
@@ -207,7 +207,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
 	}
-	if d.journaled(g) {
+	if there, _ := d.journaled(g); there {
 		return true, nil
 	}
 	path := d.blobPath(g)

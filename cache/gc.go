@@ -49,7 +49,7 @@ type GCReport struct {
 // A shelf goes, whatever the options say, when nobody uses it and nobody has used
 // it for two hours.
 //
-// Memory use is some 20 MiB, and about a hundredth of what the names of all
+// Memory use is some 30 MiB, and about a hundredth of what the names of all
 // files take; the rest of what has to be remembered is in files without a name,
 // in the store's tmp or, when that is full, in the system's.
 func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {

@@ -281,6 +281,9 @@ func TestJournalNotesUses(t *testing.T) {
 		if answer(t, d, Key{1}) != "old" || answer(t, d, Key{2}) != "new" {
 			t.Fatal("an answer is lost")
 		}
+		if ok, err := d.Has(t.Context(), g); !ok || err != nil {
+			t.Fatalf("Has = %v, %v", ok, err)
+		}
 		want := 0
 		if d != ro {
 			want = 2

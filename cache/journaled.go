@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// journaled reports whether a journal has the blob and will for a while. It counts
-// as a use: what was put long ago gets a file, whose time tells of uses.
-func (d *Disk) journaled(g Digest) bool {
+// journaled reports whether a journal has the blob, and whether it will for a while.
+// It counts as a use: what was put long ago gets a file, whose time tells of uses.
+func (d *Disk) journaled(g Digest) (there, stays bool) {
 	if g.Size > maxJournaled {
-		return false
+		return false, false
 	}
 	p, ok := d.journal.find(ref{blobKind, g.Hash})
 	switch {
 	case !ok || int64(p.size) != g.Size:
-		return false
+		return false, false
 	case isRecent(p.used):
-		return true
+		return true, true
 	}
 	f, ok := d.journal.get(ref{blobKind, g.Hash})
-	return ok && !d.readOnly && d.use(f)
+	return ok, ok && !d.readOnly && d.use(f)
 }
 
 // readJournaled reads a blob that a journal has, and counts as a use. One that is
