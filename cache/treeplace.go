@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 )
 
@@ -33,20 +34,25 @@ func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
 // them be a symlink.
 func PlaceTreeIn(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
 	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
-	err := p.makeDirectory(at, name)
-	if err == nil {
-		err = p.below(at, name, root)
-	}
-	if err != nil {
-		return fmt.Errorf("placing tree %s in %s: %w", root, name, err)
-	}
-	return nil
+	return p.treeIn(root, at, name)
 }
 
 type placer struct {
 	ctx   context.Context
 	store Store
 	buf   []byte
+	clone cloner // nil copies from the store
+}
+
+func (p *placer) treeIn(g Digest, at *os.Root, name string) error {
+	err := p.makeDirectory(at, name)
+	if err == nil {
+		err = p.below(at, name, g, "")
+	}
+	if err != nil {
+		return fmt.Errorf("placing tree %s in %s: %w", g, name, err)
+	}
+	return nil
 }
 
 func (p *placer) tree(g Digest, dst string) error {
@@ -66,12 +72,12 @@ func (p *placer) tree(g Digest, dst string) error {
 		return err
 	}
 	defer root.Close()
-	return p.directory(g, root)
+	return p.directory(g, root, "")
 }
 
-// directory fills the directory at. Working relative to an open directory
+// directory fills the directory at, which is called rel in the tree. Working relative to an open directory
 // keeps symlinks that appear meanwhile from leading elsewhere.
-func (p *placer) directory(g Digest, at *os.Root) error {
+func (p *placer) directory(g Digest, at *os.Root, rel string) error {
 	d, err := readDirectory(p.ctx, p.store, g)
 	if err != nil {
 		return err
@@ -82,22 +88,22 @@ func (p *placer) directory(g Digest, at *os.Root) error {
 	return d.eachName(func(i int, kind nameKind) error {
 		switch kind {
 		case fileName:
-			return p.file(d.files[i], at)
+			return p.file(d.files[i], at, rel)
 		case linkName:
 			if err := vacate(at, d.links[i].name); err != nil {
 				return err
 			}
 			return at.Symlink(d.links[i].target, d.links[i].name)
 		}
-		return p.subdirectory(d.dirs[i], at)
+		return p.subdirectory(d.dirs[i], at, rel)
 	})
 }
 
-func (p *placer) subdirectory(n dirNode, at *os.Root) error {
+func (p *placer) subdirectory(n dirNode, at *os.Root, rel string) error {
 	if err := p.makeDirectory(at, n.name); err != nil {
 		return err
 	}
-	return p.below(at, n.name, n.digest)
+	return p.below(at, n.name, n.digest, path.Join(rel, n.name))
 }
 
 // makeDirectory makes name a directory if it is none.
@@ -111,24 +117,24 @@ func (p *placer) makeDirectory(at *os.Root, name string) error {
 	return at.Mkdir(name, 0o755)
 }
 
-func (p *placer) below(at *os.Root, name string, g Digest) error {
+func (p *placer) below(at *os.Root, name string, g Digest, rel string) error {
 	sub, err := at.OpenRoot(name)
 	if err != nil {
 		return err
 	}
 	defer sub.Close()
-	return p.directory(g, sub)
+	return p.directory(g, sub, rel)
 }
 
-func (p *placer) file(n fileNode, at *os.Root) error {
+func (p *placer) file(n fileNode, at *os.Root, rel string) error {
 	if err := vacate(at, n.name); err != nil {
 		return err
 	}
-	r, err := p.store.Open(p.ctx, n.digest)
+	fill, done, err := p.content(n, rel)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer done()
 	mode := fs.FileMode(0o644)
 	if n.executable {
 		mode = 0o755
@@ -137,7 +143,7 @@ func (p *placer) file(n fileNode, at *os.Root) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+	err = fill(f)
 	if err == nil {
 		err = f.Chmod(mode) // whatever the umask took
 	}
@@ -148,6 +154,22 @@ func (p *placer) file(n fileNode, at *os.Root) error {
 		return errors.Join(fmt.Errorf("file %s: %w", n.name, err), at.Remove(n.name))
 	}
 	return nil
+}
+
+// content returns what puts the bytes of a file, of the directory rel of the tree,
+// into a new one.
+func (p *placer) content(n fileNode, rel string) (fill func(*os.File) error, done func() error, err error) {
+	if p.clone != nil {
+		return p.clone(p.ctx, path.Join(rel, n.name))
+	}
+	r, err := p.store.Open(p.ctx, n.digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(f *os.File) error {
+		_, err := io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+		return err
+	}, r.Close, nil
 }
 
 // vacate makes the name free.

@@ -63,6 +63,8 @@ type Options struct {
 	// are mounted where that is possible; 0 is workspace.DefaultShareFrom, and
 	// less than 0 copies all of them.
 	ShareFrom int64
+	// NoMounts is for machines on which such mounts are not wanted.
+	NoMounts bool
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
 	// Network is what commands with ports get; empty is a private one where
@@ -98,7 +100,7 @@ func New(store cache.Store, o Options) *Backend {
 	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
 	if o.ShareFrom > 0 {
-		b.sharing = workspace.NewSharing(store, b.scratch.find, o.ShareFrom)
+		b.sharing = workspace.NewSharing(store, b.scratch.find, o.ShareFrom, !o.NoMounts)
 	}
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
@@ -115,13 +117,13 @@ func New(store cache.Store, o Options) *Backend {
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
 
-// Sharing returns why large trees that many sessions have are copied into each, or
-// nil when they are mounted.
-func (b *Backend) Sharing() error {
+// Sharing returns how large trees that many sessions have get into each, and why
+// in no better way.
+func (b *Backend) Sharing() (workspace.Way, error) {
 	if b.sharing == nil {
-		return errors.New("sharing trees: it is turned off")
+		return workspace.Copied, errors.New("sharing trees: it is turned off")
 	}
-	return b.sharing.Possible()
+	return b.sharing.Way()
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
@@ -164,6 +165,7 @@ func TestSharedOrder(t *testing.T) {
 	needSharing(t)
 	b, store := openSharing(t)
 	copying := local.New(store, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, ShareFrom: -1})
+	cloning := local.New(store, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, ShareFrom: 1, NoMounts: true})
 	content, err := cache.PutBytes(t.Context(), store, []byte("x"))
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +213,7 @@ func TestSharedOrder(t *testing.T) {
 			later = append(later, backend.Input{Path: paths[random.IntN(len(paths))], Tree: pick(), Shared: random.IntN(4) > 0, Replace: random.IntN(5) == 0})
 		}
 		var got []string
-		for _, backend := range []backend.Backend{b, copying} {
+		for _, backend := range []backend.Backend{b, copying, cloning} {
 			s := opened(t, backend, earlier...)
 			if err := s.Place(t.Context(), later[:3]...); err != nil {
 				t.Fatal(err)
@@ -225,8 +227,8 @@ func TestSharedOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got[0] != got[1] {
-			t.Fatalf("round %d: %+v then %+v: mounted\n%s\ncopied\n%s", round, earlier, later, got[0], got[1])
+		if got[0] != got[1] || got[1] != got[2] {
+			t.Fatalf("round %d: %+v then %+v: mounted\n%s\ncopied\n%s\ncloned\n%s", round, earlier, later, got[0], got[1], got[2])
 		}
 	}
 }
@@ -260,8 +262,8 @@ func TestSharedIsOutOfReach(t *testing.T) {
 func TestSharedElsewhere(t *testing.T) {
 	store := cache.NewMemory()
 	b := local.New(store, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, ShareFrom: 1})
-	if err := b.Sharing(); err == nil {
-		t.Error("a store in memory has shelves")
+	if way, err := b.Sharing(); way != workspace.Copied || err == nil {
+		t.Errorf("a store in memory is %s, %v", way, err)
 	}
 	if got := says(t, opened(t, b, asset(t, store)), `cat tests/asset/data`); got != "data\n" {
 		t.Errorf("the session sees %q", got)
@@ -323,12 +325,12 @@ func needSharing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = local.New(store, local.Options{Scratch: t.TempDir()}).Sharing()
-	if err != nil && bareOverlay(t) == nil {
+	way, err := local.New(store, local.Options{Scratch: t.TempDir()}).Sharing()
+	if way != workspace.Mounted && bareOverlay(t) == nil {
 		t.Fatalf("an overlay can be mounted, but: %v", err)
 	}
-	if err != nil {
-		t.Skipf("this machine copies: %v", err)
+	if way != workspace.Mounted {
+		t.Skipf("this machine does not mount: %v", err)
 	}
 }
 
@@ -349,4 +351,28 @@ func bareOverlay(t *testing.T) error {
 		}
 		return unix.Mount("overlay", dir, "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work,volatile", dir))
 	})
+}
+
+// Without mounts each session has its asset to itself, too, whether this file
+// system clones or not.
+func TestSharedWithoutMounts(t *testing.T) {
+	store, err := cache.OpenDisk(t.TempDir(), cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := local.New(store, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, ShareFrom: 1, NoMounts: true})
+	way, err := b.Sharing()
+	t.Logf("%s: %v", way, err)
+	if way == workspace.Mounted || err == nil {
+		t.Errorf("it is %s, %v", way, err)
+	}
+	for range 2 {
+		s := opened(t, b, asset(t, store))
+		if got := says(t, s, `cat tests/asset/data tests/asset/sub/deep/file; tests/asset/run; echo more >>tests/asset/data`); got != "data\ndeep\nran\n" {
+			t.Errorf("%s, the session sees %q", way, got)
+		}
+	}
+	if shelves, err := filepath.Glob(filepath.Join(store.ShelvesDir(), "*", "*", "tree")); (way == workspace.Cloned) != (len(shelves) == 1) || err != nil {
+		t.Errorf("%s from %v, %v", way, shelves, err)
+	}
 }

@@ -19,9 +19,9 @@ const mountSuffix = ".mount"
 
 // shared is what of a workspace others have, too.
 type shared struct {
-	sharing *Sharing // nil: everything is copied
-	shelves []*cache.Shelf
-	mount   *overlay // nil while there are no shelves, or not all of them yet
+	sharing *Sharing       // nil: everything is copied
+	shelves []*cache.Shelf // that are mounted, or will be
+	mount   *overlay       // nil while there are no shelves, or not all of them yet
 }
 
 // Share makes the workspace have large shared trees in common with others, or
@@ -60,12 +60,16 @@ func (w *Workspace) placeShared(ctx context.Context, inputs []backend.Input) (pl
 	for n < len(inputs) && inputs[n].Shared && !inputs[n].Tree.IsZero() && (n == 0 || !inputs[n].Replace) {
 		n++
 	}
-	worth, err := w.shared.sharing.worth(ctx, inputs[:n])
-	if !worth || err != nil {
+	way, err := w.shared.sharing.wayOf(ctx, inputs[:n])
+	put := w.putUnder
+	switch {
+	case err != nil || way == Copied:
 		return 0, err
+	case way == Cloned:
+		put = w.clone
 	}
 	for _, in := range inputs[:n] {
-		put, err := w.putUnder(ctx, in)
+		put, err := put(ctx, in)
 		if err != nil {
 			return placed, fmt.Errorf("placing input %q: %w", in.Path, err)
 		}
@@ -96,6 +100,34 @@ func (w *Workspace) putUnder(ctx context.Context, in backend.Input) (bool, error
 		}
 	}
 	return true, w.makeRoom(ctx, in.Tree, target)
+}
+
+// clone makes a workspace have clones of a tree's files; false is a tree that is to
+// be copied.
+func (w *Workspace) clone(ctx context.Context, in backend.Input) (placed bool, err error) {
+	at, err := Relative(in.Path)
+	if err != nil {
+		return false, err
+	}
+	target := path.Join(workDir, at)
+	shelf, err := w.shared.sharing.shelf(ctx, in.Tree, target)
+	if shelf == nil || err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, shelf.Close()) }()
+	if err := makeParents(w.root, target); err != nil {
+		return false, err
+	}
+	if in.Replace {
+		if err := w.root.RemoveAll(target); err != nil {
+			return false, err
+		}
+	}
+	err = cache.PlaceShelf(ctx, w.store, shelf, w.root, target)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // mountShelves puts the shelves that have gathered under the workspace, the last

@@ -29,60 +29,83 @@ const DefaultShareFrom = 1 << 20
 //
 // It takes Linux and the right to administer the system. Without either, or where
 // a trial shows that an overlay of these directories does not behave like them,
-// trees are copied.
+// files are cloned from the shelf on file systems which can do that, and copied
+// from the store on others.
 //
 // Methods are safe for concurrent use.
 type Sharing struct {
 	store   cache.Store
 	scratch func() (string, error)
 	from    int64
-	trial   func() error
+	trial   func() (Way, error)
 
 	mu      sync.Mutex
 	weights map[cache.Digest]int64
 }
 
+// Way is how a shared tree gets into a workspace.
+type Way string
+
+// The ways. Programs cannot tell which one it is.
+const (
+	Mounted Way = "mounted"
+	Cloned  Way = "cloned" // each file by itself, its blocks in common
+	Copied  Way = "copied"
+)
+
 // NewSharing shares trees of store that weigh from bytes or more among workspaces
-// below scratch. It tries nothing before it is needed.
-func NewSharing(store cache.Store, scratch func() (string, error), from int64) *Sharing {
+// below scratch, by mounts only if those are wanted. It tries nothing before it is
+// needed.
+func NewSharing(store cache.Store, scratch func() (string, error), from int64, mounts bool) *Sharing {
 	s := &Sharing{store: store, scratch: scratch, from: from, weights: map[cache.Digest]int64{}}
-	s.trial = sync.OnceValue(s.try)
+	s.trial = sync.OnceValues(func() (Way, error) { return s.try(mounts) })
 	return s
 }
 
-// Possible returns why nothing can be shared here, or nil.
-func (s *Sharing) Possible() error { return s.trial() }
+// Way returns how trees are shared here, and why in no better way.
+func (s *Sharing) Way() (Way, error) { return s.trial() }
 
-func (s *Sharing) try() error {
+func (s *Sharing) try(mounts bool) (Way, error) {
 	shelver, ok := s.store.(cache.Shelver)
 	if !ok {
-		return errors.New("sharing trees: the store has no files")
+		return Copied, errors.New("sharing trees: the store has no files")
 	}
 	scratch, err := s.scratch()
 	if err == nil {
 		err = os.MkdirAll(shelver.ShelvesDir(), 0o777)
 	}
-	if err == nil {
+	if err != nil {
+		return Copied, fmt.Errorf("sharing trees: %w", err)
+	}
+	err = errors.New("no mounts are wanted")
+	if mounts {
 		err = tryOverlay(shelver.ShelvesDir(), scratch)
 	}
-	if err != nil {
-		return fmt.Errorf("sharing trees: %w", err)
+	if err == nil {
+		return Mounted, nil
 	}
-	return nil
+	if cloning := cache.CanClone(shelver.ShelvesDir(), scratch); cloning != nil {
+		return Copied, fmt.Errorf("sharing trees: %w; %w", err, cloning)
+	}
+	return Cloned, fmt.Errorf("sharing trees: %w", err)
 }
 
-// worth reports whether trees that are placed one after the other are to be
-// shared.
-func (s *Sharing) worth(ctx context.Context, inputs []backend.Input) (bool, error) {
+// wayOf returns how trees that are placed one after the other get where they
+// belong.
+func (s *Sharing) wayOf(ctx context.Context, inputs []backend.Input) (Way, error) {
 	var sum int64
 	for _, in := range inputs {
 		weight, err := s.weight(ctx, in.Tree)
 		if err != nil {
-			return false, err
+			return Copied, err
 		}
 		sum += weight
 	}
-	return len(inputs) > 0 && sum >= s.from && s.trial() == nil, nil
+	if len(inputs) == 0 || sum < s.from {
+		return Copied, nil
+	}
+	way, _ := s.trial()
+	return way, nil
 }
 
 // shelf returns the tree on a shelf, below at; nil when none can be made.

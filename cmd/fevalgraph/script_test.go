@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
@@ -137,7 +138,11 @@ var sharedAssets = sync.OnceValues(func() (bool, error) {
 	}
 	defer os.RemoveAll(dir)
 	store, err := cache.OpenDisk(dir, cache.Options{})
-	return err == nil && local.New(store, local.Options{}).Sharing() == nil, err
+	if err != nil {
+		return false, err
+	}
+	way, _ := local.New(store, local.Options{}).Sharing()
+	return way == workspace.Mounted, nil
 })
 
 // setUp gives a script the project of testdata/project, without the files that

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -123,13 +124,14 @@ func (a *app) checkSharing(cfg *lang.Config) finding {
 		return finding{"assets", "ok", "large ones are copied into each workspace"}
 	}
 	disk, err := cache.OpenDisk(dir, cache.Options{})
+	way := workspace.Copied
 	if err == nil {
-		err = local.New(disk, local.Options{Scratch: scratchDir()}).Sharing()
+		way, err = local.New(disk, local.Options{Scratch: scratchDir()}).Sharing()
 	}
 	if err != nil {
-		return finding{"assets", "ok", fmt.Sprintf("large ones are copied into each workspace: %v", err)}
+		return finding{"assets", "ok", fmt.Sprintf("large ones are %s into each workspace: %v", way, err)}
 	}
-	return finding{"assets", "ok", "large ones are mounted into workspaces, not copied"}
+	return finding{"assets", "ok", fmt.Sprintf("large ones are %s into workspaces, not copied", way)}
 }
 
 func (a *app) checkLeftovers() finding {
