@@ -18,17 +18,25 @@ import (
 // behind.
 func TestEndings(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	testProcesses(t, open)
-	t.Run("LockedFiles", func(t *testing.T) { testLockedFiles(t, open) })
-	t.Run("DamagedWorkspace", func(t *testing.T) { testDamagedWorkspace(t, open) })
+	abreast(t, "LockedFiles", open, testLockedFiles)
+	abreast(t, "DamagedWorkspace", open, testDamagedWorkspace)
+}
+
+// abreast runs a test beside others: these wait more than they work.
+func abreast(t *testing.T, name string, open Opener, test func(t *testing.T, open Opener)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		test(t, open)
+	})
 }
 
 // testProcesses is about what ends processes, whatever commands they are of.
 func testProcesses(t *testing.T, open Opener) {
-	t.Run("Leftovers", func(t *testing.T) { testLeftovers(t, open) })
-	t.Run("Timeout", func(t *testing.T) { testTimeout(t, open) })
-	t.Run("Grace", func(t *testing.T) { testGrace(t, open) })
-	t.Run("Cancel", func(t *testing.T) { testCancel(t, open) })
-	t.Run("Neighbours", func(t *testing.T) { testNeighbours(t, open) })
+	abreast(t, "Leftovers", open, testLeftovers)
+	abreast(t, "Timeout", open, testTimeout)
+	abreast(t, "Grace", open, testGrace)
+	abreast(t, "Cancel", open, testCancel)
+	abreast(t, "Neighbours", open, testNeighbours)
 }
 
 // wait is the part of a script that waits for the file "pids" to have n

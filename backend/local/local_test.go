@@ -15,11 +15,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/abreast"
 )
 
-func TestMain(m *testing.M) { os.Exit(backendtest.Main(m)) }
+func TestMain(m *testing.M) {
+	const sideBySide = 12 // most of them wait for a limit
+	abreast.Set(sideBySide)
+	os.Exit(backendtest.Main(m))
+}
 
-func TestConformance(t *testing.T) { backendtest.TestBackend(t, opener("")) }
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	backendtest.TestBackend(t, opener(""))
+}
 
 // opener opens backends with a network of a kind that must leave nothing
 // behind.

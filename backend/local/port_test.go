@@ -17,7 +17,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local"
 )
 
-func TestSharedPorts(t *testing.T) { backendtest.TestPorts(t, opener(backend.SharedNetwork)) }
+func TestSharedPorts(t *testing.T) {
+	t.Parallel()
+	backendtest.TestPorts(t, opener(backend.SharedNetwork))
+}
 
 // listen takes a port of the machine that nobody else has.
 func listen(t *testing.T) (*net.TCPListener, int) {
