@@ -18,10 +18,11 @@ import (
 )
 
 // partProject is a checkout with another problem, whose tests are its own, and
-// more solutions.
-func partProject(t *testing.T) *checkout {
+// more solutions, each judged so many times.
+func partProject(t *testing.T, times int) *checkout {
 	t.Helper()
-	c := newCheckout(t, t.TempDir())
+	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
+	c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite \"all\" {\n  repeat = %d\n}\n", times))
 	err := os.CopyFS(c.dir+"/others", os.DirFS(c.dir+"/tests"))
 	for _, name := range []string{"a", "b", "c"} {
 		err = errors.Join(err, os.CopyFS(c.dir+"/more/"+name, os.DirFS(c.dir+"/solutions/good")))
@@ -172,7 +173,7 @@ func seeded(t *testing.T) *rand.Rand {
 func TestRunOfAPart(t *testing.T) {
 	names := slices.Sorted(maps.Keys(edits))
 	random := seeded(t)
-	c := partProject(t)
+	c := partProject(t, repeats)
 	c.settleFailing()
 	parts := 0
 	for step := range 8 {
@@ -227,7 +228,7 @@ func TestRunOfAPartAfterDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := partProject(t)
+			c := partProject(t, 1)
 			c.settleFailing()
 			content, err := os.ReadFile(c.dir + "/more/a/one/kv.py")
 			err = errors.Join(err, os.WriteFile(c.dir+"/more/a/one/kv.py", bytes.ReplaceAll(content, []byte("def put"), []byte("def pat")), 0o644), spoil(c))

@@ -88,7 +88,7 @@ func (c *checkout) addresses() []string {
 func TestReadersRecallWhatHolds(t *testing.T) {
 	t.Parallel()
 	random := seeded(t)
-	c := partProject(t)
+	c := partProject(t, repeats)
 	c.settleFailing()
 	addrs := c.addresses()
 	if len(addrs) < 20 {

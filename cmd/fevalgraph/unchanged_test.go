@@ -108,7 +108,7 @@ type unsettled struct {
 // flavored is a project whose configuration depends on variables and files.
 func flavored(t *testing.T) *checkout {
 	t.Helper()
-	c := newCheckout(t, t.TempDir())
+	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
 	err := errors.Join(os.Mkdir(c.dir+"/flavors", 0o755), os.WriteFile(c.dir+"/flavors/a.txt", []byte("sweet"), 0o644), os.MkdirAll(c.dir+"/assets/words/extra", 0o755))
 	if err != nil {
 		t.Fatal(err)
