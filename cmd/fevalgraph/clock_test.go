@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Times of files that are in the future, as after a clock was put back, say nothing:
+// runs are remembered, and the bytes decide, in runs of everything and of a part.
+func TestFutureTimes(t *testing.T) {
+	t.Parallel()
+	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
+	future := time.Now().AddDate(1, 0, 0)
+	for _, dir := range []string{"solutions", "tests", "assets"} {
+		err := filepath.WalkDir(filepath.Join(c.dir, dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return os.Chtimes(path, future, future)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.settle()
+	for _, edit := range []struct {
+		name, old, new string
+		part           bool
+	}{
+		{"solutions/late/one/kv.py", "put", "pat", true},
+		{"tests/test_one.py", "import source", "import Source", false}, // of every cell
+	} {
+		path := filepath.Join(c.dir, edit.name)
+		content, err := os.ReadFile(path)
+		if !bytes.Contains(content, []byte(edit.old)) {
+			t.Fatalf("%q is not in %s, %v", edit.old, edit.name, err)
+		}
+		changed := bytes.ReplaceAll(content, []byte(edit.old), []byte(edit.new))
+		put := func(content []byte) {
+			t.Helper()
+			if err := errors.Join(os.WriteFile(path, content, 0o644), os.Chtimes(path, future, future)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(changed) // as long, and of the same time
+		shown := c.mayFail("run")
+		if len(c.lastRun().executed) == 0 {
+			t.Errorf("%s changed and nothing ran", edit.name)
+		}
+		if got := c.takenOver() > 0; got != edit.part {
+			t.Errorf("after a change of %s the run was one of a part: %v", edit.name, got)
+		}
+		c.sameInFull(edit.name, shown)
+		put(content)
+		c.mayFail("run")
+		if len(c.lastRun().executed) > 0 {
+			t.Errorf("%s is what it was, and %q ran", edit.name, c.lastRun().executed)
+		}
+		c.settle()
+	}
+}
