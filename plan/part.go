@@ -37,6 +37,7 @@ func CellsAbout(cfg *lang.Config, addr string) map[int]bool {
 	numbers := map[lang.Cell]int{}
 	var in *lang.Problem // the last cell's
 	about := false
+	on := map[*lang.Backend]bool{} // of what is shared
 	for _, suite := range cfg.Suites {
 		for lc := range cellsOf(suite) {
 			n, known := numbers[lc]
@@ -46,14 +47,17 @@ func CellsAbout(cfg *lang.Config, addr string) map[int]bool {
 			}
 			if problem := lc.Solution.Problem; problem != in {
 				in = problem
-				about = strings.HasPrefix(rest, problem.Name+"/")
+				of, ok := strings.CutPrefix(rest, problem.Name)
+				about = ok && (of == "" || of[0] == '/' || of[0] == '@')
+				clear(on)
 			}
 			switch {
 			case !about:
 			case strings.Contains(rest, solutionOn(lc)):
 				own[n] = true
-			case strings.Contains(rest, lc.Solution.Name) || len(shared) == 0:
+			case strings.Contains(rest, lc.Solution.Name), !on[lc.Backend]:
 				shared[n] = true
+				on[lc.Backend] = true
 			}
 		}
 	}
