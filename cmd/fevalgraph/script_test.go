@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
 // realVariable makes the staleness scripts run with the uv and uvx of PATH in
@@ -36,6 +37,9 @@ type suite struct{ tests *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
+	if os.Getenv(realVariable) == "" { // real programs get real files
+		defer ramdir.Use()()
+	}
 	const sideBySide = 6 // for a while each waits until the state of files is told apart
 	abreast.Set(sideBySide)
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))

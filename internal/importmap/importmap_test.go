@@ -38,6 +38,7 @@ var rooms = []room{
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/abreast", nil, "it is for tests of any room"},
+	{"internal/ramdir", nil, "it is for tests of any room"},
 	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
 	{"lang/diag", nil, "diagnostics are shown by rooms that know no HCL"},
 	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
@@ -91,7 +92,7 @@ var libraries = []struct {
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
