@@ -37,10 +37,12 @@ type suite struct{ tests *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
-	if os.Getenv(realVariable) == "" { // real programs get real files
+	sideBySide := 10 // for a while each waits until the state of files is told apart
+	if os.Getenv(realVariable) == "" {
 		defer ramdir.Use()()
+	} else {
+		sideBySide = 6 // real programs work more, and get real files
 	}
-	const sideBySide = 6 // for a while each waits until the state of files is told apart
 	abreast.Set(sideBySide)
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	uv := filepath.Join(bin, "uv")
