@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"slices"
@@ -42,7 +43,7 @@ func TestSnapshotLooksNoCloserThanAsked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s, err = DecodeSnapshot(s.AppendTo(nil)); err != nil {
+			if s, err = DecodeSnapshot(bytes.Join(s.Parts(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			if err := try.change(dir); err != nil {
@@ -100,7 +101,7 @@ func TestSnapshotChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part, err = DecodeSnapshot(part.AppendTo(nil)); err != nil || part.Len() != s.Len() {
+	if part, err = DecodeSnapshot(bytes.Join(part.Parts(), nil)); err != nil || part.Len() != s.Len() {
 		t.Fatalf("%d looks, %v", part.Len(), err)
 	}
 	expect(part, 3, "")

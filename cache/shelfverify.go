@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -14,37 +15,49 @@ import (
 
 // shelves reads all shelves. One that was never finished is nothing.
 func (v *verifier) shelves(ctx context.Context) error {
-	dirs, err := filepath.Glob(filepath.Join(globQuoted(v.disk.ShelvesDir()), "*", "*"))
-	if err != nil {
-		return err
-	}
-	for _, dir := range dirs {
-		s, err := openShelf(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = errors.Join(s.verify(ctx, v.disk.files), s.Close())
-		}
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		if err == nil {
-			continue
-		}
-		v.report.Corrupt = append(v.report.Corrupt, filepath.ToSlash(strings.TrimPrefix(dir, v.disk.dir+string(filepath.Separator))))
-		if v.repair { // who uses it has noticed, or will; gc removes the rest
-			if err := os.Remove(filepath.Join(dir, shelfState)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+	keys, err := readDir(v.disk.ShelvesDir())
+	for _, key := range keys {
+		if err == nil && key.IsDir() {
+			err = v.shelvesOf(ctx, path.Join(shelvesDir, key.Name()))
 		}
 	}
-	return nil
+	return err
 }
 
-// globQuoted makes a path one that matches itself alone.
-func globQuoted(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// shelvesOf reads the shelves of a key.
+func (v *verifier) shelvesOf(ctx context.Context, top string) error {
+	entries, err := readDir(v.disk.path(top))
+	for _, e := range entries {
+		if err == nil {
+			err = v.shelf(ctx, path.Join(top, e.Name()))
+		}
+	}
+	return err
+}
+
+func (v *verifier) shelf(ctx context.Context, name string) error {
+	s, err := openShelf(v.disk.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(s.verify(ctx, v.disk.files), s.Close())
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err == nil {
+		return nil
+	}
+	v.report.Corrupt = append(v.report.Corrupt, name)
+	if !v.repair {
+		return nil
+	}
+	err = os.Remove(v.disk.path(name, shelfState)) // who uses it has noticed, or will; gc removes the rest
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // verify reads everything on the shelf.

@@ -324,12 +324,9 @@ func (s *Snapshot) look(r []byte) (same, file bool) {
 
 var errBadSnapshot = errors.New("malformed snapshot")
 
-// AppendTo appends the saved form of s, which is of this machine's
-// making and for it, and ends with a checksum.
-func (s *Snapshot) AppendTo(b []byte) []byte { return append(b, bytes.Join(s.Parts(), nil)...) }
-
-// Parts are the saved form of s, which is all of them one after the other. They
-// share memory with s.
+// Parts are the saved form of s, which is all of them one after the other; it is of
+// this machine's making and for it, and ends with a checksum. They share memory
+// with s.
 func (s *Snapshot) Parts() [][]byte {
 	head := []byte(snapshotMagic)
 	for _, part := range [][]byte{s.table, s.digests, s.paths} {
@@ -343,7 +340,7 @@ func (s *Snapshot) Parts() [][]byte {
 	return append(parts, binary.LittleEndian.AppendUint32(nil, sum))
 }
 
-// DecodeSnapshot reads what AppendTo wrote, and nothing else; it keeps b.
+// DecodeSnapshot reads what Parts are, and nothing else; it keeps b.
 func DecodeSnapshot(b []byte) (*Snapshot, error) {
 	const header = len(snapshotMagic) + 3*8
 	if len(b) < header+4 || string(b[:len(snapshotMagic)]) != snapshotMagic {

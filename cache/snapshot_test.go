@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -70,7 +71,7 @@ func TestSnapshotSeesEveryChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s, err = DecodeSnapshot(s.AppendTo(nil)); err != nil {
+			if s, err = DecodeSnapshot(bytes.Join(s.Parts(), nil)); err != nil {
 				t.Fatal(err)
 			}
 			if path := s.Changed(context.Background()); path != "" {
@@ -159,7 +160,7 @@ func TestSnapshotDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved := s.AppendTo(nil)
+	saved := bytes.Join(s.Parts(), nil)
 	for i := range len(saved) * 8 {
 		damaged := slices.Clone(saved)
 		damaged[i/8] ^= 1 << (i % 8)
@@ -182,7 +183,7 @@ func FuzzSnapshot(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(s.AppendTo(nil))
+	f.Add(bytes.Join(s.Parts(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := DecodeSnapshot(b); err == nil {
 			s.Changed(t.Context())

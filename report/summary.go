@@ -49,13 +49,17 @@ type Tally struct {
 // Add counts a cell, as Summarize does.
 func (t *Tally) Add(cell *Cell, p *Policy) {
 	t.Counts.Cells++
-	t.FailedCells += boolean(cell.Status == Error || cell.Status == TimedOut)
+	if cell.Status == Error || cell.Status == TimedOut {
+		t.FailedCells++
+	}
 	broken := cell.Status == Broken
 	for _, c := range cell.Listed() {
 		broken = broken || c.InfrastructureFailure && verdictOf(&c) == verdictSkipped
 		t.Counts.count(&c, p)
 	}
-	t.BrokenCells += boolean(broken)
+	if broken {
+		t.BrokenCells++
+	}
 }
 
 // Replace counts a cell in place of one that was counted under the same policy.
@@ -88,13 +92,6 @@ func (t *Tally) Summary() Summary {
 		s.Exit = 1
 	}
 	return s
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (s *Summary) count(c *Checkpoint, p *Policy) {

@@ -18,27 +18,17 @@ import (
 // own, but tests would notice: in there all files of other users, those of the
 // system among them, belong to nobody, and setuid programs do nothing.
 func PrivateNetwork() error {
-	var listening error
-	err := onPrivateNetwork(func() {
-		var l net.Listener
-		if l, listening = net.Listen("tcp", "127.0.0.1:0"); listening == nil {
-			listening = l.Close()
-		}
-	})
-	if err == nil && listening != nil {
-		err = fmt.Errorf("listening on a private network: %w", listening)
-	}
-	return err
-}
-
-// onPrivateNetwork calls fn on a thread with a private network. The error is about
-// the network; fn was not called then.
-func onPrivateNetwork(fn func()) error {
 	return ownthread.Do(func() error {
 		if err := enterPrivateNetwork(); err != nil {
 			return err
 		}
-		fn()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err == nil {
+			err = l.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("listening on a private network: %w", err)
+		}
 		return nil
 	})
 }

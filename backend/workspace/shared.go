@@ -61,7 +61,7 @@ func (w *Workspace) placeShared(ctx context.Context, inputs []backend.Input) (pl
 		n++
 	}
 	way, err := w.shared.sharing.wayOf(ctx, inputs[:n])
-	put := w.putUnder
+	var put putter = w.putUnder
 	switch {
 	case err != nil || way == Copied:
 		return 0, err
@@ -69,7 +69,7 @@ func (w *Workspace) placeShared(ctx context.Context, inputs []backend.Input) (pl
 		put = w.clone
 	}
 	for _, in := range inputs[:n] {
-		put, err := put(ctx, in)
+		put, err := w.placeShelf(ctx, in, put)
 		if err != nil {
 			return placed, fmt.Errorf("placing input %q: %w", in.Path, err)
 		}
@@ -81,9 +81,13 @@ func (w *Workspace) placeShared(ctx context.Context, inputs []backend.Input) (pl
 	return placed, w.mountShelves()
 }
 
-// putUnder makes a shelf of a tree ready to be mounted; false is a tree that is to
-// be copied.
-func (w *Workspace) putUnder(ctx context.Context, in backend.Input) (bool, error) {
+// putter makes a workspace have what is on the shelf of an input at target; false is
+// a tree that is to be copied. From then on it is who closes the shelf.
+type putter func(ctx context.Context, in backend.Input, shelf *cache.Shelf, target string) (bool, error)
+
+// placeShelf puts the shelf of an input into the workspace; false is a tree that is
+// to be copied.
+func (w *Workspace) placeShelf(ctx context.Context, in backend.Input, put putter) (bool, error) {
 	at, err := Relative(in.Path)
 	if err != nil {
 		return false, err
@@ -93,6 +97,11 @@ func (w *Workspace) putUnder(ctx context.Context, in backend.Input) (bool, error
 	if shelf == nil || err != nil {
 		return false, err
 	}
+	return put(ctx, in, shelf, target)
+}
+
+// putUnder is a putter of shelves that are to be mounted.
+func (w *Workspace) putUnder(ctx context.Context, in backend.Input, shelf *cache.Shelf, target string) (bool, error) {
 	w.shared.shelves = append(w.shared.shelves, shelf)
 	if in.Replace {
 		if err := w.root.RemoveAll(target); err != nil {
@@ -102,18 +111,8 @@ func (w *Workspace) putUnder(ctx context.Context, in backend.Input) (bool, error
 	return true, w.makeRoom(ctx, in.Tree, target)
 }
 
-// clone makes a workspace have clones of a tree's files; false is a tree that is to
-// be copied.
-func (w *Workspace) clone(ctx context.Context, in backend.Input) (placed bool, err error) {
-	at, err := Relative(in.Path)
-	if err != nil {
-		return false, err
-	}
-	target := path.Join(workDir, at)
-	shelf, err := w.shared.sharing.shelf(ctx, in.Tree, target)
-	if shelf == nil || err != nil {
-		return false, err
-	}
+// clone is a putter of clones of a tree's files.
+func (w *Workspace) clone(ctx context.Context, in backend.Input, shelf *cache.Shelf, target string) (placed bool, err error) {
 	defer func() { err = errors.Join(err, shelf.Close()) }()
 	if err := makeParents(w.root, target); err != nil {
 		return false, err

@@ -40,14 +40,10 @@ func (p *project) export(ctx context.Context, rep *graph.Report, results *report
 	}
 	var errs []error
 	for _, e := range p.cfg.Exports {
-		var err error
-		if ofGraph(e) {
-			err = p.exportGraph(ctx, rep, e, results.Suite(e.From.Name))
-		} else {
-			err = exportOf(e).write(results)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
+		if !ofGraph(e) {
+			errs = append(errs, exportOf(e).write(results))
+		} else if err := p.exportGraph(ctx, rep, e, results.Suite(e.From.Name)); err != nil {
+			errs = append(errs, exportOf(e).failed(err))
 		}
 	}
 	return errors.Join(errs...)
@@ -104,11 +100,17 @@ func (e exported) write(results *report.Results) error {
 		return nil
 	}
 	var content bytes.Buffer
-	if err := report.Write(&content, e.Kind, subset, report.Options{}); err != nil {
-		return err
+	err := report.Write(&content, e.Kind, subset, report.Options{})
+	if err == nil {
+		err = writeWhole(e.Path, content.Bytes())
 	}
-	return writeWhole(e.Path, content.Bytes())
+	if err != nil {
+		return e.failed(err)
+	}
+	return nil
 }
+
+func (e exported) failed(err error) error { return fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err) }
 
 // exportAgain writes what a run in full would have exported, of the results of
 // the run that is remembered.
@@ -123,9 +125,7 @@ func (p *project) exportAgain(u *unchanged) error {
 	results.Run = p.run
 	var errs []error
 	for _, e := range u.Exports {
-		if err := e.write(results); err != nil {
-			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
-		}
+		errs = append(errs, e.write(results))
 	}
 	return errors.Join(errs...)
 }

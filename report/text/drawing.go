@@ -85,7 +85,12 @@ func (d Drawing) Amended(g Grid, was string, changes []RowChange) (Drawing, bool
 			if now > d.Widths[i] {
 				return next, false
 			}
-			next.Widest[i] += boolean(now == d.Widths[i]) - boolean(pretty.StringWidthWithoutEscSequences(c.Was[i]) == d.Widths[i])
+			if now == d.Widths[i] {
+				next.Widest[i]++
+			}
+			if pretty.StringWidthWithoutEscSequences(c.Was[i]) == d.Widths[i] {
+				next.Widest[i]--
+			}
 		}
 		alone.Rows = append(alone.Rows, c.Was, c.New)
 	}
@@ -122,11 +127,4 @@ func (d Drawing) Amended(g Grid, was string, changes []RowChange) (Drawing, bool
 	text.WriteString(g.footer())
 	next.Text = text.String()
 	return next, true
-}
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
