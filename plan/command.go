@@ -103,7 +103,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
-		Backend: d.Driver, Identity: d.bare, Own: ownInput,
+		Backend: d.Driver, Identity: d.opened.bare, Own: ownInput,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)
@@ -149,12 +149,12 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	known := c.once(graph.Node{
 		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
-			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Driver, Identity: d.identify, Python: d.Interpreter,
+			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Driver, Identity: d.opened.identify, Python: d.Interpreter,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend),
 	})
-	run.Identity = d.identify
+	run.Identity = d.opened.identify
 	run.UV = &command.UV{Project: p.UVProject, Python: d.Interpreter, Environments: c.virtual}
 	if c.env.Environments != nil {
 		run.UV.Shared = c.env.Environments(cell.Backend)

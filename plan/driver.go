@@ -1,12 +1,9 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -17,14 +14,12 @@ import (
 // identity, which is resolved once per run.
 type driver struct {
 	Driver
-	opened   *Opened
-	addr     string        // of the backend and, beside that, what a problem wants otherwise
-	base     []environ.Var // the backend's part of the environment
-	identify func(context.Context) (backend.Identity, error)
-	bare     func(context.Context) (backend.Identity, error) // of commands that need no Python
-	image    []graph.Dep                                     // on what makes the image that it runs commands in, if that is made
-	mounts   []graph.Dep                                     // on what is in its mounts
-	mounted  []*tasks.Mount                                  // their tasks
+	opened  *Opened
+	addr    string         // of the backend and, beside that, what a problem wants otherwise
+	base    []environ.Var  // the backend's part of the environment
+	image   []graph.Dep    // on what makes the image that it runs commands in, if that is made
+	mounts  []graph.Dep    // on what is in its mounts
+	mounted []*tasks.Mount // their tasks
 }
 
 func (c *compiler) driver(b *lang.Backend) (*driver, error) {
@@ -52,35 +47,10 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 // start makes the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
-	if d.opened, err = c.open(b); err != nil {
-		return err
+	if d.opened, err = c.open(b, Use{}); err == nil {
+		d.Driver = d.opened.driver
 	}
-	made := d.opened.driver
-	d.Driver, d.identify = made, remember(made.Identity)
-	d.bare = d.identify
-	if b, ok := made.(bareIdentity); ok {
-		d.bare = remember(b.BareIdentity)
-	}
-	return nil
-}
-
-// remember asks for an identity until it gets one: a failure may pass, and a
-// retried node must be able to see that.
-func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
-	var mu sync.Mutex
-	var known backend.Identity
-	return func(ctx context.Context) (backend.Identity, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if known != nil {
-			return known, nil
-		}
-		identity, err := ask(ctx)
-		if err == nil {
-			known = identity
-		}
-		return identity, err
-	}
+	return err
 }
 
 // baseOf is the environment that a backend block gives, lowest first:

@@ -20,12 +20,11 @@ func (c *compiler) box(b *lang.Backend) (*judge.Box, error) {
 	if c.env.Sandbox == nil {
 		return nil, fmt.Errorf("backend %s: there are no sandboxes here", b.Addr())
 	}
-	made, err := c.env.Sandbox(b)
+	o, err := c.open(b, Use{Sandbox: true})
 	if err != nil {
 		return nil, err
 	}
-	c.plan.opened = append(c.plan.opened, &Opened{Block: b, Use: Use{Sandbox: true}, sandbox: made})
-	box := &judge.Box{Sandbox: made, Ident: remember(made.Identity), Env: judge.Environment()}
+	box := &judge.Box{Sandbox: o.sandbox, Ident: o.identify, Env: judge.Environment()}
 	c.boxes[b] = box
 	return box, nil
 }

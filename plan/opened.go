@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -49,25 +51,64 @@ type Opened struct {
 	sandbox backend.Sandbox
 	server  backend.JudgeServer
 	image   graph.ID // of the node, when Use.Dockerfile is set
+
+	// Who it is, and who it is to commands that need no Python: asked once.
+	identify, bare func(context.Context) (backend.Identity, error)
 }
 
-// open makes the driver of a block for the plan.
-func (c *compiler) open(b *lang.Backend) (*Opened, error) {
-	made, err := openDriver(b, c.env)
-	if err != nil {
-		return nil, err
+// open makes a backend for the plan, or takes over one that was asked before.
+func (c *compiler) open(b *lang.Backend, u Use) (*Opened, error) {
+	var o *Opened
+	if at := slices.IndexFunc(c.env.Reopened, func(o *Opened) bool { return o.serves(b, u) }); at >= 0 {
+		same := *c.env.Reopened[at]
+		same.Block, same.Use = b, u
+		o = &same
+	} else {
+		var err error
+		if o, err = Reopen(b, u, c.env); err != nil {
+			return nil, err
+		}
 	}
-	o := &Opened{Block: b, driver: made}
 	c.plan.opened = append(c.plan.opened, o)
 	return o, nil
 }
 
-func openDriver(b *lang.Backend, env Environment) (Driver, error) {
-	made, err := env.Backend(b, environ.List(env.baseOf(b)).Variables())
+// serves reports whether a plan that makes a backend of b for u can do with o. Not
+// where the image is made: the plan may make another one.
+func (o *Opened) serves(b *lang.Backend, u Use) bool {
+	return o.Use.Sandbox == u.Sandbox && o.Use.Server == u.Server && (b.Docker == nil || b.Docker.Build == nil) && reflect.DeepEqual(o.Block, b)
+}
+
+func (o *Opened) openDriver(env Environment) error {
+	made, err := env.Backend(o.Block, environ.List(env.baseOf(o.Block)).Variables())
 	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+		return fmt.Errorf("backend %s: %w", o.Block.Addr(), err)
 	}
-	return made, nil
+	o.driver, o.identify = made, remember(made.Identity)
+	o.bare = o.identify
+	if b, ok := made.(bareIdentity); ok {
+		o.bare = remember(b.BareIdentity)
+	}
+	return nil
+}
+
+// remember asks for an identity until it gets one: a failure may pass, and a
+// retried node must be able to see that.
+func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
+	var mu sync.Mutex
+	var known backend.Identity
+	return func(ctx context.Context) (backend.Identity, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known != nil {
+			return known, nil
+		}
+		identity, err := ask(ctx)
+		if err == nil {
+			known = identity
+		}
+		return identity, err
+	}
 }
 
 // Opened are the backends that the plan uses, in order of their first use, after
@@ -93,11 +134,15 @@ func Reopen(b *lang.Backend, u Use, env Environment) (*Opened, error) {
 	var err error
 	switch {
 	case u.Sandbox:
-		o.sandbox, err = env.Sandbox(b)
+		if o.sandbox, err = env.Sandbox(b); err == nil {
+			o.identify = remember(o.sandbox.Identity)
+		}
 	case u.Server:
-		o.server, err = env.JudgeServer(b)
+		if o.server, err = env.JudgeServer(b); err == nil {
+			o.identify = remember(o.server.Identity)
+		}
 	default:
-		o.driver, err = openDriver(b, env)
+		err = o.openDriver(env)
 	}
 	return o, err
 }
@@ -107,12 +152,9 @@ var errNoImage = errors.New("its image is no longer there")
 
 // Answers asks the backend about all that is used of it.
 func (o *Opened) Answers(ctx context.Context) (a Answers, err error) {
-	switch {
-	case o.Use.Sandbox:
-		a.Identity, err = o.sandbox.Identity(ctx)
-	case o.Use.Server:
-		a.Identity, err = o.server.Identity(ctx)
-	default:
+	if o.driver == nil {
+		a.Identity, err = o.identify(ctx)
+	} else {
 		err = o.askDriver(ctx, &a)
 	}
 	if err != nil {
@@ -135,11 +177,11 @@ func (o *Opened) askDriver(ctx context.Context, a *Answers) (err error) {
 			return err
 		}
 	}
-	switch bare, can := o.driver.(bareIdentity); {
-	case o.Use.Bare && !o.Use.Python && can:
-		a.Identity, err = bare.BareIdentity(ctx)
-	case o.Use.Bare || o.Use.Python:
-		a.Identity, err = o.driver.Identity(ctx)
+	switch {
+	case o.Use.Python:
+		a.Identity, err = o.identify(ctx)
+	case o.Use.Bare:
+		a.Identity, err = o.bare(ctx)
 	}
 	if err != nil || !o.Use.Python {
 		return err

@@ -81,6 +81,9 @@ type Environment struct {
 	// slice without an error means that they are not locked yet. It is called
 	// when a node that needs them is decided about.
 	Pins func(ctx context.Context, d Driver, requires []string) ([]string, error)
+	// Reopened are backends that Reopen made in this environment. What was found
+	// out about them a moment ago is not asked again.
+	Reopened []*Opened
 	// Observe is told what sources depend on; see tasks.Sources. It may be nil.
 	Observe func(kind, name string)
 }

@@ -120,7 +120,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Identity: d.identify, Environment: c.prepared,
+		Repeat: cell.Repeat, Backend: d, Identity: d.opened.identify, Environment: c.prepared,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)

@@ -17,12 +17,11 @@ func (c *compiler) server(b *lang.Backend) (*judge.Server, error) {
 	if c.env.JudgeServer == nil {
 		return nil, fmt.Errorf("backend %s: there are no judge servers here", b.Addr())
 	}
-	made, err := c.env.JudgeServer(b)
+	o, err := c.open(b, Use{Server: true})
 	if err != nil {
 		return nil, err
 	}
-	c.plan.opened = append(c.plan.opened, &Opened{Block: b, Use: Use{Server: true}, server: made})
-	s := &judge.Server{JudgeServer: made, Ident: remember(made.Identity)}
+	s := &judge.Server{JudgeServer: o.server, Ident: o.identify}
 	c.servers[b] = s
 	return s, nil
 }

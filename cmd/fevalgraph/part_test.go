@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -270,4 +271,35 @@ func (c *checkout) spoilBlobs(text string, spoil func(path string) error) error 
 func (c *checkout) makeFiles() {
 	c.t.Helper()
 	c.run("cache", "gc", "--max-age", "30d")
+}
+
+// A run of a part asks each backend who it is once: for the look at what changed,
+// which its decisions rely on, too.
+func TestRunOfAPartAsksOnce(t *testing.T) {
+	t.Parallel()
+	c := partProject(t, 1)
+	bin, asked := t.TempDir(), filepath.Join(t.TempDir(), "asked")
+	uv, err := exec.LookPath("uv")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(bin, "uv"), fmt.Appendf(nil, "#!/bin/sh\necho \"uv $1\" >> '%s'\nexec '%s' \"$@\"\n", asked, uv), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.env = append(c.env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	c.append("fevalgraph.hcl", fmt.Sprintf("\nbackend \"local\" \"host\" {\n  versions = [\"echo versions >> '%s'; echo 1\"]\n}\n", asked))
+	c.settleFailing()
+	if err := errors.Join(os.Remove(asked), edits["written"](filepath.Join(c.dir, "more/a/one/kv.py"))); err != nil {
+		t.Fatal(err)
+	}
+	c.mayFail("run")
+	if c.takenOver() == 0 || len(c.lastRun().executed) == 0 {
+		t.Fatal("the run was not one of a part with something to do")
+	}
+	content, err := os.ReadFile(asked)
+	lines := strings.Fields(string(content))
+	slices.Sort(lines)
+	if want := []string{"python", "uv", "versions"}; err != nil || !slices.Equal(lines, want) {
+		t.Errorf("the backend was asked %q, %v", content, err)
+	}
 }

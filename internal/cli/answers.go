@@ -107,17 +107,18 @@ func (p *project) backendAnswers(ctx context.Context, rep *graph.Report) ([]back
 	return all, nil
 }
 
-// reopened makes the backends of a memory; they are asked nothing yet.
-func (p *project) reopened(all []backendAnswers) ([]*plan.Opened, error) {
-	opened := make([]*plan.Opened, len(all))
-	for i, was := range all {
+// reopen makes the backends of a memory; they are asked nothing yet.
+func (p *project) reopen(all []backendAnswers) error {
+	for _, was := range all {
 		block, err := was.block(p.app.lookupEnv)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if opened[i], err = plan.Reopen(block, was.Use, p.environment()); err != nil {
-			return nil, err
+		opened, err := plan.Reopen(block, was.Use, p.environment())
+		if err != nil {
+			return err
 		}
+		p.reopened = append(p.reopened, opened)
 	}
-	return opened, nil
+	return nil
 }

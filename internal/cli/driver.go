@@ -129,7 +129,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 	o.Project, o.Run, o.Registry = projectID(p.state), p.run, p.registry
 	made := docker.New(p.store, p.daemon, o)
 	p.backends = append(p.backends, made)
-	p.locker.inside[made] = &requirements.Inside{Backend: made, Env: env}
+	p.inside[made] = &requirements.Inside{Backend: made, Env: env}
 	return made
 }
 

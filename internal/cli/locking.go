@@ -27,7 +27,7 @@ type locker struct {
 	state   string
 	reads   bool
 	upgrade bool                                  // resolve anew, without regard to the lock file
-	inside  map[plan.Driver]requirements.Resolver // of backends that resolve where they run
+	inside  map[plan.Driver]requirements.Resolver // the project's
 
 	mu     sync.Mutex
 	lock   *requirements.Lock
@@ -38,7 +38,7 @@ type locker struct {
 
 func newLocker(p *project) (*locker, error) {
 	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), state: p.state, reads: p.reads,
-		inside: map[plan.Driver]requirements.Resolver{}, failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
+		inside: p.inside, failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
 	l.upgrade = p.renews
 	var err error
 	if l.lock, err = requirements.Load(l.path); err != nil && p.renews {

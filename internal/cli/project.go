@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -48,6 +49,8 @@ type project struct {
 	daemon   *docker.Daemon // nil until a backend needs one
 	backends []closer       // that have something to remove at the end
 	judges   judges
+	reopened []*plan.Opened                        // of what is remembered
+	inside   map[plan.Driver]requirements.Resolver // of backends that resolve where they run
 }
 
 // closer is a backend that keeps something from one session to the next.
@@ -104,7 +107,8 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 	if err != nil {
 		return nil, err
 	}
-	p := &project{app: a, began: began, observer: a.observer, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID()}
+	p := a.newProject(cfg, began, mode)
+	p.observer = a.observer
 	if err := p.openStore(ctx); err != nil {
 		p.close()
 		return nil, err
@@ -117,9 +121,15 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 	return p, nil
 }
 
+// newProject is a project of which nothing is open yet.
+func (a *app) newProject(cfg *lang.Config, began time.Time, mode access) *project {
+	return &project{app: a, began: began, cfg: cfg, state: a.stateDir(cfg.Root), reads: mode == reading, renews: mode == renewing, run: newRunID(),
+		inside: map[plan.Driver]requirements.Resolver{}}
+}
+
 // environment is what compiling gets to see.
 func (p *project) environment() plan.Environment {
-	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins}
+	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins, Reopened: p.reopened}
 	if p.observer != nil {
 		env.Observe = p.observer.note
 		env.StatesOf = func(addr string) tasks.FileStates { return observedStates{p.index, p.observer, addr} }

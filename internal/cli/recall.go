@@ -11,8 +11,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // memory is what a run wrote down of what it depended on, read back.
@@ -34,14 +32,13 @@ func (a *app) recall(began time.Time, mode access) (*project, *memory) {
 		return nil, nil // there is always the long way
 	}
 	cfg := &lang.Config{Root: a.projectDir(), Settings: m.Settings}
-	p := &project{app: a, began: began, cfg: cfg, state: state, reads: mode == reading, run: newRunID()}
+	p := a.newProject(cfg, began, mode)
 	if dir, err := a.cacheDir(cfg); err != nil || dir != m.Store {
 		return nil, nil
 	}
 	if p.store, err = p.openDisks(m.Store); err != nil {
 		return nil, nil
 	}
-	p.locker = &locker{inside: map[plan.Driver]requirements.Resolver{}}
 	return p, m
 }
 
@@ -63,8 +60,7 @@ func (a *app) stillAsked(u *unchanged) bool {
 // changed looks what changed: ok when it is nothing but source files, which it
 // returns. The checks that are given are made beside.
 func (p *project) changed(ctx context.Context, m *memory, checks ...func() error) (files []string, ok bool) {
-	opened, err := p.reopened(m.Backends)
-	if err != nil {
+	if err := p.reopen(m.Backends); err != nil {
 		return nil, false
 	}
 	different := errors.New("different")
@@ -82,7 +78,7 @@ func (p *project) changed(ctx context.Context, m *memory, checks ...func() error
 	})
 	for i, was := range m.Backends {
 		group.Go(func() error {
-			now, err := opened[i].Answers(ctx)
+			now, err := p.reopened[i].Answers(ctx)
 			if err == nil && !reflect.DeepEqual(now, was.Answers) {
 				err = different
 			}

@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// askedBox counts who asks it who it is.
+type askedBox struct {
+	*box
+	asked *int
+}
+
+func (b askedBox) Identity(context.Context) (backend.Identity, error) {
+	*b.asked++
+	return backend.Identity{{Label: "platform", Value: "a box"}}, nil
+}
+
+// A plan takes over what was made of an equal block, with what is known of it.
+func TestReopenedIsNotAskedAgain(t *testing.T) {
+	p := newProject(t, problem)
+	made, asked := 0, 0
+	env := p.environment()
+	env.Backend = func(*lang.Backend, []string) (Driver, error) {
+		made++
+		return askedBox{newBox(p.store), &asked}, nil
+	}
+	block := *p.plan.Config.Backends[0]
+	block.Env = append([]lang.EnvVar(nil), block.Env...) // equal, and another
+	reopened, err := Reopen(&block, Use{Python: true}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := reopened.Answers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]struct {
+		block func(b *lang.Backend)
+		asked int
+	}{
+		"the same":        {func(*lang.Backend) {}, 0},
+		"another python":  {func(b *lang.Backend) { b.Python = "3.9" }, 1},
+		"another program": {func(b *lang.Backend) { b.Local = &lang.LocalBackend{Versions: []string{"go version"}} }, 1},
+	} {
+		made, asked = 0, 0
+		p := newProject(t, problem)
+		try.block(p.plan.Config.Backends[0])
+		env.Reopened = []*Opened{reopened}
+		if p.plan, err = Compile(p.plan.Config, 2, env); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := p.execute(t.Context(), graph.Options{})
+		if made != try.asked || asked != try.asked {
+			t.Errorf("%s: made %d times and asked %d times, want %d", name, made, asked, try.asked)
+		}
+		opened := p.plan.Opened(r)
+		if len(opened) != 1 || !opened[0].Use.Python || opened[0].Block != p.plan.Config.Backends[0] {
+			t.Fatalf("%s: the plan opened %+v", name, opened)
+		}
+		after, err := opened[0].Answers(t.Context())
+		if err != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: answers %+v before and %+v after, %v", name, before, after, err)
+		}
+	}
+}
+
+// Whose image is made may be another one once it is made again.
+func TestReopenedServes(t *testing.T) {
+	image := func() *lang.Backend {
+		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python"}}
+	}
+	build := func() *lang.Backend {
+		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
+	}
+	for name, try := range map[string]struct {
+		block     *lang.Backend
+		use, now  Use
+		like      *lang.Backend
+		takenOver bool
+	}{
+		"an image":              {image(), Use{Python: true}, Use{}, image(), true},
+		"for something else":    {image(), Use{Python: true}, Use{Sandbox: true}, image(), false},
+		"an image that is made": {build(), Use{Python: true}, Use{}, build(), false},
+	} {
+		if got := (&Opened{Block: try.block, Use: try.use}).serves(try.like, try.now); got != try.takenOver {
+			t.Errorf("%s: taken over: %v", name, got)
+		}
+	}
+}
