@@ -16,11 +16,21 @@ import (
 // keptLog bounds the beginning and the end of an attempt's log, in bytes.
 const keptLog = 1 << 20
 
-// update is what a worker tells the loop.
-type update struct {
+// attempt is one try at a node's work. What it needs is handed to it, so that it
+// runs without the scheduler's lock.
+type attempt struct {
+	id       ID
+	n        *Node
+	work     *Work
+	key      cache.Key
+	manifest []byte
+	forced   bool
+}
+
+// result is what came of an attempt.
+type result struct {
 	id      ID
-	kind    updateKind
-	attempt int           // awake: the attempt that the pause came after
+	kind    resultKind
 	served  *cache.Record // answered: what another worker had stored meanwhile
 	outcome Outcome       // ended
 	kept    cache.Digest  // ended: the manifest
@@ -31,36 +41,48 @@ type update struct {
 	seconds float64       // ended
 }
 
-type updateKind uint8
+type resultKind uint8
 
 const (
-	began    updateKind = iota // the work starts now
-	busy                       // another worker has the key; nothing was done
+	busy     resultKind = iota // another worker has the key; nothing was done
 	answered                   // another worker had finished it meanwhile
 	ended                      // the attempt is over
-	awake                      // the pause before the next attempt is over
 )
 
-// start runs one attempt in a goroutine. The pool's slot is already taken.
-func (s *scheduler) start(ctx context.Context, id ID) {
+// begin makes an attempt for work to run. The pool's slot is already taken.
+func (s *scheduler) begin(id ID) *attempt {
 	n, st := s.g.Node(id), &s.status[id]
-	attempt := st.Attempts + 1
-	w := newWork(n.Addr, attempt, s.o.Store, s.inputs(n))
-	key, manifest, forced := st.Key, st.Manifest, s.forced(id) != ""
-	w.Forced = s.asked(id)
+	a := &attempt{id: id, n: n, key: st.Key, manifest: st.Manifest, forced: s.forced(id) != "",
+		work: newWork(n.Addr, st.Attempts+1, s.o.Store, s.inputs(n))}
+	a.work.Forced = s.asked(id)
 	if s.o.Profile != nil {
-		w.phases = &phases{}
+		a.work.phases = &phases{}
 	}
 	s.running++
 	s.phase[id] = running
-	go func() {
-		w.Phase(LookUp)
-		u := s.attempt(ctx, id, n, w, key, manifest, forced)
-		if w.phases != nil {
-			s.o.Profile.Worked(n.Addr, attempt, w.phases.marks, time.Now())
+	return a
+}
+
+// work runs attempts, one after the other, until there is none for it. A slot
+// stays with its goroutine that way: one that has to be woken for each attempt
+// takes time from the programs that others run.
+func (s *scheduler) work(ctx context.Context, a *attempt) {
+	for a != nil {
+		a.work.Phase(LookUp)
+		r := s.try(ctx, a)
+		if p := a.work.phases; p != nil {
+			s.o.Profile.Worked(a.n.Addr, a.work.Attempt, p.marks, time.Now())
 		}
-		s.updates <- u
-	}()
+		a = s.report(ctx, r)
+	}
+}
+
+// report applies a result and returns what the goroutine is to do next.
+func (s *scheduler) report(ctx context.Context, r result) *attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take(ctx, r)
+	return s.proceed(ctx)
 }
 
 func (s *scheduler) inputs(n *Node) []input {
@@ -84,59 +106,68 @@ func (s *scheduler) inputs(n *Node) []input {
 	return inputs
 }
 
-// attempt holds the key's lock while it works, so that no other worker on this
-// store does the same work at the same time.
-func (s *scheduler) attempt(ctx context.Context, id ID, n *Node, w *Work, key cache.Key, manifest []byte, forced bool) (u update) {
-	u = update{id: id, kind: ended, holes: w.hasHoles()}
+// try holds the key's lock while it works, so that no other worker on this store
+// does the same work at the same time.
+func (s *scheduler) try(ctx context.Context, a *attempt) (r result) {
+	w := a.work
+	r = result{id: a.id, kind: ended, holes: w.hasHoles()}
 	if s.o.Locker != nil {
-		release, ok, err := s.o.Locker.Lock(ctx, key)
+		release, ok, err := s.o.Locker.Lock(ctx, a.key)
 		if err != nil {
-			u.err = fmt.Errorf("locking key %s: %w", key, err)
-			return u
+			r.err = fmt.Errorf("locking key %s: %w", a.key, err)
+			return r
 		}
 		if !ok {
-			u.kind = busy
-			return u
+			r.kind = busy
+			return r
 		}
 		defer release()
-		if !forced && !u.holes {
-			if record, err := s.o.Store.Record(ctx, key); err == nil && record != nil && s.present(ctx, record.Outputs) {
-				lost, err := perished(ctx, n, record.Class, record.Outputs)
+		if !a.forced && !r.holes {
+			if record, err := s.o.Store.Record(ctx, a.key); err == nil && record != nil && s.present(ctx, record.Outputs) {
+				lost, err := perished(ctx, a.n, record.Class, record.Outputs)
 				if err != nil {
-					u.err = err
-					return u
+					r.err = err
+					return r
 				}
 				if lost == "" {
-					u.kind, u.served = answered, record
-					return u
+					r.kind, r.served = answered, record
+					return r
 				}
 			}
 		}
 	}
-	s.updates <- update{id: id, kind: began}
+	s.began(a)
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
 	w.Log = &log
 	w.Phase(Working)
 	started := time.Now()
-	u.outcome, u.err = runTask(ctx, n.Task, w)
-	u.seconds = time.Since(started).Seconds()
-	u.log, u.notes = log.Bytes(), w.notes
-	if u.outcome.Class == "" {
-		u.outcome.Class = cache.ClassDone
+	r.outcome, r.err = runTask(ctx, a.n.Task, w)
+	r.seconds = time.Since(started).Seconds()
+	r.log, r.notes = log.Bytes(), w.notes
+	if r.outcome.Class == "" {
+		r.outcome.Class = cache.ClassDone
 	}
-	if u.err == nil && !u.holes {
+	if r.err == nil && !r.holes {
 		// Work that is finished is kept, also when the run is being stopped.
 		w.Phase(Storing)
-		u.kept = s.keepManifest(ctx, manifest)
-		u.err = s.store(context.WithoutCancel(ctx), key, w, &u)
+		r.kept = s.keepManifest(ctx, a.manifest)
+		r.err = s.store(context.WithoutCancel(ctx), a, &r)
 	}
-	return u
+	return r
+}
+
+// began tells that an attempt was not spared its work.
+func (s *scheduler) began(a *attempt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status[a.id].Attempts++
+	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt})
 }
 
 // store writes the record while the key's lock is still held.
-func (s *scheduler) store(ctx context.Context, key cache.Key, w *Work, u *update) error {
-	err := s.o.Store.PutRecord(ctx, key, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
-		Message: u.outcome.Message, Attempts: w.Attempt, Seconds: u.seconds, Run: s.o.Run})
+func (s *scheduler) store(ctx context.Context, a *attempt, r *result) error {
+	err := s.o.Store.PutRecord(ctx, a.key, &cache.Record{Class: r.outcome.Class, Outputs: r.outcome.Outputs,
+		Message: r.outcome.Message, Attempts: a.work.Attempt, Seconds: r.seconds, Run: s.o.Run})
 	if err != nil {
 		return fmt.Errorf("storing the result: %w", err)
 	}
@@ -155,52 +186,40 @@ func runTask(ctx context.Context, t Task, w *Work) (o Outcome, err error) {
 	return t.Run(ctx, w)
 }
 
-// take applies what a worker told.
-func (s *scheduler) take(ctx context.Context, u update) {
-	n, st := s.g.Node(u.id), &s.status[u.id]
-	switch u.kind {
-	case began:
-		st.Attempts++
-		s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: n.Addr, Kind: n.Kind, Attempt: st.Attempts})
-		return
-	case awake:
-		s.sleeping--
-		if s.phase[u.id] == sleeping && u.attempt == st.Attempts {
-			s.reconsider(u.id)
-		}
-		return
-	}
+// take applies a result.
+func (s *scheduler) take(ctx context.Context, r result) {
+	n, st := s.g.Node(r.id), &s.status[r.id]
 	s.running--
-	s.poolOf(u.id).free++
-	s.release(u.id)
-	for _, text := range u.notes {
+	s.poolOf(r.id).free++
+	s.release(r.id)
+	for _, text := range r.notes {
 		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: n.Addr, Kind: n.Kind, Text: text})
 	}
-	dirty := s.dirty[u.id]
-	delete(s.dirty, u.id)
+	dirty := s.dirty[r.id]
+	delete(s.dirty, r.id)
 	switch {
 	case dirty:
 		// What came of it is for inputs that are not this run's any more. If
 		// it is an answer, the store has it under their key.
-		s.reconsider(u.id)
-	case u.kind == busy:
-		s.park(u.id)
-	case u.kind == answered:
-		st.State, st.Outputs, st.Message = event.Cached, u.served.Outputs, u.served.Message
-		st.Cause, st.Stale, st.Changes = cachedCause(u.served), false, nil
-		s.remember(u.id, u.served, s.keepManifest(ctx, st.Manifest))
-		s.settle(u.id, u.served.Class)
-	case u.err != nil:
-		s.broke(ctx, u)
+		s.reconsider(r.id)
+	case r.kind == busy:
+		s.park(r.id)
+	case r.kind == answered:
+		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
+		st.Cause, st.Stale, st.Changes = cachedCause(r.served), false, nil
+		s.remember(r.id, r.served, s.keepManifest(ctx, st.Manifest))
+		s.settle(r.id, r.served.Class)
+	case r.err != nil:
+		s.broke(ctx, r)
 	default:
-		s.succeed(u)
+		s.succeed(r)
 	}
 }
 
-func (s *scheduler) succeed(u update) {
-	st := &s.status[u.id]
-	st.Outputs, st.Message, st.Seconds = u.outcome.Outputs, u.outcome.Message, u.seconds
-	switch u.outcome.Class {
+func (s *scheduler) succeed(r result) {
+	st := &s.status[r.id]
+	st.Outputs, st.Message, st.Seconds = r.outcome.Outputs, r.outcome.Message, r.seconds
+	switch r.outcome.Class {
 	case cache.ClassFailed:
 		st.State = event.Failed
 	case cache.ClassTimeout:
@@ -209,37 +228,37 @@ func (s *scheduler) succeed(u update) {
 		st.State = event.Done
 	}
 	if s.o.Force != nil {
-		s.ran[u.id] = true
+		s.ran[r.id] = true
 	}
-	if !u.holes {
-		s.remember(u.id, &cache.Record{Class: u.outcome.Class, Outputs: u.outcome.Outputs,
-			Message: u.outcome.Message, Attempts: st.Attempts, Seconds: u.seconds, Run: s.o.Run}, u.kept)
+	if !r.holes {
+		s.remember(r.id, &cache.Record{Class: r.outcome.Class, Outputs: r.outcome.Outputs,
+			Message: r.outcome.Message, Attempts: st.Attempts, Seconds: r.seconds, Run: s.o.Run}, r.kept)
 	}
-	s.settle(u.id, u.outcome.Class)
+	s.settle(r.id, r.outcome.Class)
 }
 
 // broke deals with an attempt that came to nothing.
-func (s *scheduler) broke(ctx context.Context, u update) {
-	n, st := s.g.Node(u.id), &s.status[u.id]
-	st.Seconds = u.seconds
+func (s *scheduler) broke(ctx context.Context, r result) {
+	n, st := s.g.Node(r.id), &s.status[r.id]
+	st.Seconds = r.seconds
 	switch {
 	case ctx.Err() != nil:
-		s.phase[u.id] = undecided // becomes interrupted
+		s.phase[r.id] = undecided // becomes interrupted
 		return
-	case s.raced(u.id, u.err):
-		s.reconsider(u.id)
+	case s.raced(r.id, r.err):
+		s.reconsider(r.id)
 		return
-	case s.heal(ctx, u.id, u.err):
+	case s.heal(ctx, r.id, r.err):
 		return
-	case IsInput(u.err), isAbsent(u.err):
-	case s.breaks[u.id]+1 < n.Retry.Attempts:
-		s.retryLater(u)
+	case IsInput(r.err), isAbsent(r.err):
+	case s.breaks[r.id]+1 < n.Retry.Attempts:
+		s.retryLater(ctx, r)
 		return
 	}
-	if s.o.SaveLog != nil && len(u.log) > 0 {
-		s.o.SaveLog(n.Addr, st.Attempts, u.log)
+	if s.o.SaveLog != nil && len(r.log) > 0 {
+		s.o.SaveLog(n.Addr, st.Attempts, r.log)
 	}
-	s.fail(u.id, u.err)
+	s.fail(r.id, r.err)
 }
 
 // raced reports whether a source changed while it was read and the node should
@@ -253,23 +272,34 @@ func (s *scheduler) raced(id ID, err error) bool {
 	return true
 }
 
-func (s *scheduler) retryLater(u update) {
-	n, st := s.g.Node(u.id), &s.status[u.id]
-	if s.o.SaveLog != nil && len(u.log) > 0 {
-		s.o.SaveLog(n.Addr, st.Attempts, u.log)
+func (s *scheduler) retryLater(ctx context.Context, r result) {
+	n, st := s.g.Node(r.id), &s.status[r.id]
+	if s.o.SaveLog != nil && len(r.log) > 0 {
+		s.o.SaveLog(n.Addr, st.Attempts, r.log)
 	}
 	s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: n.Addr, Kind: n.Kind, Attempt: st.Attempts,
-		Reason: firstLine(u.err.Error()), Wait: n.Retry.Wait.Seconds()})
-	s.breaks[u.id]++
-	s.phase[u.id] = sleeping
+		Reason: firstLine(r.err.Error()), Wait: n.Retry.Wait.Seconds()})
+	s.breaks[r.id]++
+	s.phase[r.id] = sleeping
 	s.sleeping++
-	awakened := update{id: u.id, kind: awake, attempt: st.Attempts}
-	time.AfterFunc(n.Retry.Wait, func() {
-		select {
-		case s.updates <- awakened:
-		case <-s.quit:
-		}
-	})
+	attempts := st.Attempts
+	time.AfterFunc(n.Retry.Wait, func() { s.awaken(ctx, r.id, attempts) })
+}
+
+// awaken ends the pause that came after so many attempts at a node.
+func (s *scheduler) awaken(ctx context.Context, id ID, attempts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.sleeping--
+	if s.phase[id] == sleeping && attempts == s.status[id].Attempts {
+		s.reconsider(id)
+	}
+	if a := s.proceed(ctx); a != nil {
+		go s.work(ctx, a)
+	}
 }
 
 // park puts a node aside until another worker lets go of its key.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,10 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// scheduler owns all state of one execution. Its loop is the only goroutine
-// that writes it; workers get what they need and send back what came of it.
+// scheduler owns all state of one execution, which changes only under its lock.
+// Whoever reports something, the end of an attempt or of a pause, also does what
+// became possible by that: decides, and begins what there are slots for.
 //
-// Two rules hold between any two steps of the loop. waiting of an undecided
+// Two rules hold whenever nobody has the lock. waiting of an undecided
 // node is the number of its edges to nodes that are not settled; when it is 0
 // the node is in todo. And no queued, parked or sleeping node has a dependency
 // that is not settled: those go back to undecided when one is taken back.
@@ -26,6 +28,10 @@ type scheduler struct {
 	g       *Graph
 	o       Options
 	closure []ID
+
+	mu   sync.Mutex
+	rest chan struct{} // of capacity 1, filled when nothing may be left to wait for
+	over bool          // the execution has returned
 
 	// All by ID.
 	status   []Status
@@ -41,11 +47,9 @@ type scheduler struct {
 	claims   claims
 	todo     []ID // to be decided; may hold a node twice
 	open     int  // closure nodes not settled
-	updates  chan update
-	quit     chan struct{} // closed when the loop has ended
-	running  int           // workers
-	parked   []ID          // in phase parked, and some that left it
-	sleeping int           // pauses that are not over
+	running  int  // attempts
+	parked   []ID // in phase parked, and some that left it
+	sleeping int  // pauses that are not over
 	stopping bool
 	fatal    error
 
@@ -84,7 +88,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n),
 		pools: map[string]*pool{}, claims: claims{held: map[string]bool{}, aside: map[string][]ID{}},
-		open: len(closure), updates: make(chan update), quit: make(chan struct{}),
+		open: len(closure), rest: make(chan struct{}, 1),
 		races: map[ID]int{}, breaks: map[ID]int{}, vain: map[ID]int{}, again: map[ID]loss{}, dirty: map[ID]bool{}, ran: map[ID]bool{},
 	}
 	for name, slots := range o.Pools {
@@ -106,7 +110,9 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 // sources, are made side by side first; every other node is decided when its
 // last dependency is settled.
 func (s *scheduler) run(ctx context.Context) error {
-	defer close(s.quit)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() { s.over = true }()
 	if s.fatal = s.checkPools(); s.fatal != nil {
 		s.stopping = true
 	}
@@ -115,18 +121,24 @@ func (s *scheduler) run(ctx context.Context) error {
 	defer poll.Stop()
 	done := ctx.Done()
 	for {
-		s.decideAll(ctx)
-		s.dispatch(ctx)
-		if s.open == 0 || s.running == 0 && (s.ended(ctx) || s.sleeping == 0 && len(s.parked) == 0) {
+		if a := s.proceed(ctx); a != nil {
+			go s.work(ctx, a)
+		}
+		if s.finished(ctx) {
 			break
 		}
+		s.mu.Unlock()
+		polled := false
 		select {
-		case u := <-s.updates:
-			s.take(ctx, u)
+		case <-s.rest:
 		case <-poll.C:
-			s.unpark()
+			polled = true
 		case <-done:
 			done = nil
+		}
+		s.mu.Lock()
+		if polled {
+			s.unpark()
 		}
 	}
 	if s.open > 0 && !s.ended(ctx) {
@@ -134,6 +146,25 @@ func (s *scheduler) run(ctx context.Context) error {
 	}
 	s.interruptRest(ctx)
 	return s.fatal
+}
+
+// proceed does what has become possible, and returns an attempt for the caller to
+// run; nil is none.
+func (s *scheduler) proceed(ctx context.Context) *attempt {
+	s.decideAll(ctx)
+	a := s.dispatch(ctx)
+	if s.finished(ctx) {
+		select {
+		case s.rest <- struct{}{}:
+		default: // it is known already
+		}
+	}
+	return a
+}
+
+// finished reports whether nothing runs, and nothing will.
+func (s *scheduler) finished(ctx context.Context) bool {
+	return s.open == 0 || s.running == 0 && (s.ended(ctx) || s.sleeping == 0 && len(s.parked) == 0)
 }
 
 // ended reports whether nothing new may start.
@@ -227,21 +258,29 @@ func (s *scheduler) enqueue(id ID) {
 	heap.Push(&s.poolOf(id).ready, id)
 }
 
-// dispatch starts queued nodes while their pools have slots and nobody has
-// what they need for themselves.
-func (s *scheduler) dispatch(ctx context.Context) {
+// dispatch begins queued nodes while their pools have slots and nobody has what
+// they need for themselves. It returns the first of them for the caller to run;
+// the others have goroutines of their own.
+func (s *scheduler) dispatch(ctx context.Context) (first *attempt) {
 	if s.ended(ctx) {
-		return
+		return nil
 	}
 	for _, name := range s.names {
 		p := s.pools[name]
 		for p.free > 0 && p.ready.Len() > 0 {
-			if id := heap.Pop(&p.ready).(ID); s.phase[id] == queued && s.claim(id) {
-				p.free--
-				s.start(ctx, id)
+			id := heap.Pop(&p.ready).(ID)
+			if s.phase[id] != queued || !s.claim(id) {
+				continue
+			}
+			p.free--
+			if a := s.begin(id); first == nil {
+				first = a
+			} else {
+				go s.work(ctx, a)
 			}
 		}
 	}
+	return first
 }
 
 // settle marks a node as decided for this execution and lets its dependents
