@@ -18,7 +18,7 @@ func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	terminal := int(os.Stdin.Fd())
 	if !term.IsTerminal(terminal) {
-		return s.run(ctx, cmd, c)
+		return s.run(ctx, cmd, c, nil)
 	}
 	cmd.SysProcAttr.Foreground = true
 	cmd.SysProcAttr.Ctty = terminal
@@ -29,5 +29,5 @@ func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) 
 		defer signal.Reset(unix.SIGTTOU)
 		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, unix.Getpgrp())
 	}()
-	return s.run(ctx, cmd, c)
+	return s.run(ctx, cmd, c, nil)
 }

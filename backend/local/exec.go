@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/ownthread"
@@ -48,28 +47,18 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.Attach {
 		return s.attach(ctx, cmd, c)
 	}
-	out, pipe, err := newOutput(c.Output)
+	writers := []io.Writer{c.Output}
+	if c.Errors != nil {
+		writers = append(writers, c.Errors)
+	}
+	outputs, err := outputsOf(writers...)
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	outs, pipes := []*output{out}, []*os.File{pipe}
-	cmd.Stdout, cmd.Stderr = pipe, pipe
-	if c.Errors != nil {
-		apart, second, err := newOutput(c.Errors)
-		if err != nil {
-			pipe.Close()
-			return backend.Exit{}, errors.Join(fmt.Errorf("running %s: %w", c.Argv[0], err), out.finish())
-		}
-		cmd.Stderr, outs, pipes = second, append(outs, apart), append(pipes, second)
-	}
-	exit, err := s.run(ctx, cmd, c)
-	for _, pipe := range pipes {
-		pipe.Close()
-	}
-	for _, out := range outs {
-		if outErr := out.finish(); err == nil && outErr != nil {
-			err = fmt.Errorf("keeping the output of %s: %w", c.Argv[0], outErr)
-		}
+	cmd.Stdout, cmd.Stderr = outputs[0].command, outputs[len(outputs)-1].command
+	exit, err := s.run(ctx, cmd, c, outputs)
+	if kept := finish(outputs); err == nil && kept != nil {
+		err = fmt.Errorf("running %s: %w", c.Argv[0], kept)
 	}
 	return exit, err
 }
@@ -134,7 +123,7 @@ func (s *session) environment(env []string) []string {
 }
 
 // run starts cmd, sees it to its end and ends everything that it started.
-func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
+func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, outputs []*output) (backend.Exit, error) {
 	oomBefore, forksBefore, began := oomKills.before(), forks.before(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
@@ -143,10 +132,12 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command) (ba
 	if !s.dirty { // else something older is to be found, too
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
-	timedOut := s.await(ctx, p, c.Timeout)
+	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
+	watchErr := watch(p, outputs)
+	timedOut := release()
 	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
-	if err := s.end(); err != nil {
+	if err := errors.Join(watchErr, s.end()); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
 	if cause := context.Cause(ctx); cause != nil && !timedOut {
@@ -216,40 +207,6 @@ func (s *session) start(cmd *exec.Cmd) (*process, error) {
 		}
 		time.Sleep(wait)
 	}
-}
-
-// await returns when the main process has ended, by itself or because of the
-// limit or ctx, and whether the limit ended it.
-func (s *session) await(ctx context.Context, p *process, limit time.Duration) (timedOut bool) {
-	var expired <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	select {
-	case <-p.ended:
-		return false
-	case <-expired:
-		timedOut = true
-	case <-ctx.Done():
-	}
-	select {
-	case <-p.ended: // both at once: the program was in time
-		return false
-	default:
-	}
-	p.signalGroup(unix.SIGTERM)
-	p.signalGroup(unix.SIGCONT) // a stopped process takes no SIGTERM
-	grace := time.NewTimer(s.b.opt.Grace)
-	defer grace.Stop()
-	select {
-	case <-p.ended:
-	case <-grace.C:
-		p.signalGroup(unix.SIGKILL)
-		<-p.ended
-	}
-	return timedOut
 }
 
 // end kills every process of the session. Each command leaves none, so there

@@ -2,11 +2,13 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -23,63 +25,117 @@ const (
 
 var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
 
-// output copies a command's pipe to the caller's writer, independently of the
-// command's end.
+// output passes on what a command writes to the caller's writer.
 type output struct {
-	pipe  *os.File // reading end
-	w     io.Writer
-	ended atomic.Bool
-	done  chan error
+	pipe    *os.File // reading end
+	command *os.File // writing end, the command's
+	w       io.Writer
+	ended   bool  // nothing more can come
+	failed  error // the writer's first
 }
 
-// newOutput returns the copier and the end of the pipe for the command. The
-// caller closes that end once the command has it.
-func newOutput(w io.Writer) (*output, *os.File, error) {
+func newOutput(w io.Writer) (*output, error) {
 	r, command, err := pipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if w == nil {
 		w = io.Discard
 	}
-	o := &output{pipe: r, w: w, done: make(chan error, 1)}
-	go func() { o.done <- o.copy() }()
-	return o, command, nil
+	return &output{pipe: r, command: command, w: w}, nil
 }
 
-// finish is called once everything that writes has ended. It returns when
-// what was written has been passed on, with the writer's first error.
-func (o *output) finish() error {
-	o.ended.Store(true)
-	_ = o.pipe.SetReadDeadline(time.Now().Add(drainWait)) // wakes a waiting read
-	err := <-o.done
-	return errors.Join(err, o.pipe.Close())
-}
-
-// copy runs until the pipe ends. After an error of the writer it goes on
-// reading, so that the command is neither blocked nor sent a SIGPIPE by a
-// full disk of ours.
-func (o *output) copy() error {
+// watch passes on what a command writes until its main process has ended, of which
+// p.ended tells. It is one goroutine that waits, in one system call for everything:
+// any more would have to be woken for each command.
+func watch(p *process, outputs []*output) error {
 	buffer := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buffer)
-	var failed error
-	for drained := 0; drained < drainLimit; {
-		ended := o.ended.Load()
-		if ended {
-			_ = o.pipe.SetReadDeadline(time.Now().Add(drainWait))
+	files := []unix.PollFd{{Fd: int32(p.ended.Fd()), Events: unix.POLLIN}}
+	for _, o := range outputs {
+		files = append(files, unix.PollFd{Fd: int32(o.pipe.Fd()), Events: unix.POLLIN})
+	}
+	for {
+		if _, err := poll(files, -1); err != nil {
+			return err
 		}
-		n, err := o.pipe.Read(buffer[:])
-		if n > 0 && failed == nil {
-			_, failed = o.w.Write(buffer[:n])
+		for i, o := range outputs {
+			if files[i+1].Revents == 0 {
+				continue
+			}
+			if o.pass(buffer[:]); o.ended {
+				files[i+1].Fd = -1 // is not looked at any more
+			}
 		}
-		if ended {
-			drained += n
-		}
-		// A deadline that finish set during a slow Write says nothing about
-		// the pipe; one that was set just before the read does.
-		if err != nil && (ended || !errors.Is(err, os.ErrDeadlineExceeded)) {
-			break
+		if files[0].Revents != 0 {
+			return nil
 		}
 	}
-	return failed
+}
+
+// poll waits until one of the files can be read or has ended, and returns how many;
+// limit < 0 is as long as it takes.
+func poll(files []unix.PollFd, limit time.Duration) (int, error) {
+	milliseconds := -1
+	if limit >= 0 {
+		milliseconds = int(limit.Milliseconds())
+	}
+	for {
+		n, err := unix.Poll(files, milliseconds)
+		if !errors.Is(err, unix.EINTR) {
+			return n, os.NewSyscallError("poll", err)
+		}
+	}
+}
+
+// pass passes on one piece and returns its length. After an error of the writer it
+// goes on reading, so that the command is neither blocked nor sent a SIGPIPE by a
+// full disk of ours.
+func (o *output) pass(buffer []byte) int {
+	n, err := o.pipe.Read(buffer)
+	o.ended = err != nil
+	if n > 0 && o.failed == nil {
+		_, o.failed = o.w.Write(buffer[:n])
+	}
+	return n
+}
+
+// finish is called once everything that writes has ended. It returns when what was
+// written has been passed on, with the writer's first error.
+func (o *output) finish() error {
+	buffer := copyBuffers.Get().(*[copyBuffer]byte)
+	defer copyBuffers.Put(buffer)
+	o.command.Close()
+	for drained := 0; drained < drainLimit && !o.ended; {
+		ready, err := poll([]unix.PollFd{{Fd: int32(o.pipe.Fd()), Events: unix.POLLIN}}, drainWait)
+		if err != nil || ready == 0 {
+			o.failed = errors.Join(o.failed, err)
+			break
+		}
+		drained += o.pass(buffer[:])
+	}
+	return errors.Join(o.failed, o.pipe.Close())
+}
+
+// outputsOf are those of a command, apart when it has a writer for each.
+func outputsOf(writers ...io.Writer) (outputs []*output, err error) {
+	for _, w := range writers {
+		o, err := newOutput(w)
+		if err != nil {
+			return nil, errors.Join(err, finish(outputs))
+		}
+		outputs = append(outputs, o)
+	}
+	return outputs, nil
+}
+
+func finish(outputs []*output) error {
+	var failed error
+	for _, o := range outputs {
+		failed = errors.Join(failed, o.finish())
+	}
+	if failed != nil {
+		return fmt.Errorf("keeping the output: %w", failed)
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 // process is the main process of a running command.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended and is not yet reaped
+	ended *os.File // can be read once it has ended, and is its until it is reaped
 }
 
 // start starts cmd with m on it before its first instruction, so that nothing
@@ -25,6 +25,8 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	traced := cmd
 	attr := *cmd.SysProcAttr
 	traced.SysProcAttr = &attr
+	pidfd := -1
+	attr.PidFD = &pidfd
 	// Traced, a program would lose what its set-user-id bit gives it.
 	info, err := os.Stat(cmd.Path)
 	if err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
@@ -38,30 +40,34 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 			return nil, err
 		}
 		// A sandbox or a debugger may forbid tracing.
-		started, attr.Ptrace = &cmd, false
+		cmd.SysProcAttr, attr.Ptrace = &attr, false
+		started = &cmd
 		if err := started.Start(); err != nil {
 			return nil, err
 		}
 	}
 	pid := started.Process.Pid
 	mains.Store(pid, nil)
+	p := &process{cmd: started}
 	if attr.Ptrace {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
 	}
 	m.put(pid)
 	if attr.Ptrace {
-		if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) {
-			_ = started.Process.Kill()
-			mains.Delete(pid)
-			_ = started.Wait()
-			return nil, os.NewSyscallError("ptrace", err)
+		if err = unix.PtraceDetach(pid); errors.Is(err, unix.ESRCH) {
+			err = nil
 		}
+		err = os.NewSyscallError("ptrace", err)
 	}
-	p := &process{cmd: started, ended: make(chan struct{})}
-	go func() {
-		defer close(p.ended)
-		await(pid, unix.WEXITED)
-	}()
+	if pidfd >= 0 {
+		p.ended = os.NewFile(uintptr(pidfd), "pidfd")
+	} else if err == nil {
+		p.ended, err = endOf(func() { await(pid, unix.WEXITED) })
+	}
+	if err != nil {
+		_ = p.reap()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -83,10 +89,11 @@ func (p *process) signalGroup(sig unix.Signal) {
 }
 
 // reap kills what is left of the process group and collects the exit status.
-// To be called once, after ended.
+// To be called once.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
 	mains.Delete(p.cmd.Process.Pid) // from then on the number may be a stranger's
+	p.ended.Close()
 	return p.cmd.Wait()
 }
 

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"os"
 	"os/exec"
 
 	"golang.org/x/sys/unix"
@@ -12,19 +13,21 @@ import (
 // command's own process group is ended.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended
-	err   error
+	ended *os.File // can be read once it has ended
+	err   chan error
 }
 
 func start(cmd exec.Cmd, _ mark) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: &cmd, ended: make(chan struct{})}
-	go func() {
-		defer close(p.ended)
-		p.err = p.cmd.Wait()
-	}()
+	p := &process{cmd: &cmd, err: make(chan error, 1)}
+	var err error
+	if p.ended, err = endOf(func() { p.err <- p.cmd.Wait() }); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -32,7 +35,8 @@ func (p *process) signalGroup(sig unix.Signal) { _ = unix.Kill(-p.cmd.Process.Pi
 
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
-	return p.err
+	defer p.ended.Close()
+	return <-p.err
 }
 
 func endMarked(mark, since) error { return nil }
