@@ -96,6 +96,7 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
+	local.SpareProcessor() // as `fevalgraph run` does
 	b := local.New(store, local.Options{Path: os.Getenv("PATH"), Scratch: filepath.Join(dir, "scratch"), Registry: registry, Spares: *jobs})
 	g := graph.New()
 	targets := make([]graph.ID, *nodes)

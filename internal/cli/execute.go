@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -58,6 +59,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	start.Nodes = decided // what there is to watch
 	sinks[1:].Emit(start)
 	executing := time.Now()
+	local.SpareProcessor()
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
 	trace.Phase("decisions and work", executing)
 	if p.part != nil && p.part.graph.Lost {
