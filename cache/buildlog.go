@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -30,13 +29,18 @@ type BuildLog struct {
 	readOnly bool
 	framer   framer
 
-	mu      sync.Mutex
-	lock    exclusive // on path+".lock": the log itself is replaced by compaction
-	f       files.File
-	entries map[string]string      // address -> encoded entry; both share the loaded file's memory
-	wanted  func(addr string) bool // which entries are loaded; nil is all
-	live    int64                  // bytes of frames that entries refers to
-	size    int64                  // bytes of the file, as far as this process knows
+	mu     sync.Mutex
+	lock   exclusive // on path+".lock": the log itself is replaced by compaction
+	f      files.File
+	wanted func(addr string) bool // which entries are loaded; nil is all
+	logContent
+}
+
+// logContent is what a process knows of a log's file.
+type logContent struct {
+	entries map[string]string // address -> encoded entry; both may share the loaded file's memory
+	live    int64             // bytes of frames that entries refers to
+	size    int64             // bytes of the file
 	dropped int
 }
 
@@ -102,44 +106,11 @@ func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, 
 
 // ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses.
 func ReadBuildLogOf(path string, wanted func(addr string) bool) (*BuildLog, error) {
-	l := &BuildLog{path: path, readOnly: true, framer: newFramer(), wanted: wanted}
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: wanted}
+	if err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
 	}
-	l.load(b)
 	return l, nil
-}
-
-// load makes b the content of the log.
-func (l *BuildLog) load(b []byte) {
-	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; nobody writes to b
-	l.entries = map[string]string{}
-	l.live, l.size = 0, int64(len(b))
-	unreadable := 0
-	l.dropped = l.framer.scan(b, func(start, end int) {
-		if !l.index(text[start+frameHeader : end]) {
-			unreadable++
-		}
-	})
-	l.dropped += unreadable
-}
-
-// index makes payload the last entry of its address.
-func (l *BuildLog) index(payload string) bool {
-	addr, err := entryAddr(payload)
-	if err != nil {
-		return false
-	}
-	if l.wanted != nil && !l.wanted(addr) {
-		return true
-	}
-	if old, ok := l.entries[addr]; ok {
-		l.live -= int64(len(old) + frameHeader)
-	}
-	l.entries[addr] = payload
-	l.live += int64(len(payload) + frameHeader)
-	return true
 }
 
 // Get returns the last entry of addr.
@@ -234,8 +205,7 @@ func (l *BuildLog) reopen() error {
 	if err != nil {
 		return err
 	}
-	b, err := files.ReadFile(l.files, l.path)
-	if err != nil {
+	if err := l.read(); err != nil {
 		f.Close()
 		return err
 	}
@@ -243,7 +213,6 @@ func (l *BuildLog) reopen() error {
 		l.f.Close()
 	}
 	l.f = f
-	l.load(b)
 	return nil
 }
 

@@ -3,7 +3,10 @@ package cache
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"io"
+	"slices"
 )
 
 // A build log is a sequence of frames and nothing else:
@@ -62,6 +65,40 @@ func (f framer) scan(b []byte, fn func(start, end int)) (lost int) {
 		at += 1 + next
 	}
 	return lost + lostIn(b[gap:])
+}
+
+// streamBuffer is how much of a log stream has in memory, unless a frame is larger.
+const streamBuffer = 256 << 10
+
+// stream calls fn with the payload of each frame that r holds, which is valid until
+// fn returns. It is false as soon as fn is, and when there is anything but good
+// frames: to find those behind it takes scan.
+func (f framer) stream(r io.Reader, fn func(payload []byte) bool) (whole bool, err error) {
+	b := make([]byte, 0, streamBuffer)
+	for {
+		if len(b) == cap(b) {
+			if len(b) > frameHeader+maxPayload {
+				return false, nil
+			}
+			b = slices.Grow(b, cap(b))
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		at := 0
+		for end := f.frameAt(b, at); end > 0; end = f.frameAt(b, at) {
+			if !fn(b[at+frameHeader : end]) {
+				return false, nil
+			}
+			at = end
+		}
+		b = b[:copy(b, b[at:])]
+		if errors.Is(err, io.EOF) {
+			return len(b) == 0, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 }
 
 func lostIn(stretch []byte) int {

@@ -1,0 +1,79 @@
+package cache
+
+import (
+	"unsafe"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
+)
+
+// read makes what the file holds the content of the log.
+func (l *BuildLog) read() error {
+	if l.wanted != nil {
+		if whole, err := l.pick(); whole || err != nil {
+			return err
+		}
+	}
+	b, err := files.ReadFile(l.files, l.path)
+	if err != nil {
+		return err
+	}
+	l.load(b)
+	return nil
+}
+
+// pick is read for who wants a few of many entries: nothing else of the file stays
+// in memory. It is false when there is anything in the file but good entries.
+func (l *BuildLog) pick() (whole bool, err error) {
+	f, err := files.Open(l.files, l.path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	was := l.logContent
+	l.reset()
+	whole, err = l.framer.stream(f, func(payload []byte) bool {
+		l.size += int64(frameHeader + len(payload))
+		addr, err := entryAddr(unsafe.String(unsafe.SliceData(payload), len(payload)))
+		if err == nil && l.wanted(addr) {
+			l.index(string(payload))
+		}
+		return err == nil
+	})
+	if err != nil {
+		l.logContent = was
+	}
+	return whole, err
+}
+
+// load makes b the content of the log.
+func (l *BuildLog) load(b []byte) {
+	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; nobody writes to b
+	l.reset()
+	l.size = int64(len(b))
+	unreadable := 0
+	l.dropped = l.framer.scan(b, func(start, end int) {
+		if !l.index(text[start+frameHeader : end]) {
+			unreadable++
+		}
+	})
+	l.dropped += unreadable
+}
+
+func (l *BuildLog) reset() { l.logContent = logContent{entries: map[string]string{}} }
+
+// index makes payload the last entry of its address.
+func (l *BuildLog) index(payload string) bool {
+	addr, err := entryAddr(payload)
+	if err != nil {
+		return false
+	}
+	if l.wanted != nil && !l.wanted(addr) {
+		return true
+	}
+	if old, ok := l.entries[addr]; ok {
+		l.live -= int64(len(old) + frameHeader)
+	}
+	l.entries[addr] = payload
+	l.live += int64(len(payload) + frameHeader)
+	return true
+}
