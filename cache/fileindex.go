@@ -48,7 +48,7 @@ type indexEntry struct {
 	used  uint32 // day since 1970 of the last use
 }
 
-// OpenFileIndex loads the index at path. A file that is missing, torn,
+// OpenFileIndex begins to load the index at path, for which methods wait. A file that is missing, torn,
 // corrupt or of another version is an empty index; so is one that cannot be
 // read, since the index only ever saves time.
 func OpenFileIndex(path string) (*FileIndex, error) {
@@ -57,12 +57,16 @@ func OpenFileIndex(path string) (*FileIndex, error) {
 		return nil, fmt.Errorf("opening file index: %w", err)
 	}
 	ix := &FileIndex{path: abs}
-	if b, err := os.ReadFile(abs); err == nil {
-		ix.entries, _ = decodeIndex(b)
-	}
-	if ix.entries == nil {
-		ix.entries = map[pathID]indexEntry{}
-	}
+	ix.mu.Lock() // until they are read, which nobody who needs no entry waits for
+	go func() {
+		defer ix.mu.Unlock()
+		if b, err := os.ReadFile(abs); err == nil {
+			ix.entries, _ = decodeIndex(b)
+		}
+		if ix.entries == nil {
+			ix.entries = map[pathID]indexEntry{}
+		}
+	}()
 	return ix, nil
 }
 

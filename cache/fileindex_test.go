@@ -199,13 +199,20 @@ func TestFileIndexDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	for size := range len(whole) {
 		overwriteNew(t, path, string(whole[:size]))
-		if ix, err := OpenFileIndex(path); err != nil || len(ix.entries) != 0 {
-			t.Fatalf("%d bytes left: %d entries, %v", size, len(ix.entries), err)
+		if ix, err := OpenFileIndex(path); err != nil || len(known(ix)) != 0 {
+			t.Fatalf("%d bytes left: %d entries, %v", size, len(known(ix)), err)
 		}
 	}
-	if ix, err := OpenFileIndex(filepath.Dir(path)); err != nil || len(ix.entries) != 0 {
+	if ix, err := OpenFileIndex(filepath.Dir(path)); err != nil || len(known(ix)) != 0 {
 		t.Errorf("a directory as index: %v", err)
 	}
+}
+
+// known are the entries of an index, once they are read.
+func known(ix *FileIndex) map[pathID]indexEntry {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	return ix.entries
 }
 
 func TestFileIndexSave(t *testing.T) {
@@ -230,8 +237,8 @@ func TestFileIndexSave(t *testing.T) {
 		t.Errorf("saved again without change: %v", err)
 	}
 	again, _ := OpenFileIndex(saved)
-	if _, old := again.entries[pathID{1}]; old || len(again.entries) != 2 {
-		t.Errorf("%d entries; want all but the old one", len(again.entries))
+	if _, old := known(again)[pathID{1}]; old || len(known(again)) != 2 {
+		t.Errorf("%d entries; want all but the old one", len(known(again)))
 	}
 	if left := listing(t, dir); len(left) != 2 {
 		t.Errorf("files: %q", left)

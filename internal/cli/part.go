@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -49,9 +51,6 @@ const maxParts = 200
 
 // partOf prepares a run of a part; nil when it has to be one in full.
 func (p *project) partOf(m *memory, files []string) *part {
-	if m.Parts >= maxParts {
-		return nil
-	}
 	whole, ok := p.knownPart(m)
 	if !ok {
 		return nil
@@ -91,17 +90,26 @@ func divisible(cfg *lang.Config) bool {
 	return !slices.ContainsFunc(cfg.Exports, ofGraph) && !slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// openPart opens what a run of a part needs beside what recall opened. It reports
-// whether it could.
-func (p *project) openPart(whole *part) bool {
-	cfg, err := p.app.configuration(p.state, whole.of)
-	if err != nil || !p.openCells(cfg, whole.graph) {
-		return false
+// openPart opens what a run of a part needs beside what recall opened, when some
+// files changed; nil when it has to be one in full.
+func (p *project) openPart(m *memory, files []string) *part {
+	if m.Parts >= maxParts {
+		return nil
+	}
+	var cfg *lang.Config
+	var reading errgroup.Group // what is large is read side by side
+	reading.Go(func() (err error) {
+		cfg, err = p.app.configuration(p.state, m.unchanged)
+		return err
+	})
+	whole := p.partOf(m, files)
+	if err := reading.Wait(); err != nil || whole == nil || !p.openCells(cfg, whole.graph) {
+		return nil
 	}
 	p.part = whole
 	bytes, seconds := p.savedBefore()
 	whole.savedBytes, whole.savedSeconds = max(0, whole.of.SavedBytes-bytes), max(0, whole.of.SavedSeconds-seconds)
-	return true
+	return whole
 }
 
 // openCells compiles some cells of the configuration that is remembered, and reads
@@ -121,8 +129,8 @@ func (p *project) openCells(cfg *lang.Config, some *plan.Part) bool {
 		return false
 	}
 	wanted := func(addr string) bool {
-		_, ok := p.plan.Graph.Lookup(addr)
-		return ok
+		id, ok := p.plan.Graph.Lookup(addr)
+		return ok && p.plan.Graph.Node(id).Given == nil // nothing is decided about what is given
 	}
 	return p.openLog(wanted) == nil
 }
@@ -148,13 +156,15 @@ func (p *project) takeOver(recorder *event.Recorder, decided int) error {
 	return recorder.Since(event.RunSame{Type: "run.same", As: p.part.of.Run, Nodes: p.part.of.Nodes - decided})
 }
 
-// rememberPart writes down a run of a part: what was remembered, with what it
-// found out anew.
-func (p *project) rememberPart(rep *graph.Report, out *outcome, end event.RunEnd) error {
+// amendMemory is what was remembered, with what a run of a part found out anew, but
+// for what it showed and how it ended. It writes the files beside unchangedFile;
+// until that is written, too, the older memory has other sums of them and leads to a
+// run in full. Nil when the run cannot be remembered.
+func (p *project) amendMemory(rep *graph.Report, out *outcome) *memory {
 	was := p.part.of
 	looks, err := p.observer.looks()
 	if err != nil {
-		return nil //nolint:nilerr // the older memory still holds, but for the files that changed
+		return nil // the older memory still holds, but for the files that changed
 	}
 	for _, file := range p.part.files {
 		if _, ok := p.observer.files[file]; !ok {
@@ -162,23 +172,40 @@ func (p *project) rememberPart(rep *graph.Report, out *outcome, end event.RunEnd
 		}
 	}
 	u := *was
-	u.Run, u.Exit, u.Shown, u.Parts = p.run, end.Exit, p.said.String(), was.Parts+1
+	u.Run, u.Parts = p.run, was.Parts+1
 	u.SavedBytes, u.SavedSeconds = served(rep)
 	u.SavedBytes, u.SavedSeconds = u.SavedBytes+p.part.savedBytes, u.SavedSeconds+p.part.savedSeconds
 	more, used, err := p.keptLooks(rep)
 	if err != nil {
-		return nil //nolint:nilerr // it is gone, which the next run finds
+		return nil // it is gone, which the next run finds
 	}
 	if used.Before(u.Used) {
 		u.Used = used
 	}
-	snapshot, err := p.part.snapshot.With(append(looks, more...), p.observer.began)
-	if err != nil {
-		return nil //nolint:nilerr // it has just been changed
+	var snapshot *cache.Snapshot
+	var amending errgroup.Group
+	amending.Go(func() (err error) {
+		snapshot, err = p.part.snapshot.With(append(looks, more...), p.observer.began)
+		return err
+	})
+	amending.Go(func() error { return p.amendConclusions(&u, rep, out) })
+	if amending.Wait() != nil {
+		return nil // a file has just been changed, or one cannot be written
 	}
+	return &memory{&u, snapshot}
+}
+
+// writeAmended writes down a run of a part.
+func (p *project) writeAmended(m *memory, end event.RunEnd) error {
+	m.Exit, m.Shown = end.Exit, p.said.String()
+	return writeUnchanged(p.unchangedPath(), m.unchanged, m.snapshot)
+}
+
+// amendConclusions writes what cells came to, and the status, and notes the sums.
+func (p *project) amendConclusions(u *unchanged, rep *graph.Report, out *outcome) error {
 	known, err := out.conclude(p.part.known.amended(p.plan.CellOutputs(rep), p.part.cells), u.Color)
 	if err != nil {
-		return nil //nolint:nilerr // a bug, and no reason to fail
+		return err
 	}
 	if u.Status != nil {
 		if known.Status, err = p.part.amendedStatus(p.state, out); err == nil {
@@ -188,10 +215,8 @@ func (p *project) rememberPart(rep *graph.Report, out *outcome, end event.RunEnd
 			u.Status = nil // it is decided each time
 		}
 	}
-	if u.Conclusions, err = known.write(p.state); err != nil {
-		return nil //nolint:nilerr // the older memory does without them
-	}
-	return writeUnchanged(p.unchangedPath(), &u, snapshot)
+	u.Conclusions, err = known.write(p.state)
+	return err
 }
 
 // savedBefore is what the nodes of the part saved in a run to which everything was

@@ -48,8 +48,7 @@ func (a *app) recallPlan(ctx context.Context, check bool) (done bool, err error)
 // decidePart decides about all nodes of the cells that depend on source files
 // that changed, and about their suites.
 func (p *project) decidePart(ctx context.Context, m *memory, files []string) (*graph.Report, bool) {
-	part := p.partOf(m, files)
-	if part == nil || !p.openPart(part) {
+	if p.openPart(m, files) == nil {
 		return nil, false
 	}
 	targets, err := p.targets(ctx, selection{})

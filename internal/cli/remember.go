@@ -13,21 +13,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// remember writes down a run after which everything is fresh. A run that is not
+// memorable reports whether everything is fresh after a run, and all that it
+// depended on known.
+func (p *project) memorable(ctx context.Context, rep *graph.Report, out *outcome, end event.RunEnd) bool {
+	o := p.observer
+	_, ok := p.store.(*cache.Disk)
+	return ok && o != nil && o.sameRoot() && out != nil && answered(rep) && end.Exit <= exitFailed && ctx.Err() == nil && p.certain(rep)
+}
+
+// remember writes down a run of everything that is memorable. One that is not
 // remembered loses nothing: a memory that is there tells by itself whether it still
 // holds.
 func (p *project) remember(ctx context.Context, rep *graph.Report, out *outcome, end event.RunEnd) error {
-	o := p.observer
-	if o == nil || !o.sameRoot() || out == nil || !answered(rep) || end.Exit > exitFailed || ctx.Err() != nil || !p.certain(rep) {
-		return nil
-	}
-	disk, ok := p.store.(*cache.Disk)
-	if !ok {
-		return nil
-	}
-	if p.part != nil {
-		return p.rememberPart(rep, out, end)
-	}
+	o, disk := p.observer, p.store.(*cache.Disk)
 	salt := newSalt()
 	u := &unchanged{Invocation: p.app.invocation(salt), Color: p.app.color(), Salt: salt, Settings: p.cfg.Settings, Store: disk.Dir(),
 		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}

@@ -107,8 +107,8 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 	if len(files) == 0 {
 		return true, p.finish(p.replay(m.unchanged, p.began))
 	}
-	part := p.partOf(m, files)
-	if part == nil || part.cellsWere(results) != nil || !p.openPart(part) {
+	part := p.openPart(m, files)
+	if part == nil || part.cellsWere(results) != nil {
 		return false, p.close()
 	}
 	err = p.evaluateAll(ctx)
