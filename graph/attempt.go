@@ -71,7 +71,7 @@ func (s *scheduler) work(ctx context.Context, a *attempt) {
 		a.work.Phase(LookUp)
 		r := s.try(ctx, a)
 		if p := a.work.phases; p != nil {
-			s.o.Profile.Worked(a.n.Addr, a.work.Attempt, p.marks, time.Now())
+			s.o.Profile.Worked(a.n.Addr, s.poolName(a.n), a.work.Attempt, p.marks, time.Now())
 		}
 		a = s.report(ctx, r)
 	}

@@ -31,8 +31,8 @@ type Profile interface {
 	// Decided is told of each decision about a node.
 	Decided(addr string, marks []Mark, end time.Time)
 	// Worked is told of each attempt at a node's work, and before the Sink is told
-	// that it is over. Its slot was taken when the first phase began.
-	Worked(addr string, attempt int, marks []Mark, end time.Time)
+	// that it is over. Its slot of the pool was taken when the first phase began.
+	Worked(addr, pool string, attempt int, marks []Mark, end time.Time)
 }
 
 // phases are the phases of one node so far; those of nil are not wanted, and cost

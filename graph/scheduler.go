@@ -245,12 +245,14 @@ func (s *scheduler) unsettled(id ID) int32 {
 	return n
 }
 
-func (s *scheduler) poolOf(id ID) *pool {
-	name := s.g.Node(id).Pool
-	if p, ok := s.pools[name]; ok && name != "" {
-		return p
+func (s *scheduler) poolOf(id ID) *pool { return s.pools[s.poolName(s.g.Node(id))] }
+
+// poolName is the name of the pool whose slots the node takes.
+func (s *scheduler) poolName(n *Node) string {
+	if _, ok := s.pools[n.Pool]; ok && n.Pool != "" {
+		return n.Pool
 	}
-	return s.pools[CPUPool]
+	return CPUPool
 }
 
 func (s *scheduler) enqueue(id ID) {

@@ -31,6 +31,7 @@ type Span struct {
 // tracedNode is a piece of a node's time without a gap.
 type tracedNode struct {
 	addr, kind string
+	pool       string    // of an attempt
 	queued     time.Time // zero when it did not wait
 	spans      []Span
 	end        time.Time
@@ -60,13 +61,13 @@ func (t *Trace) Decided(addr string, spans []Span, end time.Time) {
 	t.decisions = append(t.decisions, tracedNode{addr: addr, kind: "decision", spans: spans, end: end})
 }
 
-// Worked notes an attempt at a node's work; how it ended is told by an event that
-// comes later.
-func (t *Trace) Worked(addr string, attempt int, spans []Span, end time.Time) {
+// Worked notes an attempt at a node's work in a slot of the pool; how it ended is
+// told by an event that comes later.
+func (t *Trace) Worked(addr, pool string, attempt int, spans []Span, end time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last[addr] = len(t.attempts)
-	t.attempts = append(t.attempts, tracedNode{addr: addr, queued: t.queued[addr], spans: spans, end: end, args: map[string]any{"attempt": attempt}})
+	t.attempts = append(t.attempts, tracedNode{addr: addr, pool: pool, queued: t.queued[addr], spans: spans, end: end, args: map[string]any{"attempt": attempt}})
 	delete(t.queued, addr)
 }
 

@@ -4,17 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 )
 
-// traceEvent is one event of the trace event format; times are in microseconds.
+// traceEvent is one event of the trace event format. Times are in microseconds,
+// and whole: viewers add them, and with fractions a part of something may seem to
+// end after all of it.
 type traceEvent struct {
 	Name     string         `json:"name"`
 	Category string         `json:"cat,omitempty"`
 	Phase    string         `json:"ph"`
-	Time     float64        `json:"ts"`
-	Duration float64        `json:"dur,omitempty"`
+	Time     int64          `json:"ts"`
+	Duration *int64         `json:"dur,omitempty"` // of complete events
 	Process  int            `json:"pid"`
 	Thread   int            `json:"tid"`
 	ID       string         `json:"id,omitempty"` // of the two that belong together
@@ -34,8 +37,8 @@ const (
 const shortest = 100 * time.Microsecond
 
 // Write writes the trace as one JSON object in the format that Chrome's tracing
-// page, Perfetto and Speedscope read. Lanes of work are slots that were in use at
-// the same time; a gap in all of them is time in which nothing worked.
+// page, Perfetto and Speedscope read. Lanes of work are slots of a pool that were in
+// use at the same time; a gap in all of them is time in which nothing worked there.
 func (t *Trace) Write(w io.Writer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,29 +46,44 @@ func (t *Trace) Write(w io.Writer) error {
 		_, ran := t.last[n.addr]
 		return !ran && n.end.Sub(n.spans[0].Since) < shortest
 	})
-	attempts := slices.Clone(t.attempts)
-	slots, slotCount := lanes(attempts)
 	deciders, deciderCount := lanes(decisions)
 
 	all := []traceEvent{named("process_name", "fevalgraph", runProcess, 0), named("process_name", "decisions", decisionProcess, 0),
 		named("thread_name", "run", runProcess, phaseLane)}
-	for lane := range slotCount {
-		all = append(all, named("thread_name", fmt.Sprintf("slot %d", lane+1), runProcess, lane+1))
-	}
 	for lane := range deciderCount {
 		all = append(all, named("thread_name", fmt.Sprintf("decider %d", lane+1), decisionProcess, lane+1))
 	}
 	all = append(all, t.events...)
-	for i, n := range attempts {
-		all = append(all, t.node(n, runProcess, slots[i])...)
-		if !n.queued.IsZero() {
-			all = append(all, t.queue(n, i)...)
-		}
-	}
+	all = append(all, t.work()...)
 	for i, n := range decisions {
 		all = append(all, t.node(n, decisionProcess, deciders[i])...)
 	}
 	return json.NewEncoder(w).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": all})
+}
+
+// work are the attempts, pool by pool, and what waited for them.
+func (t *Trace) work() (all []traceEvent) {
+	pools := map[string][]tracedNode{}
+	for _, n := range t.attempts {
+		pools[n.pool] = append(pools[n.pool], n)
+	}
+	last, number := phaseLane, 0 // lanes and waits so far
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		nodes := pools[name]
+		slots, count := lanes(nodes)
+		for slot := range count {
+			all = append(all, named("thread_name", fmt.Sprintf("%s %d", name, slot+1), runProcess, last+slot+1))
+		}
+		for i, n := range nodes {
+			all = append(all, t.node(n, runProcess, last+slots[i])...)
+			if !n.queued.IsZero() {
+				number++
+				all = append(all, t.queue(n, number)...)
+			}
+		}
+		last += count
+	}
+	return all
 }
 
 func named(what, name string, process, thread int) traceEvent {
@@ -74,13 +92,17 @@ func named(what, name string, process, thread int) traceEvent {
 
 // slice is a complete event.
 func (t *Trace) slice(e traceEvent, from, to time.Time) traceEvent {
-	e.Phase, e.Time, e.Duration = "X", microseconds(from.Sub(t.start)), microseconds(to.Sub(from))
+	e.Phase, e.Time = "X", t.microseconds(from)
+	duration := t.microseconds(to) - e.Time
+	e.Duration = &duration
 	return e
 }
 
-func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+// microseconds is when something was, since the start.
+func (t *Trace) microseconds(at time.Time) int64 { return at.Sub(t.start).Microseconds() }
 
-// node is a slice for the node and one below it for each of its spans.
+// node is a slice for the node and one below it for each of its spans that took
+// any time: viewers do not know before what one without any ended.
 func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
 	began := n.spans[0].Since
 	args := map[string]any{}
@@ -96,7 +118,9 @@ func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
 		if i+1 < len(n.spans) {
 			to = n.spans[i+1].Since
 		}
-		all = append(all, t.slice(traceEvent{Name: s.Name, Category: "phase", Process: process, Thread: lane}, s.Since, to))
+		if t.microseconds(s.Since) < t.microseconds(to) {
+			all = append(all, t.slice(traceEvent{Name: s.Name, Category: "phase", Process: process, Thread: lane}, s.Since, to))
+		}
 	}
 	return all
 }
@@ -104,9 +128,9 @@ func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
 // queue are the begin and the end of a node's wait for its slot: there is no limit
 // to how many wait at a time, so they have no lanes.
 func (t *Trace) queue(n tracedNode, number int) []traceEvent {
-	e := traceEvent{Name: n.addr, Category: "queue", Process: runProcess, Thread: phaseLane, ID: fmt.Sprintf("%#x", number+1)}
+	e := traceEvent{Name: n.addr, Category: "queue", Process: runProcess, Thread: phaseLane, ID: fmt.Sprintf("%#x", number)}
 	begin, end := e, e
-	begin.Phase, begin.Time = "b", microseconds(n.queued.Sub(t.start))
-	end.Phase, end.Time = "e", microseconds(max(n.spans[0].Since.Sub(t.start), n.queued.Sub(t.start)))
+	begin.Phase, begin.Time = "b", t.microseconds(n.queued)
+	end.Phase, end.Time = "e", max(t.microseconds(n.spans[0].Since), t.microseconds(n.queued))
 	return []traceEvent{begin, end}
 }

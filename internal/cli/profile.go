@@ -18,8 +18,8 @@ func (p profile) Decided(addr string, marks []graph.Mark, end time.Time) {
 }
 
 // Worked implements graph.Profile.
-func (p profile) Worked(addr string, attempt int, marks []graph.Mark, end time.Time) {
-	p.trace.Worked(addr, attempt, spans(marks), end)
+func (p profile) Worked(addr, pool string, attempt int, marks []graph.Mark, end time.Time) {
+	p.trace.Worked(addr, pool, attempt, spans(marks), end)
 }
 
 func spans(marks []graph.Mark) []view.Span {
