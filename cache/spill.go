@@ -81,6 +81,9 @@ func (s *spill) flush() error {
 			s.end += int64(n)
 			s.parts[i] = s.parts[i][:0]
 		}
+		if cap(s.parts[i]) > 2*s.room/spillParts { // of entries that come part by part, each would keep as much
+			s.parts[i] = nil
+		}
 	}
 	s.size = 0
 	return nil

@@ -31,6 +31,27 @@ func numbers(t *testing.T, s *spill, part byte) []uint64 {
 	return all
 }
 
+// TestSpillRoom adds entries part by part, as whoever walks through shards does.
+func TestSpillRoom(t *testing.T) {
+	const room = 1 << 12
+	s := &spill{room: room, dirs: []string{t.TempDir()}}
+	defer s.close()
+	for part := range spillParts {
+		for range 100 {
+			if err := s.add(byte(part), make([]byte, 8)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := 0
+		for _, b := range s.parts {
+			kept += cap(b)
+		}
+		if kept > 4*room {
+			t.Fatalf("%d bytes are kept in memory after %d parts; there is room for %d", kept, part+1, room)
+		}
+	}
+}
+
 // However much of it is in files, and wherever those are, a spill holds what was
 // added to it.
 func TestSpill(t *testing.T) {
