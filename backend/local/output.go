@@ -76,12 +76,12 @@ func watch(p *process, outputs []*output) error {
 // poll waits until one of the files can be read or has ended, and returns how many;
 // limit < 0 is as long as it takes.
 func poll(files []unix.PollFd, limit time.Duration) (int, error) {
-	milliseconds := -1
-	if limit >= 0 {
-		milliseconds = int(limit.Milliseconds())
-	}
-	for {
-		n, err := unix.Poll(files, milliseconds)
+	for began := time.Now(); ; {
+		left := -1 // milliseconds
+		if limit >= 0 {
+			left = max(int((limit - time.Since(began)).Milliseconds()), 0)
+		}
+		n, err := unix.Poll(files, left)
 		if !errors.Is(err, unix.EINTR) {
 			return n, os.NewSyscallError("poll", err)
 		}

@@ -28,8 +28,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	pidfd := -1
 	attr.PidFD = &pidfd
 	// Traced, a program would lose what its set-user-id bit gives it.
-	info, err := os.Stat(cmd.Path)
-	if err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
+	if info, err := os.Stat(cmd.Path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		attr.Ptrace = true
 	}
 	runtime.LockOSThread() // one thread is the tracer
@@ -53,15 +52,17 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
 	}
 	m.put(pid)
+	var err error
 	if attr.Ptrace {
 		if err = unix.PtraceDetach(pid); errors.Is(err, unix.ESRCH) {
 			err = nil
 		}
 		err = os.NewSyscallError("ptrace", err)
 	}
-	if pidfd >= 0 {
+	switch {
+	case pidfd >= 0:
 		p.ended = os.NewFile(uintptr(pidfd), "pidfd")
-	} else if err == nil {
+	case err == nil:
 		p.ended, err = endOf(func() { await(pid, unix.WEXITED) })
 	}
 	if err != nil {
