@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"maps"
 	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // claims keeps nodes apart that name the same thing in Node.Exclusive: a name
@@ -13,15 +15,24 @@ import (
 // again when the name is released; of all that wait for one name, the longest
 // chain goes first. What a node can wait for is the others that share a name
 // with it: finitely many, each of which runs once.
+//
+// A key is such a thing, too: of nodes with the same one, the second is served
+// what the first made, at once, and does not have to find out in a while that
+// nobody works on its key any more.
 type claims struct {
 	held  map[string]bool
-	aside map[string][]ID // in phase queued, and some that left it
+	aside map[string][]ID    // in phase queued, and some that left it
+	keys  map[cache.Key][]ID // of running nodes, and who waits for each, as above
 }
 
-// claim takes all names of a node that is to run. Otherwise it takes none and
+// claim takes the key and all names of a node that is to run. Otherwise it takes none and
 // sets the node aside.
 func (s *scheduler) claim(id ID) bool {
-	names := s.g.Node(id).Exclusive
+	names, key := s.g.Node(id).Exclusive, s.status[id].Key
+	if waiting, held := s.claims.keys[key]; held {
+		s.claims.keys[key] = append(waiting, id)
+		return false
+	}
 	for _, name := range names {
 		if s.claims.held[name] {
 			s.claims.aside[name] = append(s.claims.aside[name], id)
@@ -31,20 +42,28 @@ func (s *scheduler) claim(id ID) bool {
 	for _, name := range names {
 		s.claims.held[name] = true
 	}
+	s.claims.keys[key] = nil
 	return true
 }
 
-// release gives back the names of a node that ran, and queues again what
+// release gives back the key and the names of a node that ran, and queues again what
 // waited for them.
 func (s *scheduler) release(id ID) {
 	for _, name := range s.g.Node(id).Exclusive {
 		delete(s.claims.held, name)
-		for _, waiting := range s.claims.aside[name] {
-			if s.phase[waiting] == queued {
-				heap.Push(&s.poolOf(waiting).ready, waiting)
-			}
-		}
+		s.queueAgain(s.claims.aside[name])
 		delete(s.claims.aside, name)
+	}
+	key := s.status[id].Key
+	s.queueAgain(s.claims.keys[key])
+	delete(s.claims.keys, key)
+}
+
+func (s *scheduler) queueAgain(aside []ID) {
+	for _, id := range aside {
+		if s.phase[id] == queued {
+			heap.Push(&s.poolOf(id).ready, id)
+		}
 	}
 }
 

@@ -187,3 +187,35 @@ func TestExclusiveGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// TestSameKey: of nodes with the same key one works, and the others have its answer
+// as soon as it is there, while their slots are for others.
+func TestSameKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		began := time.Now()
+		work := func(seconds int) *step {
+			return &step{
+				describe: func(m *Manifest) error { m.Int("seconds", int64(seconds)); return nil },
+				work: func(ctx context.Context, w *Work) (Outcome, error) {
+					time.Sleep(time.Duration(seconds) * time.Second)
+					return out(ctx, w, fmt.Sprint(seconds))
+				},
+			}
+		}
+		first, second, other := work(2), work(2), work(1)
+		add(g, "a", first)
+		add(g, "b", second)
+		add(g, "c", other)
+		o := p.options()
+		o.LockPoll, o.Pools = time.Hour, map[string]int{CPUPool: 2}
+		r := p.executeWith(t.Context(), g, o)
+		wantStates(t, g, r, "a done", "b cached", "c done")
+		if ran := first.ran.Load() + second.ran.Load(); ran != 1 {
+			t.Errorf("the work of one key was done %d times", ran)
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
