@@ -3,15 +3,14 @@ package cache
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 )
 
 // indexKeep is how long an entry outlives its last use.
@@ -177,31 +176,13 @@ func (ix *FileIndex) Save() error {
 	dir := filepath.Dir(ix.path)
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = ix.write(encodeIndex(ix.entries))
+		err = unsynced.Write(ix.path, 0o644, encodeIndex(ix.entries))
 	}
 	if err != nil {
 		return fmt.Errorf("saving file index: %w", err)
 	}
 	ix.dirty = false
 	return nil
-}
-
-// write makes b the file, which appears whole. It does not wait for the disk: what
-// a loss of power leaves of it has not its checksum, and costs time alone.
-func (ix *FileIndex) write(b []byte) error {
-	next := ix.path + "." + strconv.FormatUint(rand.Uint64(), 36)
-	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(next, ix.path)
-	}
-	if err != nil {
-		os.Remove(next)
-	}
-	return err
 }
 
 func today() uint32 { return uint32(time.Now().Unix() / (24 * 60 * 60)) }

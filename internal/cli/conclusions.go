@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -62,29 +62,7 @@ func (c *conclusions) amended(outputs [][]cache.Output, cells map[int]bool) [][]
 // writeSummed writes a file and returns the sum that readSummed insists on.
 func writeSummed(path string, content []byte) ([]byte, error) {
 	sum := sha256.Sum256(content)
-	return sum[:], writeUnsynced(path, [][]byte{content})
-}
-
-// writeUnsynced writes a file that appears whole, unless the machine loses its
-// power within seconds: whoever reads it looks at a checksum, and does not wait
-// for the disk here.
-func writeUnsynced(path string, parts [][]byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner alone
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if _, err = f.Write(part); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return sum[:], unsynced.Write(path, 0o600, content)
 }
 
 // readSummed reads a file that has the given sum.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -194,7 +195,7 @@ func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 	io.WriteString(sum, u.Shown)
 	head := binary.LittleEndian.AppendUint64([]byte(unchangedMagic), uint64(len(encoded)))
 	head = sum.Sum(binary.LittleEndian.AppendUint64(head, uint64(len(u.Shown))))
-	if err := writeUnsynced(path, append([][]byte{head, encoded, []byte(u.Shown)}, snapshot.Parts()...)); err != nil {
+	if err := unsynced.Write(path, 0o600, append([][]byte{head, encoded, []byte(u.Shown)}, snapshot.Parts()...)...); err != nil {
 		return fmt.Errorf("writing down what the run depended on: %w", err)
 	}
 	return nil

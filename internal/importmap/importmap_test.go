@@ -24,7 +24,7 @@ type room struct {
 }
 
 // anyone may import these; they import nothing but the standard library.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/unsynced"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
@@ -32,6 +32,7 @@ var rooms = []room{
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
+	{"internal/unsynced", nil, "it writes files, whatever is in them"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
