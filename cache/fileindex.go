@@ -27,14 +27,14 @@ type FileIndex struct {
 	path string
 
 	mu      sync.Mutex
-	entries map[pathID]indexEntry
+	entries indexTable
 	dirty   bool
 	// hashed, when not nil, is told each path that is read. Tests count with it.
 	hashed func(path string)
 }
 
-// pathID stands for a path: entries of one size, without pointers, keep a
-// million of them cheap for the collector and quick to load.
+// pathID stands for a path: entries of one size, in order, need not be loaded to be
+// found, however many there are.
 type pathID [16]byte
 
 func idOf(path string) pathID {
@@ -63,9 +63,6 @@ func OpenFileIndex(path string) (*FileIndex, error) {
 		if b, err := os.ReadFile(abs); err == nil {
 			ix.entries, _ = decodeIndex(b)
 		}
-		if ix.entries == nil {
-			ix.entries = map[pathID]indexEntry{}
-		}
 	}()
 	return ix, nil
 }
@@ -91,10 +88,9 @@ func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if stable {
-		ix.entries[id] = indexEntry{state: state, hash: g.Hash, used: today()}
+		ix.entries.put(id, indexEntry{state: state, hash: g.Hash, used: today()})
 		ix.dirty = true
-	} else if _, ok := ix.entries[id]; ok {
-		delete(ix.entries, id)
+	} else if ix.entries.remove(id) {
 		ix.dirty = true
 	}
 	return g, nil
@@ -103,13 +99,13 @@ func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
 func (ix *FileIndex) lookup(id pathID, state fileState) (Digest, bool) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	e, ok := ix.entries[id]
+	e, ok := ix.entries.get(id)
 	if !ok || e.state != state {
 		return Digest{}, false
 	}
 	if day := today(); e.used != day {
 		e.used = day // kept only if something else makes the index worth saving
-		ix.entries[id] = e
+		ix.entries.put(id, e)
 	}
 	return Digest{Hash: e.hash, Size: state.size}, true
 }
@@ -152,9 +148,7 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 func (ix *FileIndex) Forget(path string) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	id := idOf(path)
-	if _, ok := ix.entries[id]; ok {
-		delete(ix.entries, id)
+	if ix.entries.remove(idOf(path)) {
 		ix.dirty = true
 	}
 }
@@ -167,16 +161,10 @@ func (ix *FileIndex) Save() error {
 	if !ix.dirty {
 		return nil
 	}
-	oldest := today() - indexKeep
-	for id, e := range ix.entries {
-		if e.used < oldest {
-			delete(ix.entries, id)
-		}
-	}
 	dir := filepath.Dir(ix.path)
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = unsynced.Write(ix.path, 0o644, encodeIndex(ix.entries))
+		err = unsynced.Write(ix.path, 0o644, ix.entries.encode(today()-indexKeep))
 	}
 	if err != nil {
 		return fmt.Errorf("saving file index: %w", err)

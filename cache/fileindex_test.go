@@ -2,10 +2,14 @@ package cache
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -185,9 +189,9 @@ func TestFileIndexErrors(t *testing.T) {
 
 // Each damage to a saved index makes it empty: no digest comes out of it.
 func TestFileIndexDamage(t *testing.T) {
-	whole := encodeIndex(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}})
-	if e, err := decodeIndex(whole); err != nil || len(e) != 2 {
-		t.Fatalf("%d entries, %v", len(e), err)
+	whole := indexOf(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}})
+	if e, err := decodeIndex(whole); err != nil || len(entriesOf(&e)) != 2 {
+		t.Fatalf("%d entries, %v", len(entriesOf(&e)), err)
 	}
 	for bit := range len(whole) * 8 {
 		b := bytes.Clone(whole)
@@ -212,7 +216,83 @@ func TestFileIndexDamage(t *testing.T) {
 func known(ix *FileIndex) map[pathID]indexEntry {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	return ix.entries
+	return entriesOf(&ix.entries)
+}
+
+// entriesOf are all entries of a table.
+func entriesOf(t *indexTable) map[pathID]indexEntry {
+	all := map[pathID]indexEntry{}
+	for r := range slices.Chunk(t.saved, indexRecordSize) {
+		all[pathID(r)] = decodeIndexEntry(r)
+	}
+	for id, c := range t.changes {
+		if all[id] = c.entry; c.gone {
+			delete(all, id)
+		}
+	}
+	return all
+}
+
+// indexOf is the saved form of entries.
+func indexOf(entries map[pathID]indexEntry) []byte {
+	t := indexTable{}
+	for id, e := range entries {
+		t.put(id, e)
+	}
+	return t.encode(0)
+}
+
+// TestIndexTable has a table and a map go through the same changes, saved and read
+// back now and then.
+func TestIndexTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		table, want := indexTable{}, map[pathID]indexEntry{}
+		for step := range 2000 {
+			id := pathID{byte(random.IntN(4)), byte(random.IntN(50))}
+			switch random.IntN(20) {
+			case 0:
+				oldest := uint32(random.IntN(3))
+				maps.DeleteFunc(want, func(_ pathID, e indexEntry) bool { return e.used < oldest })
+				again, err := decodeIndex(table.encode(oldest))
+				if err != nil {
+					t.Fatal(err)
+				}
+				table = again
+			case 1, 2, 3, 4, 5:
+				_, there := want[id]
+				if table.remove(id) != there {
+					t.Fatalf("step %d: removing %v, there: %v", step, id, there)
+				}
+				delete(want, id)
+			default:
+				e := indexEntry{state: fileState{size: int64(step), mtime: -1, inode: 3}, hash: [32]byte{byte(step)}, used: uint32(random.IntN(5))}
+				table.put(id, e)
+				want[id] = e
+			}
+			e, there := table.get(id)
+			if w, ok := want[id]; ok != there || ok && e != w {
+				t.Fatalf("step %d: %v is %v, %v; want %v, %v", step, id, e, there, w, ok)
+			}
+		}
+		if got := entriesOf(&table); !maps.Equal(got, want) {
+			t.Fatalf("%d entries, want %d", len(got), len(want))
+		}
+	}
+}
+
+// Records that are not in order would not be found.
+func TestIndexOrder(t *testing.T) {
+	for _, ids := range [][]byte{{2, 1}, {1, 1}} {
+		b := []byte(indexMagic)
+		for _, id := range ids {
+			b = appendIndexEntry(b, pathID{id}, &indexEntry{})
+		}
+		sum := sha256.Sum256(b)
+		if _, err := decodeIndex(append(b, sum[:]...)); err == nil {
+			t.Errorf("%v is taken for an index", ids)
+		}
+	}
 }
 
 func TestFileIndexSave(t *testing.T) {
@@ -227,8 +307,8 @@ func TestFileIndexSave(t *testing.T) {
 		t.Error("an index without change was saved")
 	}
 	ix := settledIndex(t, saved, path)
-	ix.entries[pathID{1}] = indexEntry{used: today() - indexKeep - 1}
-	ix.entries[pathID{2}] = indexEntry{used: today() - indexKeep + 1}
+	ix.entries.put(pathID{1}, indexEntry{used: today() - indexKeep - 1})
+	ix.entries.put(pathID{2}, indexEntry{used: today() - indexKeep + 1})
 	if err := ix.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +362,7 @@ func BenchmarkFileIndex(b *testing.B) {
 		entries[idOf("/project/problems/some_problem/tests/file_"+strconv.Itoa(i))] = indexEntry{used: today()}
 	}
 	path := filepath.Join(b.TempDir(), "index")
-	whole := encodeIndex(entries)
+	whole := indexOf(entries)
 	overwriteNew(b, path, string(whole))
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()

@@ -118,9 +118,9 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the first entry is gone")
 	}
 	ix.Forget(src)
-	ix.entries[idOf("other")] = indexEntry{used: today()}
+	ix.entries.put(idOf("other"), indexEntry{used: today()})
 	for i := range 100 { // past what is left of any page
-		ix.entries[pathID{byte(i)}] = indexEntry{used: today()}
+		ix.entries.put(pathID{byte(i)}, indexEntry{used: today()})
 	}
 	if err := ix.Save(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Save = %v; want ENOSPC", err)

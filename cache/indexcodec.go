@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
+	"sort"
 )
 
 // A saved index is indexMagic, then one record of indexRecordSize bytes per
@@ -27,53 +29,130 @@ const (
 
 var errBadIndex = errors.New("malformed file index")
 
-func encodeIndex(entries map[pathID]indexEntry) []byte {
-	ids := make([]pathID, 0, len(entries))
-	for id := range entries {
-		ids = append(ids, id)
+// indexTable are the entries of an index: a saved one as it was read, in which
+// entries are found by their order, and what became of some since. Most runs need
+// few of many.
+type indexTable struct {
+	saved   []byte // records
+	changes map[pathID]indexChange
+}
+
+// indexChange is what became of an entry.
+type indexChange struct {
+	entry indexEntry
+	gone  bool
+}
+
+// get returns the entry of an id.
+func (t *indexTable) get(id pathID) (indexEntry, bool) {
+	if c, ok := t.changes[id]; ok {
+		return c.entry, !c.gone
 	}
-	slices.SortFunc(ids, func(a, b pathID) int { return bytes.Compare(a[:], b[:]) })
-	b := make([]byte, 0, len(indexMagic)+len(ids)*indexRecordSize+sha256.Size)
+	n := len(t.saved) / indexRecordSize
+	at := sort.Search(n, func(i int) bool { return bytes.Compare(t.record(i)[:len(id)], id[:]) >= 0 })
+	if at == n || pathID(t.record(at)) != id {
+		return indexEntry{}, false
+	}
+	return decodeIndexEntry(t.record(at)), true
+}
+
+func (t *indexTable) record(i int) []byte {
+	return t.saved[i*indexRecordSize : (i+1)*indexRecordSize]
+}
+
+func (t *indexTable) put(id pathID, e indexEntry) { t.change(id, indexChange{entry: e}) }
+
+// remove reports whether there was an entry.
+func (t *indexTable) remove(id pathID) bool {
+	_, ok := t.get(id)
+	if ok {
+		t.change(id, indexChange{gone: true})
+	}
+	return ok
+}
+
+func (t *indexTable) change(id pathID, c indexChange) {
+	if t.changes == nil {
+		t.changes = map[pathID]indexChange{}
+	}
+	t.changes[id] = c
+}
+
+// encode returns the form that is saved of entries that were used no earlier than
+// on a day.
+func (t *indexTable) encode(oldest uint32) []byte {
+	b := make([]byte, 0, len(indexMagic)+len(t.saved)+len(t.changes)*indexRecordSize+sha256.Size)
 	b = append(b, indexMagic...)
-	le := binary.LittleEndian
-	for _, id := range ids {
-		e := entries[id]
-		b = append(b, id[:]...)
-		b = le.AppendUint64(b, uint64(e.state.size))
-		b = le.AppendUint64(b, uint64(e.state.mtime))
-		b = le.AppendUint64(b, uint64(e.state.ctime))
-		b = le.AppendUint64(b, e.state.inode)
-		b = le.AppendUint64(b, e.state.dev)
-		b = append(b, e.hash[:]...)
-		b = le.AppendUint32(b, e.used)
+	keep := func(record []byte) {
+		if binary.LittleEndian.Uint32(record[indexRecordSize-4:]) >= oldest {
+			b = append(b, record...)
+		}
+	}
+	rest := t.saved
+	for _, id := range slices.SortedFunc(maps.Keys(t.changes), func(a, b pathID) int { return bytes.Compare(a[:], b[:]) }) {
+		for len(rest) > 0 && bytes.Compare(rest[:len(id)], id[:]) < 0 {
+			keep(rest[:indexRecordSize])
+			rest = rest[indexRecordSize:]
+		}
+		if len(rest) > 0 && pathID(rest) == id {
+			rest = rest[indexRecordSize:]
+		}
+		if c := t.changes[id]; !c.gone {
+			keep(appendIndexEntry(nil, id, &c.entry))
+		}
+	}
+	for r := range slices.Chunk(rest, indexRecordSize) {
+		keep(r)
 	}
 	sum := sha256.Sum256(b)
 	return append(b, sum[:]...)
 }
 
-// decodeIndex reads what encodeIndex wrote; one wrong bit refuses it all.
-func decodeIndex(b []byte) (map[pathID]indexEntry, error) {
+// decodeIndex reads what encode returned, and keeps it; one wrong bit refuses it
+// all.
+func decodeIndex(b []byte) (indexTable, error) {
 	body := len(b) - sha256.Size
 	if body < len(indexMagic) || (body-len(indexMagic))%indexRecordSize != 0 || string(b[:len(indexMagic)]) != indexMagic {
-		return nil, errBadIndex
+		return indexTable{}, errBadIndex
 	}
 	if sum := sha256.Sum256(b[:body]); !bytes.Equal(sum[:], b[body:]) {
-		return nil, errBadIndex
+		return indexTable{}, errBadIndex
 	}
-	le := binary.LittleEndian
-	entries := make(map[pathID]indexEntry, (body-len(indexMagic))/indexRecordSize)
-	for r := range slices.Chunk(b[len(indexMagic):body], indexRecordSize) {
-		entries[pathID(r[0:16])] = indexEntry{
-			state: fileState{
-				size:  int64(le.Uint64(r[16:])),
-				mtime: int64(le.Uint64(r[24:])),
-				ctime: int64(le.Uint64(r[32:])),
-				inode: le.Uint64(r[40:]),
-				dev:   le.Uint64(r[48:]),
-			},
-			hash: [sha256.Size]byte(r[56:88]),
-			used: le.Uint32(r[88:]),
+	t := indexTable{saved: b[len(indexMagic):body]}
+	var last []byte
+	for r := range slices.Chunk(t.saved, indexRecordSize) {
+		id := r[:len(pathID{})]
+		if last != nil && bytes.Compare(last, id) >= 0 {
+			return indexTable{}, errBadIndex
 		}
+		last = id
 	}
-	return entries, nil
+	return t, nil
+}
+
+func appendIndexEntry(b []byte, id pathID, e *indexEntry) []byte {
+	le := binary.LittleEndian
+	b = append(b, id[:]...)
+	b = le.AppendUint64(b, uint64(e.state.size))
+	b = le.AppendUint64(b, uint64(e.state.mtime))
+	b = le.AppendUint64(b, uint64(e.state.ctime))
+	b = le.AppendUint64(b, e.state.inode)
+	b = le.AppendUint64(b, e.state.dev)
+	b = append(b, e.hash[:]...)
+	return le.AppendUint32(b, e.used)
+}
+
+func decodeIndexEntry(r []byte) indexEntry {
+	le := binary.LittleEndian
+	return indexEntry{
+		state: fileState{
+			size:  int64(le.Uint64(r[16:])),
+			mtime: int64(le.Uint64(r[24:])),
+			ctime: int64(le.Uint64(r[32:])),
+			inode: le.Uint64(r[40:]),
+			dev:   le.Uint64(r[48:]),
+		},
+		hash: [sha256.Size]byte(r[56:88]),
+		used: le.Uint32(r[88:]),
+	}
 }
