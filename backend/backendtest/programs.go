@@ -193,8 +193,9 @@ func testExits(t *testing.T, open Opener) {
 			t.Errorf("%s: got %+v, want %+v", test.script, exit, test.want)
 		}
 	}
-	if exit, _ := exec(t, s, shell("sleep 0.3")); exit.Seconds < 0.29 { // clocks of two programs
-		t.Errorf("0.3 seconds of sleep took %v", exit.Seconds)
+	// Who hears late on a busy machine that the program began counts too little.
+	if exit, _ := exec(t, s, shell("sleep 1")); exit.Seconds < 0.5 {
+		t.Errorf("a second of sleep took %v", exit.Seconds)
 	}
 }
 
