@@ -48,9 +48,9 @@ type indexEntry struct {
 	used  uint32 // day since 1970 of the last use
 }
 
-// OpenFileIndex begins to load the index at path, for which methods wait. A file that is missing, torn,
-// corrupt or of another version is an empty index; so is one that cannot be
-// read, since the index only ever saves time.
+// OpenFileIndex begins to load the index at path, for which methods wait. A file
+// that is missing, torn, corrupt or of another version is an empty index; so is one
+// that cannot be read, since the index only ever saves time.
 func OpenFileIndex(path string) (*FileIndex, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

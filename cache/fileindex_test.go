@@ -225,9 +225,9 @@ func entriesOf(t *indexTable) map[pathID]indexEntry {
 	for r := range slices.Chunk(t.saved, indexRecordSize) {
 		all[pathID(r)] = decodeIndexEntry(r)
 	}
-	for id, c := range t.changes {
-		if all[id] = c.entry; c.gone {
-			delete(all, id)
+	for id, e := range t.changes {
+		if delete(all, id); e != nil {
+			all[id] = *e
 		}
 	}
 	return all

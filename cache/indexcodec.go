@@ -33,24 +33,19 @@ var errBadIndex = errors.New("malformed file index")
 // entries are found by their order, and what became of some since. Most runs need
 // few of many.
 type indexTable struct {
-	saved   []byte // records
-	changes map[pathID]indexChange
-}
-
-// indexChange is what became of an entry.
-type indexChange struct {
-	entry indexEntry
-	gone  bool
+	saved   []byte                 // records
+	changes map[pathID]*indexEntry // nil is gone
 }
 
 // get returns the entry of an id.
 func (t *indexTable) get(id pathID) (indexEntry, bool) {
-	if c, ok := t.changes[id]; ok {
-		return c.entry, !c.gone
+	if e, changed := t.changes[id]; e != nil {
+		return *e, true
+	} else if changed {
+		return indexEntry{}, false
 	}
-	n := len(t.saved) / indexRecordSize
-	at := sort.Search(n, func(i int) bool { return bytes.Compare(t.record(i)[:len(id)], id[:]) >= 0 })
-	if at == n || pathID(t.record(at)) != id {
+	at, found := sort.Find(len(t.saved)/indexRecordSize, func(i int) int { return bytes.Compare(id[:], t.record(i)[:len(id)]) })
+	if !found {
 		return indexEntry{}, false
 	}
 	return decodeIndexEntry(t.record(at)), true
@@ -60,22 +55,22 @@ func (t *indexTable) record(i int) []byte {
 	return t.saved[i*indexRecordSize : (i+1)*indexRecordSize]
 }
 
-func (t *indexTable) put(id pathID, e indexEntry) { t.change(id, indexChange{entry: e}) }
+func (t *indexTable) put(id pathID, e indexEntry) { t.change(id, &e) }
 
 // remove reports whether there was an entry.
 func (t *indexTable) remove(id pathID) bool {
 	_, ok := t.get(id)
 	if ok {
-		t.change(id, indexChange{gone: true})
+		t.change(id, nil)
 	}
 	return ok
 }
 
-func (t *indexTable) change(id pathID, c indexChange) {
+func (t *indexTable) change(id pathID, e *indexEntry) {
 	if t.changes == nil {
-		t.changes = map[pathID]indexChange{}
+		t.changes = map[pathID]*indexEntry{}
 	}
-	t.changes[id] = c
+	t.changes[id] = e
 }
 
 // encode returns the form that is saved of entries that were used no earlier than
@@ -97,8 +92,8 @@ func (t *indexTable) encode(oldest uint32) []byte {
 		if len(rest) > 0 && pathID(rest) == id {
 			rest = rest[indexRecordSize:]
 		}
-		if c := t.changes[id]; !c.gone {
-			keep(appendIndexEntry(nil, id, &c.entry))
+		if e := t.changes[id]; e != nil {
+			keep(appendIndexEntry(nil, id, e))
 		}
 	}
 	for r := range slices.Chunk(rest, indexRecordSize) {

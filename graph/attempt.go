@@ -297,9 +297,7 @@ func (s *scheduler) awaken(ctx context.Context, id ID, attempts int) {
 	if s.phase[id] == sleeping && attempts == s.status[id].Attempts {
 		s.reconsider(id)
 	}
-	if a := s.proceed(ctx); a != nil {
-		go s.work(ctx, a)
-	}
+	go s.work(ctx, s.proceed(ctx))
 }
 
 // park puts a node aside until another worker lets go of its key.

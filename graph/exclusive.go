@@ -5,65 +5,52 @@ import (
 	"container/heap"
 	"maps"
 	"slices"
-
-	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// claims keeps nodes apart that name the same thing in Node.Exclusive: a name
-// is claimed while a node that has it runs. A queued node that finds a name
-// claimed is set aside, so that it holds up nobody in its pool, and queued
-// again when the name is released; of all that wait for one name, the longest
-// chain goes first. What a node can wait for is the others that share a name
-// with it: finitely many, each of which runs once.
-//
-// A key is such a thing, too: of nodes with the same one, the second is served
-// what the first made, at once, and does not have to find out in a while that
-// nobody works on its key any more.
-type claims struct {
-	held  map[string]bool
-	aside map[string][]ID    // in phase queued, and some that left it
-	keys  map[cache.Key][]ID // of running nodes, and who waits for each, as above
+// claims keeps nodes apart that want the same thing: a name in Node.Exclusive, or
+// a key. Of nodes with the same key, the second is served what the first made, at
+// once, and does not have to find out in a while that nobody works on it any more.
+// A thing is claimed, and has an entry, while a node that wants it runs. A queued
+// node that finds one claimed is set aside, so that it holds up nobody in its pool,
+// and queued again when the thing is released; of all that wait for one, the
+// longest chain goes first. What a node can wait for is the others that share a
+// thing with it: finitely many, each of which runs once.
+type claims map[any][]ID // who waits for each thing: in phase queued, and some that left it
+
+// wants are the things that no other node may have while a node runs.
+func (s *scheduler) wants(id ID) []any {
+	things := []any{s.status[id].Key}
+	for _, name := range s.g.Node(id).Exclusive {
+		things = append(things, name)
+	}
+	return things
 }
 
-// claim takes the key and all names of a node that is to run. Otherwise it takes none and
+// claim takes all that a node wants that is to run. Otherwise it takes nothing and
 // sets the node aside.
 func (s *scheduler) claim(id ID) bool {
-	names, key := s.g.Node(id).Exclusive, s.status[id].Key
-	if waiting, held := s.claims.keys[key]; held {
-		s.claims.keys[key] = append(waiting, id)
-		return false
-	}
-	for _, name := range names {
-		if s.claims.held[name] {
-			s.claims.aside[name] = append(s.claims.aside[name], id)
+	things := s.wants(id)
+	for _, thing := range things {
+		if waiting, claimed := s.claims[thing]; claimed {
+			s.claims[thing] = append(waiting, id)
 			return false
 		}
 	}
-	for _, name := range names {
-		s.claims.held[name] = true
+	for _, thing := range things {
+		s.claims[thing] = nil
 	}
-	s.claims.keys[key] = nil
 	return true
 }
 
-// release gives back the key and the names of a node that ran, and queues again what
-// waited for them.
+// release gives back what a node that ran had, and queues again what waited for it.
 func (s *scheduler) release(id ID) {
-	for _, name := range s.g.Node(id).Exclusive {
-		delete(s.claims.held, name)
-		s.queueAgain(s.claims.aside[name])
-		delete(s.claims.aside, name)
-	}
-	key := s.status[id].Key
-	s.queueAgain(s.claims.keys[key])
-	delete(s.claims.keys, key)
-}
-
-func (s *scheduler) queueAgain(aside []ID) {
-	for _, id := range aside {
-		if s.phase[id] == queued {
-			heap.Push(&s.poolOf(id).ready, id)
+	for _, thing := range s.wants(id) {
+		for _, waiting := range s.claims[thing] {
+			if s.phase[waiting] == queued {
+				heap.Push(&s.poolOf(waiting).ready, waiting)
+			}
 		}
+		delete(s.claims, thing)
 	}
 }
 

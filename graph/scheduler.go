@@ -87,7 +87,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		status: make([]Status, n), class: make([]cache.Class, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n),
-		pools: map[string]*pool{}, claims: claims{held: map[string]bool{}, aside: map[string][]ID{}, keys: map[cache.Key][]ID{}},
+		pools: map[string]*pool{}, claims: claims{},
 		open: len(closure), rest: make(chan struct{}, 1),
 		races: map[ID]int{}, breaks: map[ID]int{}, vain: map[ID]int{}, again: map[ID]loss{}, dirty: map[ID]bool{}, ran: map[ID]bool{},
 	}
@@ -121,9 +121,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	defer poll.Stop()
 	done := ctx.Done()
 	for {
-		if a := s.proceed(ctx); a != nil {
-			go s.work(ctx, a)
-		}
+		go s.work(ctx, s.proceed(ctx))
 		if s.finished(ctx) {
 			break
 		}

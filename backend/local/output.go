@@ -51,9 +51,9 @@ func newOutput(w io.Writer) (*output, error) {
 func watch(p *process, outputs []*output) error {
 	buffer := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buffer)
-	files := []unix.PollFd{{Fd: int32(p.ended.Fd()), Events: unix.POLLIN}}
+	files := []unix.PollFd{toRead(p.ended)}
 	for _, o := range outputs {
-		files = append(files, unix.PollFd{Fd: int32(o.pipe.Fd()), Events: unix.POLLIN})
+		files = append(files, toRead(o.pipe))
 	}
 	for {
 		if _, err := poll(files, -1); err != nil {
@@ -88,6 +88,8 @@ func poll(files []unix.PollFd, limit time.Duration) (int, error) {
 	}
 }
 
+func toRead(f *os.File) unix.PollFd { return unix.PollFd{Fd: int32(f.Fd()), Events: unix.POLLIN} }
+
 // pass passes on one piece and returns its length. After an error of the writer it
 // goes on reading, so that the command is neither blocked nor sent a SIGPIPE by a
 // full disk of ours.
@@ -107,7 +109,7 @@ func (o *output) finish() error {
 	defer copyBuffers.Put(buffer)
 	o.command.Close()
 	for drained := 0; drained < drainLimit && !o.ended; {
-		ready, err := poll([]unix.PollFd{{Fd: int32(o.pipe.Fd()), Events: unix.POLLIN}}, drainWait)
+		ready, err := poll([]unix.PollFd{toRead(o.pipe)}, drainWait)
 		if err != nil || ready == 0 {
 			o.failed = errors.Join(o.failed, err)
 			break

@@ -8,7 +8,7 @@ import (
 
 // hasEnded reports whether the process has ended. It is not called after reap.
 func (p *process) hasEnded() bool {
-	n, err := poll([]unix.PollFd{{Fd: int32(p.ended.Fd()), Events: unix.POLLIN}}, 0)
+	n, err := poll([]unix.PollFd{toRead(p.ended)}, 0)
 	return err == nil && n > 0
 }
 
