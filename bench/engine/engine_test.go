@@ -58,6 +58,27 @@ func TestLastLineOfHash(t *testing.T) {
 	}
 }
 
+// That of an edit says what it is of its parts.
+func TestLastLineOfEdit(t *testing.T) {
+	f := &figures{name: "edit", nodes: 3, contenders: []*contender{
+		{name: "fevalgraph", took: []time.Duration{6 * time.Second}},
+		{name: sameAgain, took: []time.Duration{3 * time.Second}},
+		{name: itsWork, took: []time.Duration{time.Second}},
+	}}
+	encoded, err := json.Marshal(f.line())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"case":"edit","nodes":3,"fevalgraph_s":6,"ninja_s":0,"lstat_s":0,"noop_s":3,"work_s":1,"of_noop_and_work":1.5,"ratio":0}`
+	if string(encoded) != want {
+		t.Errorf("got  %s\nwant %s", encoded, want)
+	}
+	var table strings.Builder
+	if f.write(&table); !strings.Contains(table.String(), "takes 1.50 of") {
+		t.Errorf("no ratio in\n%s", table.String())
+	}
+}
+
 // Scripts read the last line.
 func TestLastLine(t *testing.T) {
 	f := &figures{name: "noop", nodes: 7, contenders: []*contender{

@@ -12,7 +12,7 @@ import (
 // contender is one of those who take turns.
 type contender struct {
 	name string
-	run  func(round int) (time.Duration, *syscall.Rusage, error)
+	run  func(round int) (time.Duration, *syscall.Rusage, error) // nil for who takes no turns
 
 	took   []time.Duration
 	cpu    []time.Duration // of the processors, where that is known
@@ -39,20 +39,29 @@ func takeTurns(all []*contender, runs int, before func(round int) error) error {
 		}
 		for i := range all {
 			c := all[(i+round)%len(all)]
+			if c.run == nil {
+				continue
+			}
 			took, usage, err := c.run(round)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
-			if round > 0 {
-				c.took = append(c.took, took)
-				if usage != nil {
-					c.memory = max(c.memory, usage.Maxrss)
-					c.cpu = append(c.cpu, time.Duration(usage.Utime.Nano()+usage.Stime.Nano()))
-				}
-			}
+			c.count(round, took, usage)
 		}
 	}
 	return nil
+}
+
+// count notes what a round came to, but for the first.
+func (c *contender) count(round int, took time.Duration, usage *syscall.Rusage) {
+	if round == 0 {
+		return
+	}
+	c.took = append(c.took, took)
+	if usage != nil {
+		c.memory = max(c.memory, usage.Maxrss)
+		c.cpu = append(c.cpu, time.Duration(usage.Utime.Nano()+usage.Stime.Nano()))
+	}
 }
 
 // median is that of an odd number, or the mean of the middle two.
@@ -97,6 +106,9 @@ func (f *figures) write(w io.Writer) {
 			m/float64(f.nodes)*1e6, memory, perNode, own/m)
 	}
 	table.Flush()
+	if l := f.line(); l.Of > 0 {
+		fmt.Fprintf(w, "fevalgraph takes %.2f of what it takes when nothing changed and its work take\n", l.Of)
+	}
 }
 
 // lastLine is what -json prints; its names are a contract with scripts.
@@ -108,12 +120,18 @@ type lastLine struct {
 	Lstat      float64 `json:"lstat_s"`
 	SHA256     float64 `json:"sha256_s,omitempty"`
 	Small      float64 `json:"small_s,omitempty"`
+	Again      float64 `json:"noop_s,omitempty"`
+	Work       float64 `json:"work_s,omitempty"`
+	Of         float64 `json:"of_noop_and_work,omitempty"`
 	Ratio      float64 `json:"ratio"`
 }
 
 func (f *figures) line() lastLine {
 	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: f.seconds("fevalgraph"), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop"),
-		SHA256: f.seconds(sha256Loop), Small: f.seconds(smallAsset)}
+		SHA256: f.seconds(sha256Loop), Small: f.seconds(smallAsset), Again: f.seconds(sameAgain), Work: f.seconds(itsWork)}
+	if l.Again > 0 {
+		l.Of = l.Fevalgraph / (l.Again + l.Work)
+	}
 	for _, other := range []float64{l.Ninja, l.SHA256, l.Small} {
 		if other > 0 {
 			l.Ratio = l.Fevalgraph / other

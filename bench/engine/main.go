@@ -12,7 +12,8 @@
 // without what it takes to start one and to read the list.
 //
 //	noop   nothing changed
-//	edit   one file of one solution changed
+//	edit   one file of one solution changed; beside it what it is made of: a run
+//	       right after it, to which nothing changed, and what it says its work took
 //	cold   N independent commands `true`, each in a session of backend/local,
 //	       what it prints and how it ended hashed and stored; the floor of
 //	       commands is a loop that starts and waits for the same, as many at once
@@ -30,6 +31,7 @@
 //	{"case":"noop","nodes":N,"fevalgraph_s":x,"ninja_s":y,"lstat_s":z,"ratio":x/y}
 //
 // in which the ratio is that to ninja, or to sha256_s or small_s where there is one.
+// That of an edit has noop_s, work_s, and what the whole is of both, too.
 //
 // It has no opinion of what the ratio should be, and exits with 1 only when
 // something fails.

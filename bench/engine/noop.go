@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // compareProject measures a run on a whole project in which nothing, or one
@@ -45,6 +47,9 @@ func compareProject(o options) (*figures, error) {
 	f.leaveOut(o.skip)
 	var before func(int) error
 	if o.name == "edit" {
+		if o.command == "run" {
+			f.contenders = append(f.contenders, p.parts(f.contenders[0], args)...)
+		}
 		start := int(time.Now().Unix()) // not the same files as last time
 		before = func(round int) error {
 			if err := p.edit(start + round); err != nil {
@@ -55,6 +60,47 @@ func compareProject(o options) (*figures, error) {
 		}
 	}
 	return f, f.measure(o.runs, before)
+}
+
+// The parts of a run after an edit, which take no turns.
+const (
+	sameAgain = "the same again" // a run right after it: nothing changed
+	itsWork   = "its work"       // from its first decision until the last node was done, by its own record
+)
+
+// parts makes a contender of edits find out its parts, too.
+func (p *project) parts(whole *contender, args []string) []*contender {
+	again, work := &contender{name: sameAgain}, &contender{name: itsWork}
+	run := whole.run
+	whole.run = func(round int) (time.Duration, *syscall.Rusage, error) {
+		took, usage, err := run(round)
+		if err != nil {
+			return 0, nil, err
+		}
+		seconds, err := p.lastRun()
+		if err != nil {
+			return 0, nil, err
+		}
+		work.count(round, time.Duration(seconds*float64(time.Second)), nil)
+		idle, used, err := command(p.dir, p.environ(), filepath.Join(p.bin, "fevalgraph"), args...)
+		again.count(round, idle, used)
+		return took, usage, err
+	}
+	return []*contender{again, work}
+}
+
+// lastRun is how long the last run worked, in seconds.
+func (p *project) lastRun() (seconds float64, err error) {
+	run, err := event.FindRun(filepath.Join(p.dir, ".fevalgraph"), "latest")
+	if err == nil {
+		err = run.Each(func(e event.Event) bool {
+			if end, ok := e.(event.RunEnd); ok {
+				seconds = end.Seconds
+			}
+			return true
+		})
+	}
+	return seconds, err
 }
 
 func (f *figures) leaveOut(names string) {
