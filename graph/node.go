@@ -115,7 +115,12 @@ type Graph struct {
 }
 
 // New returns an empty graph.
-func New() *Graph { return &Graph{byAddr: map[string]ID{}} }
+func New() *Graph { return NewOf(0) }
+
+// NewOf returns an empty graph with room for some nodes; more may be added.
+func NewOf(nodes int) *Graph {
+	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
+}
 
 // Add appends a node. Its dependencies must have been added before, which
 // makes cycles impossible; a repeated address is a bug of the caller.

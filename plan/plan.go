@@ -196,10 +196,14 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 }
 
 func compile(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, error) {
+	cells := 0 // each has a node at least
+	for _, suite := range cfg.Suites {
+		cells += len(suite.Cells)
+	}
 	c := &compiler{
 		env:      env,
-		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		known:    known{part: part, number: map[lang.Cell]int{}},
+		plan:     &Plan{Config: cfg, Graph: graph.NewOf(cells), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
+		known:    known{part: part, number: make(map[lang.Cell]int, cells)},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
 		servers:  map[*lang.Backend]*judge.Server{},

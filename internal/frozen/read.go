@@ -13,7 +13,15 @@ var errMalformed = errors.New("malformed frozen value")
 // Decode reads what Append wrote into what v points to, which is of the same
 // type. Texts share memory with b.
 func Decode(b string, v any) error {
-	r := reader{rest: b}
+	if len(b) < headSize {
+		return fmt.Errorf("reading %T: %w", v, errMalformed)
+	}
+	head := []byte(b[:headSize])
+	r := reader{rest: b[headSize:]}
+	// Each text and each pointer takes a byte at least.
+	room := func(n uint64) int { return int(min(n, uint64(len(r.rest)))) }
+	r.texts = make([]string, 0, room(binary.LittleEndian.Uint64(head)))
+	r.pointers = make([]reflect.Value, 0, room(binary.LittleEndian.Uint64(head[8:])))
 	r.value(reflect.ValueOf(v).Elem())
 	if r.bad || r.rest != "" {
 		return fmt.Errorf("reading %T: %w", v, errMalformed)
@@ -45,6 +53,15 @@ func (r *reader) take(n uint64) string {
 }
 
 func (r *reader) number() uint64 {
+	if r.rest != "" && r.rest[0] < 0x80 { // as most are
+		x := uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return x
+	}
+	return r.longNumber()
+}
+
+func (r *reader) longNumber() uint64 {
 	var x uint64
 	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
 		c := r.rest[i]

@@ -12,12 +12,19 @@ import (
 // Append appends the frozen form of what v points to. A value that cannot be
 // written down, such as a struct with fields that are not exported, is an error.
 func Append(b []byte, v any) ([]byte, error) {
-	w := writer{b: b, texts: map[string]uint64{}, pointers: map[pointer]uint64{}}
+	head := len(b)
+	w := writer{b: append(b, make([]byte, headSize)...), texts: map[string]uint64{}, pointers: map[pointer]uint64{}}
 	if err := w.value(reflect.ValueOf(v).Elem()); err != nil {
 		return nil, fmt.Errorf("freezing %T: %w", v, err)
 	}
+	binary.LittleEndian.PutUint64(w.b[head:], uint64(len(w.texts)))
+	binary.LittleEndian.PutUint64(w.b[head+8:], uint64(len(w.pointers)))
 	return w.b, nil
 }
+
+// headSize is how many bytes of the frozen form say how many texts and pointers there
+// are, so that a reader makes room for them once.
+const headSize = 2 * 8
 
 // pointer is one by where it leads and to what: the first field of a struct has
 // the struct's address.
