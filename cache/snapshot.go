@@ -2,19 +2,13 @@ package cache
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 )
 
 // UnsettledError says that a path cannot be remembered: it was changed so
@@ -84,84 +78,6 @@ func TakeSnapshot(looks []Look, since time.Time) (*Snapshot, error) {
 	return s, nil
 }
 
-// With is s, and the state of more paths as TakeSnapshot takes it, in place of
-// what s holds about them.
-func (s *Snapshot) With(looks []Look, since time.Time) (*Snapshot, error) {
-	fresh, err := TakeSnapshot(looks, since)
-	if err != nil {
-		return nil, err
-	}
-	// What is replaced was looked at in the same way: another way sees more.
-	type way struct {
-		path  string
-		flags uint32
-	}
-	wayOf := func(s *Snapshot, r []byte) way {
-		path := s.path(r)
-		return way{unsafe.String(&path[0], len(path)), binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent}
-	}
-	replaced := make(map[way]bool, fresh.Len())
-	for i := range fresh.Len() {
-		replaced[wayOf(fresh, fresh.record(i))] = true
-	}
-	next := &Snapshot{table: make([]byte, 0, len(s.table)+len(fresh.table)),
-		digests: slices.Concat(s.digests, fresh.digests), paths: slices.Concat(s.paths, fresh.paths)}
-	kept := 0 // where the records begin that stay and are not there yet
-	for i := range s.Len() {
-		if !replaced[wayOf(s, s.record(i))] {
-			continue
-		}
-		next.table = append(next.table, s.table[kept*lookSize:i*lookSize]...)
-		kept = i + 1
-	}
-	next.table = append(next.table, s.table[kept*lookSize:]...)
-	le := binary.LittleEndian
-	for i := range fresh.Len() {
-		at := len(next.table)
-		next.table = append(next.table, fresh.record(i)...)
-		le.PutUint32(next.table[at:], le.Uint32(next.table[at:])+uint32(len(s.paths)))
-		if n := le.Uint32(next.table[at+4:]); n != noDigest {
-			le.PutUint32(next.table[at+4:], n+uint32(len(s.digests)/len(Digest{}.Hash)))
-		}
-	}
-	if fresh.Len() > snapshotChunk { // what was replaced has left as much text
-		return next.compact(), nil
-	}
-	return next, nil
-}
-
-// compact is s without text and digests that no record has.
-func (s *Snapshot) compact() *Snapshot {
-	const size = len(Digest{}.Hash)
-	le := binary.LittleEndian
-	next := &Snapshot{table: slices.Clone(s.table), digests: make([]byte, 0, len(s.digests)), paths: make([]byte, 0, len(s.paths))}
-	for i := range s.Len() {
-		r := next.record(i)
-		path, n := s.path(r), le.Uint32(r[4:])
-		le.PutUint32(r, uint32(len(next.paths)))
-		next.paths = append(next.paths, path...)
-		if n != noDigest {
-			le.PutUint32(r[4:], uint32(len(next.digests)/size))
-			next.digests = append(next.digests, s.digests[int(n)*size:][:size]...)
-		}
-	}
-	return next
-}
-
-// Without is s without some of its paths. A file is one whose bytes are known.
-func (s *Snapshot) Without(left func(path string, file bool) bool) *Snapshot {
-	less := &Snapshot{digests: s.digests, paths: s.paths}
-	for i := range s.Len() {
-		r := s.record(i)
-		path := s.path(r)
-		file := binary.LittleEndian.Uint32(r[4:]) != noDigest && binary.LittleEndian.Uint32(r[8:])&lookListing == 0
-		if !left(unsafe.String(&path[0], len(path)-1), file) { // nobody writes to it
-			less.table = append(less.table, r...)
-		}
-	}
-	return less
-}
-
 func (s *Snapshot) add(l Look, since int64) error {
 	if strings.IndexByte(l.Path, 0) >= 0 || len(s.paths) > maxSnapshotPaths {
 		return fmt.Errorf("the path %.100q cannot be remembered", l.Path)
@@ -219,71 +135,11 @@ func (s *Snapshot) path(r []byte) []byte {
 	return text[:bytes.IndexByte(text, 0)+1]
 }
 
+// way is how record r was looked at: another way sees something else.
+func way(r []byte) uint32 { return binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent }
+
 // Record i of the table.
 func (s *Snapshot) record(i int) []byte { return s.table[i*lookSize : (i+1)*lookSize] }
-
-// snapshotChunk is how many paths a worker takes at a time.
-const snapshotChunk = 256
-
-// Changes are what Snapshot.Changes found.
-type Changes struct {
-	// Files are regular files with a digest that hold other bytes by now, or have
-	// another mode, and still are regular files. They are sorted.
-	Files []string
-	// Other is a path of which something else changed; "" when none has. There
-	// may be more of them, and Files then lacks some.
-	Other string
-}
-
-// Changed returns a path that is not as it was, or "" when all are.
-func (s *Snapshot) Changed(ctx context.Context) string {
-	c := s.Changes(ctx, 0)
-	return c.Other
-}
-
-// Changes looks at every path again, as many at once as there are processors.
-// More files than limit are Other.
-func (s *Snapshot) Changes(ctx context.Context, limit int) Changes {
-	var next atomic.Int64
-	var other atomic.Pointer[string]
-	var mu sync.Mutex
-	var files []string
-	found := func(path string, file bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !file || len(files) == limit {
-			other.CompareAndSwap(nil, &path)
-			return
-		}
-		files = append(files, path)
-	}
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), s.Len()/snapshotChunk+1) {
-		group.Go(func() {
-			for other.Load() == nil && ctx.Err() == nil {
-				from := int(next.Add(snapshotChunk)) - snapshotChunk
-				if from >= s.Len() {
-					return
-				}
-				for i := from; i < min(from+snapshotChunk, s.Len()); i++ {
-					if same, file := s.look(s.record(i)); !same {
-						path := s.path(s.record(i))
-						found(string(path[:len(path)-1]), file)
-					}
-				}
-			}
-		})
-	}
-	group.Wait()
-	c := Changes{Files: files}
-	slices.Sort(c.Files)
-	if p := other.Load(); p != nil {
-		c.Other = *p
-	} else if ctx.Err() != nil {
-		c.Other = "(interrupted)"
-	}
-	return c
-}
 
 // look compares a record with what is there. A file is a regular one, and was
 // one, whose bytes are known.

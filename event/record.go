@@ -26,6 +26,8 @@ const (
 	ResultsFile = "results.json"
 	sameFile    = "same.jsonl"  // the events of the run that a RunSame names
 	sinceFile   = "since.jsonl" // of nodes that were decided after that, once or more often
+	sameResults = "same.json"   // the results of a run of everything, in place of ResultsFile
+	patchesFile = "since.json"  // what runs of a part came to after that, as patches of it
 	logsDir     = "logs"
 	logSuffix   = ".log"
 	latestFile  = "latest"
@@ -138,15 +140,38 @@ func (r *Recorder) SaveResults(parts ...[]byte) error {
 	return nil
 }
 
+// SaveResultsSince says that the results are those of an earlier run, run, but for
+// some bytes. The patches are of the results of the run of everything in that one's
+// record, and take the place of its patches; see Run.PatchedResults. It does not
+// matter whether that record is removed.
+func (r *Recorder) SaveResultsSince(run string, patches []Patch) error {
+	from := OpenRun(r.state, run)
+	err := r.adopt(from, sameResults, sameResults)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = r.adopt(from, ResultsFile, sameResults)
+	}
+	if err == nil {
+		err = r.savePatches(patches)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return nil
+}
+
 // Same says that the run came to what an earlier run of the project did, As, of
 // which its record from then on holds the events and results; it does not matter
 // whether that one's is removed. Nothing of this run was emitted but its start.
 func (r *Recorder) Same(e RunSame) error {
-	from := openRun(r.state, e.As)
+	from := OpenRun(r.state, e.As)
 	if err := r.takeOver(from); err != nil {
 		return err
 	}
-	if err := r.adopt(from, ResultsFile, ResultsFile); err != nil {
+	err := r.adopt(from, ResultsFile, ResultsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(r.adopt(from, sameResults, sameResults), r.adopt(from, patchesFile, patchesFile))
+	}
+	if err != nil {
 		return fmt.Errorf("writing the run record: %w", err)
 	}
 	r.Emit(e)
@@ -154,9 +179,10 @@ func (r *Recorder) Same(e RunSame) error {
 }
 
 // Since is like Same for a run that decides about some nodes, which it emits,
-// and came to what the other run did for the rest. It has results of its own.
+// and came to what the other run did for the rest. Its results are saved as those of
+// any other run, or by SaveResultsSince.
 func (r *Recorder) Since(e RunSame) error {
-	if err := r.takeOver(openRun(r.state, e.As)); err != nil {
+	if err := r.takeOver(OpenRun(r.state, e.As)); err != nil {
 		return err
 	}
 	r.Emit(e)
@@ -286,12 +312,12 @@ func FindRun(state, name string) (*Run, error) {
 		return nil, ErrNoRuns
 	}
 	if name == "" || name == "latest" {
-		return openRun(state, latest(state, ids)), nil
+		return OpenRun(state, latest(state, ids)), nil
 	}
 	var fit []string
 	for _, id := range ids {
 		if id == name {
-			return openRun(state, id), nil
+			return OpenRun(state, id), nil
 		}
 		if strings.Contains(id, name) {
 			fit = append(fit, id)
@@ -299,7 +325,7 @@ func FindRun(state, name string) (*Run, error) {
 	}
 	switch len(fit) {
 	case 1:
-		return openRun(state, fit[0]), nil
+		return OpenRun(state, fit[0]), nil
 	case 0:
 		return nil, fmt.Errorf("there is no run %q; the latest is %s", name, ids[len(ids)-1])
 	}
@@ -314,7 +340,8 @@ func latest(state string, ids []string) string {
 	return ids[len(ids)-1]
 }
 
-func openRun(state, id string) *Run {
+// OpenRun opens the record of the run with an id, which need not be there.
+func OpenRun(state, id string) *Run {
 	return &Run{ID: id, dir: filepath.Join(state, runsDir, id)}
 }
 
@@ -419,29 +446,6 @@ func (r *Run) Node(addr string) (*NodeDone, error) {
 // what was written is a *DamagedError.
 func (r *Run) Log(addr string) ([]byte, error) {
 	return r.read(logsDir + "/" + logName(addr))
-}
-
-// Results returns the run's results file; fs.ErrNotExist when the run ended
-// without, and a *DamagedError when the file is not what was written.
-func (r *Run) Results() ([]byte, error) {
-	return r.read(ResultsFile)
-}
-
-// SameResults are the results of the run. It is an error when those of another run
-// are others by their checksums, and when they are not as they were written.
-func (r *Run) SameResults(other string) ([]byte, error) {
-	theirs, err := openRun(filepath.Dir(filepath.Dir(r.dir)), other).sums()
-	if err != nil {
-		return nil, err
-	}
-	own, err := r.sums()
-	if err != nil {
-		return nil, err
-	}
-	if sum, ok := theirs[ResultsFile]; !ok || own[ResultsFile] != sum {
-		return nil, fmt.Errorf("run %s came to something else than run %s", r.ID, other)
-	}
-	return r.Results()
 }
 
 // Decode reads one line of the stream; nil when it is none that this version

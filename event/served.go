@@ -25,7 +25,7 @@ func ServedIn(state string) (Served, error) {
 		return s, err
 	}
 	for _, id := range ids {
-		end, ok, err := openRun(state, id).end()
+		end, ok, err := OpenRun(state, id).end()
 		if err != nil {
 			return s, fmt.Errorf("reading the run record: %w", err)
 		}

@@ -1,10 +1,14 @@
 package event
 
 import (
+	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -88,4 +92,128 @@ func TestRecordSince(t *testing.T) {
 	if results, err := past.Results(); err != nil || !slices.Equal(results, []byte("a4")) {
 		t.Errorf("results %q, %v", results, err)
 	}
+}
+
+// recordResults records a run that saves results.
+func recordResults(t *testing.T, state, run string, save func(r *Recorder) error) *Run {
+	t.Helper()
+	r, err := NewRecorder(state, run)
+	if err == nil {
+		err = save(r)
+	}
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OpenRun(state, run)
+}
+
+// Results that are those of another run with patches are read as if they had been
+// written whole, whatever becomes of that run's record.
+func TestResultsSince(t *testing.T) {
+	state := t.TempDir()
+	const whole = `{"run":"1","cells":[{"a":1},{"b":"<é>"},{"c":3}]}` + "\n"
+	at := func(text, by string) Patch {
+		return Patch{At: int64(strings.Index(whole, text)), Size: int64(len(text)), By: json.RawMessage(by)}
+	}
+	a, b, longer := at(`{"a":1}`, `{"a":22}`), at(`{"b":"<é>"}`, `{}`), at(`{"b":"<é>"}`, `{"b":"</script>&é\u2028"}`)
+	recordResults(t, state, "1", func(r *Recorder) error { return r.SaveResults([]byte(whole)) })
+	recordResults(t, state, "2", func(r *Recorder) error { return r.SaveResultsSince("1", []Patch{b}) })
+	recordResults(t, state, "3", func(r *Recorder) error { return r.SaveResultsSince("2", []Patch{longer, a}) }) // in no order
+	recordResults(t, state, "4", func(r *Recorder) error { return r.Same(RunSame{Type: "run.same", As: "3"}) })
+	recordResults(t, state, "5", func(r *Recorder) error { return r.SaveResultsSince("4", nil) })
+	for _, run := range []string{"1", "2"} {
+		if err := os.RemoveAll(filepath.Join(state, runsDir, run)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patched := `{"run":"1","cells":[{"a":22},{"b":"</script>&é\u2028"},{"c":3}]}` + "\n"
+	for run, want := range map[string]string{"3": patched, "4": patched, "5": whole} {
+		got, err := OpenRun(state, run).Results()
+		if err != nil || string(got) != want {
+			t.Errorf("run %s: %s, %v; want %s", run, got, err, want)
+		}
+		if r := OpenRun(state, run); !r.Whole() {
+			t.Errorf("run %s is not whole", run)
+		}
+	}
+	if err := OpenRun(state, "4").SameResults("3"); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []string{"5", "gone"} {
+		if OpenRun(state, "4").SameResults(other) == nil {
+			t.Errorf("runs 4 and %s have the same results", other)
+		}
+	}
+}
+
+// Every file that results are made of is looked at.
+func TestResultsSinceDamaged(t *testing.T) {
+	const whole = `{"run":"1","cells":[{"a":1},{"b":2}]}`
+	for _, name := range []string{sameResults, patchesFile} {
+		for how, spoil := range map[string]func(path string) error{
+			"gone": os.Remove,
+			"another": func(path string) error {
+				content, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				content[len(content)/2] ^= 1
+				return errors.Join(os.Remove(path), os.WriteFile(path, content, 0o644))
+			},
+			"empty": func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o644)) },
+		} {
+			state := t.TempDir()
+			recordResults(t, state, "1", func(r *Recorder) error { return r.SaveResults([]byte(whole)) })
+			run := recordResults(t, state, "2", func(r *Recorder) error {
+				return r.SaveResultsSince("1", []Patch{{At: 20, Size: 7, By: json.RawMessage(`{"a":3}`)}})
+			})
+			if err := spoil(filepath.Join(state, runsDir, "2", name)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := run.Results()
+			var damaged *DamagedError
+			ended := !errors.As(err, &damaged) && !errors.Is(err, fs.ErrNotExist)
+			if ended || how != "gone" && (damaged == nil || damaged.File != name) {
+				t.Errorf("%s %s: %q, %v", name, how, got, err)
+			}
+			if results, err := OpenRun(state, "1").Results(); err != nil || string(results) != whole {
+				t.Errorf("%s %s: the run before has %q, %v", name, how, results, err)
+			}
+		}
+	}
+}
+
+// Patches that cannot be are refused, however they got there.
+func TestApply(t *testing.T) {
+	const content = "0123456789"
+	for name, patches := range map[string][]Patch{
+		"overlapping": {{At: 1, Size: 3}, {At: 3, Size: 1}},
+		"outside":     {{At: 9, Size: 2}},
+		"before":      {{At: -1, Size: 1}},
+		"negative":    {{At: 1, Size: -1}},
+		"large":       {{At: 1, Size: -1 << 62}},
+		"far away":    {{At: 1 << 62, Size: 1}},
+	} {
+		if got, err := apply([]byte(content), patches); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	got, err := apply([]byte(content), []Patch{{At: 0, Size: 1, By: json.RawMessage("ab")}, {At: 1, Size: 0, By: json.RawMessage("c")}, {At: 9, Size: 1}})
+	if want := "abc12345678"; err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+func FuzzPatches(f *testing.F) {
+	f.Add([]byte(`[{"at":1,"size":2,"by":{}}]`))
+	f.Add([]byte(`[{"at":9223372036854775807,"size":9223372036854775807,"by":{}}]`))
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		var patches []Patch
+		if json.Unmarshal(b, &patches) == nil {
+			_, _ = apply([]byte("0123456789"), patches)
+		}
+	})
 }

@@ -66,7 +66,7 @@ func decodeSums(text []byte) (sums, error) {
 // isRecordFile reports whether a record has files of that name.
 func isRecordFile(name string) bool {
 	switch name {
-	case EventsFile, ResultsFile, sameFile, sinceFile:
+	case EventsFile, ResultsFile, sameFile, sinceFile, sameResults, patchesFile:
 		return true
 	}
 	log, ok := strings.CutPrefix(name, logsDir+"/")
@@ -100,7 +100,8 @@ func (r *Run) check(name string, sum []byte) error {
 	}
 	want, listed := all[name]
 	// Only what was taken over from the record of an old version has no sum.
-	missing := all != nil && !listed && name != ResultsFile && name != sameFile
+	old := name == ResultsFile || name == sameResults || name == sameFile
+	missing := all != nil && !listed && !old
 	if missing || listed && !bytes.Equal(want[:], sum) {
 		return &DamagedError{Run: r.ID, File: name}
 	}

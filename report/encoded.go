@@ -73,6 +73,21 @@ func (e *Encoded) Sizes() []int32 {
 	return sizes
 }
 
+// Offsets are where the cells begin in what Parts are, in bytes.
+func (e *Encoded) Offsets() ([]int64, error) {
+	head, err := e.head()
+	if err != nil {
+		return nil, fmt.Errorf("encoding results: %w", err)
+	}
+	offsets := make([]int64, len(e.Cells))
+	at := len(head)
+	for i, cell := range e.Cells {
+		offsets[i] = int64(at)
+		at += len(cell) + len(comma)
+	}
+	return offsets, nil
+}
+
 var errNotEncoded = errors.New("reading results: cells of other sizes were written")
 
 // SplitEncoded finds the cells in what Parts were for results of a run, by their

@@ -248,6 +248,63 @@ func TestRunOfAPartAfterDamage(t *testing.T) {
 	}
 }
 
+// Nor is there anything wrong with the next run of a part when what an earlier one
+// left is damaged, gone, or of another time.
+func TestNextRunOfAPart(t *testing.T) {
+	inState := func(c *checkout, name string) string { return filepath.Join(c.dir, ".fevalgraph", name) }
+	for name, try := range map[string]struct {
+		spoil func(c *checkout, record string) error // of that part
+		whole bool                                   // is decided about
+	}{
+		"nothing":         {spoil: func(*checkout, string) error { return nil }},
+		"damaged":         {spoil: func(c *checkout, _ string) error { return flipEvery(inState(c, "since"), 50) }, whole: true},
+		"gone":            {spoil: func(c *checkout, _ string) error { return os.Remove(inState(c, "since")) }, whole: true}, // there is more in the log
+		"results damaged": {spoil: func(_ *checkout, record string) error { return flipEvery(record+"/same.json", 500) }, whole: true},
+		"patches damaged": {spoil: func(_ *checkout, record string) error { return flipEvery(record+"/since.json", 50) }, whole: true},
+		"results gone":    {spoil: func(_ *checkout, record string) error { return os.Remove(record + "/same.json") }, whole: true},
+		"record gone":     {spoil: func(_ *checkout, record string) error { return os.RemoveAll(record) }, whole: true},
+		"conclusions":     {spoil: func(c *checkout, _ string) error { return flipEvery(inState(c, "conclusions"), 50) }, whole: true},
+		"of the part before": {whole: true, spoil: func(c *checkout, _ string) error {
+			before, err := os.ReadFile(inState(c, "since"))
+			err = errors.Join(err, edits["other verdicts"](filepath.Join(c.dir, "more/c/two/kv.py")))
+			c.mayFail("run")
+			return errors.Join(err, os.WriteFile(inState(c, "since"), before, 0o600))
+		}},
+		"of a run of everything before": {spoil: func(c *checkout, _ string) error {
+			before, err := os.ReadFile(inState(c, "since"))
+			c.mayFail("run", "-v") // in full
+			c.settleFailing()
+			return errors.Join(err, os.WriteFile(inState(c, "since"), before, 0o600))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := partProject(t, 1)
+			c.settleFailing()
+			if err := edits["other verdicts"](filepath.Join(c.dir, "more/b/one/kv.py")); err != nil {
+				t.Fatal(err)
+			}
+			c.mayFail("run")
+			if _, err := os.Stat(inState(c, "since")); c.takenOver() == 0 || err != nil {
+				t.Fatalf("the first run was none of a part: %v", err)
+			}
+			record := inState(c, "runs/"+c.lastRun().start.Run)
+			c.settleFailing()
+			if err := errors.Join(try.spoil(c, record), edits["other verdicts"](filepath.Join(c.dir, "more/a/one/kv.py"))); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range askedOf([]string{`pytest:other/one/a@local.host`, `parse:other/one/b@local.host`}) {
+				c.sameWithoutMemory(name, "", args...)
+			}
+			shown := c.mayFail("run")
+			if got := c.takenOver() == 0; got != try.whole {
+				t.Errorf("the run decided about everything: %v", got)
+			}
+			c.sameInFull(name, shown)
+		})
+	}
+}
+
 // spoilBlobs does something to every small blob of the store that has a text.
 func (c *checkout) spoilBlobs(text string, spoil func(path string) error) error {
 	c.makeFiles()

@@ -166,10 +166,10 @@ func (c *checkout) amendMemory(amend func(memory map[string]any)) {
 	if encoded, err = json.Marshal(memory); err != nil {
 		c.t.Fatal(err)
 	}
-	sum := sha256.Sum256(slices.Concat(encoded, rest[:shown]))
-	next := binary.LittleEndian.AppendUint64(slices.Clone(content[:at]), uint64(len(encoded)))
-	next = binary.LittleEndian.AppendUint64(next, shown)
-	next = slices.Concat(next, sum[:], encoded, rest)
+	head := binary.LittleEndian.AppendUint64(slices.Clone(content[:at]), uint64(len(encoded)))
+	head = binary.LittleEndian.AppendUint64(head, shown)
+	sum := sha256.Sum256(slices.Concat(head, encoded, rest[:shown]))
+	next := slices.Concat(head, sum[:], encoded, rest)
 	if err := os.WriteFile(path, next, 0o600); err != nil {
 		c.t.Fatal(err)
 	}
@@ -209,5 +209,40 @@ func TestReadersDoRecall(t *testing.T) {
 	}
 	if got := c.says("", "explain", addr); !strings.Contains(got.stdout, "python kv.px") {
 		t.Errorf("explain does not use the configuration that is remembered: %+v", got)
+	}
+}
+
+// After a run of a part, status is what is remembered of the run of everything, with
+// the rows of that part.
+func TestStatusAfterAPart(t *testing.T) {
+	t.Parallel()
+	c := partProject(t, 1)
+	c.settleFailing()
+	if err := edits["other verdicts"](filepath.Join(c.dir, "more/b/one/kv.py")); err != nil {
+		t.Fatal(err)
+	}
+	c.mayFail("run")
+	if c.takenOver() == 0 {
+		t.Fatal("the run was none of a part")
+	}
+	c.settleFailing()
+	path := filepath.Join(c.dir, ".fevalgraph", "status")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before = bytes.Replace(before, []byte("VERDICT"), []byte("TIDINGS"), 1)
+	if err := os.WriteFile(path, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(before)
+	c.amendMemory(func(memory map[string]any) { memory["status"] = sum[:] })
+	got := c.says("", "status").stdout
+	if !strings.Contains(got, "TIDINGS") {
+		t.Errorf("status does not tell what is remembered:\n%s", got)
+	}
+	want := c.says("", "status", "--json").stdout // decided anew
+	if strings.Count(got, "failed") != strings.Count(want, `"failed"`) || strings.Count(got, "failed") == strings.Count(string(before), "failed") {
+		t.Errorf("status says\n%s\nwithout memory it is\n%s\nbefore it was\n%s", got, want, before)
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"unsafe"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -34,29 +32,27 @@ type conclusions struct {
 	Status  *view.StatusDrawing // without its text; nil when there is none
 }
 
-// conclude collects the conclusions of a run.
+// conclude collects the conclusions of a run of everything.
 func (o *outcome) conclude(outputs [][]cache.Output, color bool) (*conclusions, error) {
+	table, drawn, err := o.drawing(color)
+	if err != nil {
+		return nil, err
+	}
+	return &conclusions{Outputs: outputs, Sizes: o.encoded.Sizes(), Table: table, Drawn: drawn}, nil
+}
+
+// drawing is the table of everything without its text, which has so many bytes.
+func (o *outcome) drawing(color bool) (table *report.Table, drawn int, err error) {
 	if o.table == nil {
 		all, err := o.whole()
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		o.table = report.DrawTable(all, color)
 	}
-	table := *o.table
-	c := &conclusions{Outputs: outputs, Sizes: o.encoded.Sizes(), Table: &table, Drawn: len(table.Text)}
-	table.Text = ""
-	return c, nil
-}
-
-// amended are the outputs of all cells after a run of a part, whose cells are in
-// the order that the whole has.
-func (c *conclusions) amended(outputs [][]cache.Output, cells map[int]bool) [][]cache.Output {
-	all := slices.Clone(c.Outputs)
-	for i, cell := range slices.Sorted(maps.Keys(cells)) {
-		all[cell] = outputs[i]
-	}
-	return all
+	table = new(report.Table)
+	*table, table.Text = *o.table, ""
+	return table, len(o.table.Text), nil
 }
 
 // writeSummed writes a file and returns the sum that readSummed insists on.
@@ -85,8 +81,7 @@ func (c *conclusions) write(state string) (sum []byte, err error) {
 	return writeSummed(filepath.Join(state, conclusionsFile), b)
 }
 
-// readConclusions reads the conclusions of a run that showed a text.
-func readConclusions(state string, sum []byte, shown string) (*conclusions, error) {
+func readConclusions(state string, sum []byte) (*conclusions, error) {
 	b, err := readSummed(filepath.Join(state, conclusionsFile), sum)
 	if err != nil {
 		return nil, err
@@ -95,10 +90,9 @@ func readConclusions(state string, sum []byte, shown string) (*conclusions, erro
 	if err := frozen.Decode(b, c); err != nil {
 		return nil, err
 	}
-	if c.Table == nil || c.Drawn < 0 || c.Drawn > len(shown) || len(c.Sizes) != len(c.Outputs) {
+	if c.Table == nil || len(c.Sizes) != len(c.Outputs) {
 		return nil, errBadUnchanged
 	}
-	c.Table.Text = shown[:c.Drawn]
 	return c, nil
 }
 

@@ -76,14 +76,9 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: total, Executed: rep.Executed, Cached: rep.Cached + total - decided, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
 	end.SavedBytes, end.SavedSeconds = p.saved(rep)
-	var saving errgroup.Group // of large files, side by side
-	saving.Go(func() error { return out.save(recorder) })
+	var saving errgroup.Group // of what saves only time
 	saving.Go(p.index.Save)
-	var amended *memory // of a run of a part
-	if p.part != nil && err == nil && p.memorable(ctx, rep, out, end) {
-		amended = p.amendMemory(rep, out)
-	}
-	err = errors.Join(err, saving.Wait(), p.exportAll(context.WithoutCancel(ctx), rep, out))
+	err = errors.Join(err, out.save(recorder), p.exportAll(context.WithoutCancel(ctx), rep, out))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
 		end.Exit = code
@@ -93,12 +88,13 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	err = errors.Join(err, recorder.Close(), shown.Close(), writeProfile(e.profile, trace))
 	p.showOutcome(e, rep, out, end)
 	switch {
-	case err != nil:
-	case amended != nil:
-		err = p.writeAmended(amended, end)
-	case p.part == nil && p.memorable(ctx, rep, out, end):
+	case err != nil, !p.memorable(ctx, rep, out, end):
+	case p.part == nil:
 		err = p.remember(ctx, rep, out, end)
+	default:
+		err = p.amend(rep, out, end)
 	}
+	err = errors.Join(err, saving.Wait())
 	if code == exitPassed && err == nil {
 		return nil
 	}

@@ -17,10 +17,13 @@ import (
 type outcome struct {
 	results *report.Results // of everything; nil until somebody needs them
 	run     string
-	encoded *report.Encoded     // of everything; nil until somebody needs them
-	table   *report.Table       // of everything; nil until it is drawn
-	tally   *report.Tally       // of everything; nil until somebody needs it
-	changes []report.CellChange // of a run of a part
+	encoded *report.Encoded // of everything; nil until somebody needs them
+	table   *report.Table   // of everything; nil until it is drawn
+	tally   *report.Tally   // of everything; nil until somebody needs it
+
+	// Of a run of a part: the run whose results these are, but for the patches.
+	after   string
+	patches []event.Patch
 }
 
 // outcome is what the run came to, of which results are what it decided about.
@@ -65,6 +68,9 @@ func (o *outcome) save(recorder *event.Recorder) (err error) {
 	if o == nil {
 		return nil
 	}
+	if o.after != "" {
+		return recorder.SaveResultsSince(o.after, o.patches)
+	}
 	if o.encoded == nil {
 		if o.encoded, err = report.Encode(o.results); err != nil {
 			return err
@@ -107,18 +113,20 @@ func (w *part) outcome(results *report.Results) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &report.Encoded{Run: results.Run, Cells: append([][]byte(nil), w.encoded.Cells...)}
+	all := &report.Encoded{Run: results.Run, Cells: slices.Clone(w.results.last.Cells)}
 	var changes []report.CellChange
+	var places []int
 	for _, was := range w.were {
 		i, ok := now[cellKey(was.New)]
 		if !ok || len(now) != len(w.were) {
 			return nil, errors.New("bug in fevalgraph: a run of a part has other cells than the part")
 		}
 		all.Cells[was.Cell] = encoded.Cells[i]
+		places = append(places, was.Cell)
 		changes = append(changes, report.CellChange{Cell: was.Cell, Was: was.New, New: &results.Cells[i]})
 	}
-	o := &outcome{run: results.Run, encoded: all, changes: changes}
-	table, drawn := w.known.Table.Amended(changes)
+	o := &outcome{run: results.Run, encoded: all, after: w.of.Run, patches: w.results.patches(all, places)}
+	table, drawn := w.table.Amended(changes)
 	if o.tally = &table.Tally; drawn {
 		o.table = table
 	}
@@ -127,17 +135,16 @@ func (w *part) outcome(results *report.Results) (*outcome, error) {
 
 // cellsWere finds what the cells of the part came to before, in the results of the
 // run that is remembered.
-func (w *part) cellsWere(content []byte) (err error) {
-	if w.encoded, err = report.SplitEncoded(content, w.of.Run, w.known.Sizes); err != nil {
+func (w *part) cellsWere(from recorded) (err error) {
+	if w.results, err = w.cellResults(from); err != nil {
 		return err
 	}
 	for _, cell := range slices.Sorted(maps.Keys(w.cells)) {
 		place := int(w.sources.Places[cell])
-		was, err := w.encoded.Cell(place)
+		was, err := w.results.last.Cell(place)
 		if err != nil {
 			return fmt.Errorf("what a cell came to: %w", err)
 		}
-		w.order = append(w.order, cell)
 		w.were = append(w.were, report.CellChange{Cell: place, New: was})
 	}
 	return nil

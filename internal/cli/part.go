@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"slices"
 
@@ -22,19 +23,18 @@ import (
 
 // part is what a run of a part knows of the whole.
 type part struct {
-	of       *unchanged
-	snapshot *cache.Snapshot
-	files    []string // that changed
-	sources  *sources
-	known    *conclusions
-	cells    map[int]bool // that are compiled
-	graph    *plan.Part
+	of      *memory
+	files   []string // that changed
+	sources *sources
+	known   *conclusions  // of the run of everything
+	table   *report.Table // of what the last run came to
+	cells   map[int]bool  // that are compiled
+	graph   *plan.Part
 
 	// What everything, and each of the cells, came to before; nil for commands
 	// that only read.
-	encoded *report.Encoded
+	results *cellResults
 	were    []report.CellChange // the cells as New
-	order   []int               // their numbers
 
 	// What nodes beside those of the part save; see event.RunEnd.
 	savedBytes   int64
@@ -62,7 +62,7 @@ func (p *project) partOf(m *memory, files []string) *part {
 	whole.files, whole.cells = files, cells
 	whole.graph = &plan.Part{
 		Wanted:  func(cell int) bool { return cells[cell] },
-		Outputs: func(cell int) []cache.Output { return whole.known.Outputs[cell] },
+		Outputs: whole.outputs,
 	}
 	return whole
 }
@@ -77,11 +77,29 @@ func (p *project) knownPart(m *memory) (whole *part, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	known, err := readConclusions(p.state, m.Conclusions, m.Shown)
+	known, err := readConclusions(p.state, m.Conclusions)
 	if err != nil || len(known.Outputs) != len(sources.Places) {
 		return nil, false
 	}
-	return &part{of: m.unchanged, snapshot: m.snapshot, sources: sources, known: known}, true
+	table, drawn := known.Table, known.Drawn
+	if m.since != nil {
+		table, drawn = m.since.decided.Table, m.since.decided.Drawn
+	}
+	if drawn < 0 || drawn > len(m.Shown) {
+		return nil, false
+	}
+	table.Text = m.Shown[:drawn]
+	return &part{of: m, sources: sources, known: known, table: table}, true
+}
+
+// outputs are those of the node of a cell that nothing is decided about.
+func (w *part) outputs(cell int) []cache.Output {
+	if w.of.since != nil {
+		if outputs, ok := w.of.since.decided.outputs(cell); ok {
+			return outputs
+		}
+	}
+	return w.known.Outputs[cell]
 }
 
 // divisible reports whether what happens in some cells is no business of the
@@ -93,7 +111,7 @@ func divisible(cfg *lang.Config) bool {
 // openPart opens what a run of a part needs beside what recall opened, when some
 // files changed; nil when it has to be one in full.
 func (p *project) openPart(m *memory, files []string) *part {
-	if m.Parts >= maxParts {
+	if m.since != nil && m.since.Parts >= maxParts {
 		return nil
 	}
 	var cfg *lang.Config
@@ -156,67 +174,42 @@ func (p *project) takeOver(recorder *event.Recorder, decided int) error {
 	return recorder.Since(event.RunSame{Type: "run.same", As: p.part.of.Run, Nodes: p.part.of.Nodes - decided})
 }
 
-// amendMemory is what was remembered, with what a run of a part found out anew, but
-// for what it showed and how it ended. It writes the files beside unchangedFile;
-// until that is written, too, the older memory has other sums of them and leads to a
-// run in full. Nil when the run cannot be remembered.
-func (p *project) amendMemory(rep *graph.Report, out *outcome) *memory {
+// amend adds what a run of a part found out to what is remembered. A run that cannot
+// be remembered loses nothing: what is remembered tells which files changed since.
+func (p *project) amend(rep *graph.Report, out *outcome, end event.RunEnd) error {
 	was := p.part.of
 	looks, err := p.observer.looks()
 	if err != nil {
-		return nil // the older memory still holds, but for the files that changed
+		return nil //nolint:nilerr // what is remembered still holds, but for the files that changed
 	}
 	for _, file := range p.part.files {
 		if _, ok := p.observer.files[file]; !ok {
 			return nil // it is not read any more
 		}
 	}
-	u := *was
-	u.Run, u.Parts = p.run, was.Parts+1
-	u.SavedBytes, u.SavedSeconds = served(rep)
-	u.SavedBytes, u.SavedSeconds = u.SavedBytes+p.part.savedBytes, u.SavedSeconds+p.part.savedSeconds
-	more, used, err := p.keptLooks(rep)
+	kept, used, err := p.keptLooks(rep)
 	if err != nil {
-		return nil // it is gone, which the next run finds
+		return nil //nolint:nilerr // it is gone, which the next run finds
 	}
-	if used.Before(u.Used) {
-		u.Used = used
-	}
-	var snapshot *cache.Snapshot
-	var amending errgroup.Group
-	amending.Go(func() (err error) {
-		snapshot, err = p.part.snapshot.With(append(looks, more...), p.observer.began)
-		return err
-	})
-	amending.Go(func() error { return p.amendConclusions(&u, rep, out) })
-	if amending.Wait() != nil {
-		return nil // a file has just been changed, or one cannot be written
-	}
-	return &memory{&u, snapshot}
-}
-
-// writeAmended writes down a run of a part.
-func (p *project) writeAmended(m *memory, end event.RunEnd) error {
-	m.Exit, m.Shown = end.Exit, p.said.String()
-	return writeUnchanged(p.unchangedPath(), m.unchanged, m.snapshot)
-}
-
-// amendConclusions writes what cells came to, and the status, and notes the sums.
-func (p *project) amendConclusions(u *unchanged, rep *graph.Report, out *outcome) error {
-	known, err := out.conclude(p.part.known.amended(p.plan.CellOutputs(rep), p.part.cells), u.Color)
+	snapshot, err := was.snapshot.Later(slices.Concat(looks, kept), p.observer.began)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // a file has just been changed
 	}
-	if u.Status != nil {
-		if known.Status, err = p.part.amendedStatus(p.state, out); err == nil {
-			u.Status, err = writeStatus(p.state, known.Status)
-		}
-		if err != nil {
-			u.Status = nil // it is decided each time
-		}
+	s := &since{After: was.Salt, Parts: 1, ending: ending{Run: p.run, Exit: end.Exit, Shown: p.said.String(), Used: used}}
+	if was.Used.Before(used) {
+		s.Used = was.Used
 	}
-	u.Conclusions, err = known.write(p.state)
-	return err
+	s.SavedBytes, s.SavedSeconds = served(rep)
+	s.SavedBytes, s.SavedSeconds = s.SavedBytes+p.part.savedBytes, s.SavedSeconds+p.part.savedSeconds
+	before := decided{}
+	if was.since != nil {
+		s.Parts, before = was.since.Parts+1, was.since.decided
+	}
+	s.decided = before.and(slices.Sorted(maps.Keys(p.part.cells)), p.plan.CellOutputs(rep))
+	if s.decided.Table, s.decided.Drawn, err = out.drawing(was.Color); err != nil {
+		return nil //nolint:nilerr // a result is damaged, which the next run finds
+	}
+	return s.write(p.state, snapshot)
 }
 
 // savedBefore is what the nodes of the part saved in a run to which everything was

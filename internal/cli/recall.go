@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"time"
 
@@ -13,10 +15,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// memory is what a run wrote down of what it depended on, read back.
+// memory is what a run of everything wrote down of what it depended on, read back,
+// and with what runs of a part found out after it.
 type memory struct {
-	*unchanged
-	snapshot *cache.Snapshot
+	*unchanged        // which ends as the last run of a part did
+	whole      ending // as the run of everything did
+	since      *since // nil when there was no run of a part
+	snapshot   *cache.Amended
+}
+
+func readMemory(state string) (*memory, error) {
+	b, err := os.ReadFile(filepath.Join(state, unchangedFile))
+	if err != nil {
+		return nil, err
+	}
+	u, first, err := decodeUnchanged(b)
+	if err != nil {
+		return nil, err
+	}
+	since, later, err := readSince(state, u)
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{unchanged: u, whole: u.ending, since: since, snapshot: first.Amended(later)}
+	if since != nil {
+		u.ending = since.ending
+	}
+	return m, nil
 }
 
 // recall opens a project with what is remembered of it and nothing else. The
@@ -27,7 +52,7 @@ func (a *app) recall(began time.Time, mode access) (*project, *memory) {
 		return nil, nil
 	}
 	state := a.projectState()
-	m, err := readUnchanged(state)
+	m, err := readMemory(state)
 	if err != nil || !a.stillAsked(m.unchanged) {
 		return nil, nil // there is always the long way
 	}

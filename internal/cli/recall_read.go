@@ -78,12 +78,15 @@ func (a *app) recallStatus(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	defer p.close()
-	var results []byte
+	var results recorded
 	var status string
 	files, ok := p.changed(ctx, m, func() error {
 		latest, err := event.FindRun(p.state, "latest")
 		if err == nil {
-			results, err = latest.SameResults(m.Run)
+			err = latest.SameResults(m.Run)
+		}
+		if err == nil {
+			results, err = recordedIn(latest)
 		}
 		return err
 	}, func() (err error) {
@@ -94,8 +97,10 @@ func (a *app) recallStatus(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	if len(files) == 0 && m.Color == a.color() && !a.flags.json {
-		_, err = io.WriteString(a.io.Out, status)
-		return true, err
+		if text, ok := p.statusSince(m, results, status); ok {
+			_, err = io.WriteString(a.io.Out, text)
+			return true, err
+		}
 	}
 	rows, ok := p.partialStatus(ctx, m, results, files)
 	if !ok {
@@ -106,7 +111,7 @@ func (a *app) recallStatus(ctx context.Context) (done bool, err error) {
 
 // partialStatus decides about the cells that depend on some files, which may be
 // none; all others are fresh.
-func (p *project) partialStatus(ctx context.Context, m *memory, results []byte, files []string) ([]view.StatusRow, bool) {
+func (p *project) partialStatus(ctx context.Context, m *memory, results recorded, files []string) ([]view.StatusRow, bool) {
 	var rep *graph.Report
 	if len(files) > 0 {
 		var ok bool
@@ -128,7 +133,7 @@ func (p *project) partialStatus(ctx context.Context, m *memory, results []byte, 
 	}
 	var rows []view.StatusRow
 	for _, place := range p.part.sources.Places {
-		known, err := p.part.encoded.Cell(int(place))
+		known, err := p.part.results.last.Cell(int(place))
 		if err != nil {
 			return nil, false
 		}

@@ -28,7 +28,7 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, out *outcome,
 	o, disk := p.observer, p.store.(*cache.Disk)
 	salt := newSalt()
 	u := &unchanged{Invocation: p.app.invocation(salt), Color: p.app.color(), Salt: salt, Settings: p.cfg.Settings, Store: disk.Dir(),
-		Run: p.run, Nodes: len(rep.Nodes), Exit: end.Exit, Shown: p.said.String()}
+		Nodes: len(rep.Nodes), ending: ending{Run: p.run, Exit: end.Exit, Shown: p.said.String()}}
 	u.SavedBytes, u.SavedSeconds = served(rep)
 	u.Env = o.environment(u.Salt)
 	looks, err := o.looks()
@@ -69,7 +69,11 @@ func (p *project) remember(ctx context.Context, rep *graph.Report, out *outcome,
 	if err := p.rememberCells(u, rep, out); err != nil {
 		return nil //nolint:nilerr // as when the memory itself cannot be written
 	}
-	return writeUnchanged(p.unchangedPath(), u, snapshot)
+	if err := writeUnchanged(p.unchangedPath(), u, snapshot); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Join(p.state, sinceFile)) // what is there is about an older record
+	return nil
 }
 
 // rememberCells writes down what runs of a part need, if there can be any.

@@ -56,28 +56,41 @@ func (p *project) statusRows(results *report.Results, places []int32) (first []i
 	return first, true
 }
 
-// amendedStatus is the status after a run of the part.
-func (w *part) amendedStatus(state string, o *outcome) (*view.StatusDrawing, error) {
-	content, err := readSummed(filepath.Join(state, statusFile), w.of.Status)
-	if err != nil {
-		return nil, err
+// statusSince is the status while nothing changed after the last run. The text is
+// that after the run of everything.
+func (p *project) statusSince(m *memory, results recorded, text string) (string, bool) {
+	if m.since == nil {
+		return text, true
 	}
-	was := *w.known.Status
-	was.Text = content
+	w, ok := p.knownPart(m)
+	if !ok || w.known.Status == nil || w.sources.Rows == nil || w.cellsWere(results) != nil {
+		return "", false
+	}
 	var changes []view.StatusChange
-	for i, c := range o.changes {
-		before, now := freshRows(c.Was), freshRows(c.New)
-		if len(before) != len(now) {
-			return nil, errBadUnchanged
+	for _, cell := range m.since.decided.Cells {
+		place := int(w.sources.Places[cell])
+		was, err := w.results.whole.Cell(place)
+		if err != nil {
+			return "", false
 		}
-		for j := range now {
-			changes = append(changes, view.StatusChange{Row: int(w.sources.Rows[w.order[i]]) + j, Was: before[j], New: now[j]})
+		now, err := w.results.last.Cell(place)
+		if err != nil {
+			return "", false
+		}
+		before, after := freshRows(was), freshRows(now)
+		if len(before) != len(after) {
+			return "", false
+		}
+		for i := range after {
+			changes = append(changes, view.StatusChange{Row: int(w.sources.Rows[cell]) + i, Was: before[i], New: after[i]})
 		}
 	}
-	if next, ok := was.Amended(changes); ok {
-		return next, nil
+	w.known.Status.Text = text
+	next, ok := w.known.Status.Amended(changes)
+	if !ok {
+		return "", false
 	}
-	return o.status(w.sources.Places, was.Color)
+	return next.Text, true
 }
 
 // writeStatus writes the status down, and leaves its text out of d.

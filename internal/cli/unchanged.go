@@ -1,22 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -38,25 +33,28 @@ type unchanged struct {
 	Env        []envSum         `json:"env"`
 	Settings   lang.Settings    `json:"settings"`
 	Store      string           `json:"store"`
-	Used       time.Time        `json:"used"` // of the blob whose last noted use is longest ago
 	Backends   []backendAnswers `json:"backends"`
 	Exports    []exported       `json:"exports,omitempty"`
+	Nodes      int              `json:"nodes"`
+	ending
 
-	Run   string `json:"run"` // whose record has every node
-	Nodes int    `json:"nodes"`
-	Exit  int    `json:"exit"`
-	Shown string `json:"-"` // its results, as they were printed
-	// What a run saves that serves every node; see event.RunEnd.
-	SavedBytes   int64   `json:"saved_bytes"`
-	SavedSeconds float64 `json:"saved_seconds"`
-
-	// For runs of a part: how many came after the run of everything, and the sums
-	// of the files beside this one, nil when there is none.
-	Parts         int    `json:"parts"`
+	// For runs of a part: the sums of the files beside this one, nil when there is
+	// none.
 	Sources       []byte `json:"sources,omitempty"`
 	Conclusions   []byte `json:"conclusions,omitempty"`
 	Status        []byte `json:"status,omitempty"`
 	Configuration []byte `json:"configuration,omitempty"`
+}
+
+// ending is what a run came to that left an answer for every node.
+type ending struct {
+	Run   string    `json:"run"` // whose record has every node
+	Exit  int       `json:"exit"`
+	Shown string    `json:"-"`    // its results, as they were printed
+	Used  time.Time `json:"used"` // of the blob whose last noted use is longest ago
+	// What a run saves that serves every node; see event.RunEnd.
+	SavedBytes   int64   `json:"saved_bytes"`
+	SavedSeconds float64 `json:"saved_seconds"`
 }
 
 // repeatable reports whether a run with these flags and arguments can be
@@ -88,18 +86,15 @@ func (a *app) invocation(salt []byte) []byte {
 func (a *app) repeat(ctx context.Context) (done bool, err error) {
 	a.observer = newObserver(a.projectDir())
 	p, m := a.recall(a.observer.began, writing)
-	if m == nil || m.Color != a.color() || time.Since(m.Used).Abs() > cache.UseInterval || !p.recorded(m) {
+	if m == nil || m.Color != a.color() || time.Since(m.Used).Abs() > cache.UseInterval || !event.OpenRun(p.state, m.Run).Whole() {
 		return false, nil
 	}
 	if err := p.openSessions(ctx); err != nil {
 		return false, errors.Join(err, p.close())
 	}
-	var results []byte
-	files, ok := p.changed(ctx, m, func() error { // what is shown from memory could not be read back
-		run, err := event.FindRun(p.state, m.Run)
-		if err == nil {
-			results, err = run.Results()
-		}
+	var results recorded
+	files, ok := p.changed(ctx, m, func() (err error) { // what is shown from memory could not be read back
+		results, err = recordedIn(event.OpenRun(p.state, m.Run))
 		return err
 	})
 	if !ok {
@@ -117,16 +112,6 @@ func (a *app) repeat(ctx context.Context) (done bool, err error) {
 		return false, p.abandon()
 	}
 	return true, p.finish(err)
-}
-
-// recorded reports whether the record of the remembered run is there.
-func (p *project) recorded(m *memory) bool {
-	for _, name := range []string{event.EventsFile, event.ResultsFile} {
-		if _, err := os.Lstat(filepath.Join(p.state, "runs", m.Run, name)); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // evaluateAll evaluates whatever is in the plan.
@@ -178,60 +163,28 @@ func (p *project) replay(u *unchanged, began time.Time) error {
 	return nil
 }
 
-// The record's file begins with a magic text, the sizes of the JSON of unchanged and
-// of what the run showed, and the sum of both; then come these, and the state of
-// files.
-const unchangedMagic = "fevalgraph-unchanged 3\n"
-
-const unchangedHeader = len(unchangedMagic) + 2*8 + sha256.Size
+const unchangedMagic = "fevalgraph-unchanged 4\n"
 
 func writeUnchanged(path string, u *unchanged, snapshot *cache.Snapshot) error {
 	encoded, err := json.Marshal(u)
-	if err != nil {
-		return fmt.Errorf("encoding what the run depended on: %w", err)
+	if err == nil {
+		err = writeRemembered(path, unchangedMagic, snapshot, encoded, []byte(u.Shown))
 	}
-	sum := sha256.New()
-	sum.Write(encoded)
-	io.WriteString(sum, u.Shown)
-	head := binary.LittleEndian.AppendUint64([]byte(unchangedMagic), uint64(len(encoded)))
-	head = sum.Sum(binary.LittleEndian.AppendUint64(head, uint64(len(u.Shown))))
-	if err := unsynced.Write(path, 0o600, append([][]byte{head, encoded, []byte(u.Shown)}, snapshot.Parts()...)...); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing down what the run depended on: %w", err)
 	}
 	return nil
 }
 
-var errBadUnchanged = errors.New("malformed record of an unchanged run")
-
-func readUnchanged(state string) (*memory, error) {
-	b, err := os.ReadFile(filepath.Join(state, unchangedFile))
+func decodeUnchanged(b []byte) (*unchanged, *cache.Snapshot, error) {
+	sections, snapshot, err := splitRemembered(b, unchangedMagic, 2)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return decodeUnchanged(b)
-}
-
-func decodeUnchanged(b []byte) (*memory, error) {
-	if len(b) < unchangedHeader || string(b[:len(unchangedMagic)]) != unchangedMagic {
-		return nil, errBadUnchanged
-	}
-	size, shown := binary.LittleEndian.Uint64(b[len(unchangedMagic):]), binary.LittleEndian.Uint64(b[len(unchangedMagic)+8:])
-	rest := b[unchangedHeader:]
-	if size > uint64(len(rest)) || shown > uint64(len(rest))-size {
-		return nil, errBadUnchanged
-	}
-	if sum := sha256.Sum256(rest[:size+shown]); !bytes.Equal(sum[:], b[unchangedHeader-sha256.Size:unchangedHeader]) {
-		return nil, errBadUnchanged
-	}
-	encoded, rest := rest[:size], rest[size:]
 	u := new(unchanged)
-	if err := json.Unmarshal(encoded, u); err != nil {
-		return nil, errBadUnchanged
+	if err := json.Unmarshal(sections[0], u); err != nil {
+		return nil, nil, errBadUnchanged
 	}
-	u.Shown, rest = string(rest[:shown]), rest[shown:]
-	snapshot, err := cache.DecodeSnapshot(rest)
-	if err != nil {
-		return nil, err
-	}
-	return &memory{u, snapshot}, nil
+	u.Shown = string(sections[1])
+	return u, snapshot, nil
 }

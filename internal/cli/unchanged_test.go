@@ -14,7 +14,7 @@ import (
 func savedUnchanged(t testing.TB) ([]byte, *unchanged) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), unchangedFile)
-	u := &unchanged{Invocation: []byte{1, 2}, Salt: []byte("salt"), Store: "/store", Run: "run1", Nodes: 7, Shown: "a table\n"}
+	u := &unchanged{Invocation: []byte{1, 2}, Salt: []byte("salt"), Store: "/store", Nodes: 7, ending: ending{Run: "run1", Shown: "a table\n"}}
 	snapshot, err := cache.TakeSnapshot([]cache.Look{{Path: "/nowhere"}, {Path: t.TempDir(), Young: true}}, time.Now())
 	if err == nil {
 		err = writeUnchanged(path, u, snapshot)
@@ -33,23 +33,23 @@ func savedUnchanged(t testing.TB) ([]byte, *unchanged) {
 // record none.
 func TestUnchangedDamaged(t *testing.T) {
 	whole, want := savedUnchanged(t)
-	m, err := decodeUnchanged(whole)
-	if err != nil || m.Shown != want.Shown || m.Nodes != want.Nodes || m.snapshot.Len() != 2 {
-		t.Fatalf("%+v, %v", m, err)
+	u, snapshot, err := decodeUnchanged(whole)
+	if err != nil || u.Shown != want.Shown || u.Run != want.Run || u.Nodes != want.Nodes || snapshot.Len() != 2 {
+		t.Fatalf("%+v, %v", u, err)
 	}
 	for i := range whole {
 		for bit := range 8 {
 			bad := bytes.Clone(whole)
 			bad[i] ^= 1 << bit
-			if _, err := decodeUnchanged(bad); err == nil {
+			if _, _, err := decodeUnchanged(bad); err == nil {
 				t.Errorf("bit %d of byte %d is wrong, and nobody says so", bit, i)
 			}
 		}
-		if _, err := decodeUnchanged(whole[:i]); err == nil {
+		if _, _, err := decodeUnchanged(whole[:i]); err == nil {
 			t.Errorf("the first %d of %d bytes are a record", i, len(whole))
 		}
 	}
-	if _, err := decodeUnchanged(append(whole, 0)); err == nil {
+	if _, _, err := decodeUnchanged(append(whole, 0)); err == nil {
 		t.Error("a byte more is a record")
 	}
 }
@@ -57,10 +57,10 @@ func TestUnchangedDamaged(t *testing.T) {
 func FuzzUnchanged(f *testing.F) {
 	whole, _ := savedUnchanged(f)
 	f.Add(whole)
-	f.Add(whole[:unchangedHeader])
+	f.Add(whole[:len(unchangedMagic)+20])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := decodeUnchanged(b); err == nil {
-			m.snapshot.Changed(t.Context())
+		if _, snapshot, err := decodeUnchanged(b); err == nil {
+			snapshot.Amended(nil).Changed(t.Context())
 		}
 	})
 }
