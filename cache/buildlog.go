@@ -32,7 +32,7 @@ type BuildLog struct {
 	mu     sync.Mutex
 	lock   exclusive // on path+".lock": the log itself is replaced by compaction
 	f      files.File
-	wanted func(addr string) bool // which entries are loaded; nil is all
+	wanted map[string]bool // addresses whose entries are loaded; nil is all
 	logContent
 }
 
@@ -49,20 +49,26 @@ var errLogClosed = errors.New("the build log is closed")
 // OpenBuildLog opens the log at path and creates it if needed. Damage is
 // never an error: what can be read is kept, and Dropped says how much could
 // not.
-func OpenBuildLog(path string) (*BuildLog, error) {
-	return OpenBuildLogOf(path, nil)
-}
+func OpenBuildLog(path string) (*BuildLog, error) { return openOn(files.OS, path, nil) }
 
 // OpenBuildLogOf is OpenBuildLog for who needs only the entries of some
 // addresses; the others cost next to nothing. Such a log is never compacted.
-func OpenBuildLogOf(path string, wanted func(addr string) bool) (*BuildLog, error) {
-	return openOn(files.OS, path, wanted)
+func OpenBuildLogOf(path string, addrs []string) (*BuildLog, error) {
+	return openOn(files.OS, path, setOf(addrs))
+}
+
+func setOf(addrs []string) map[string]bool {
+	set := make(map[string]bool, len(addrs))
+	for _, addr := range addrs {
+		set[addr] = true
+	}
+	return set
 }
 
 // OpenBuildLogOn is OpenBuildLog with files that are not the system's own.
 func OpenBuildLogOn(s files.System, path string) (*BuildLog, error) { return openOn(s, path, nil) }
 
-func openOn(s files.System, path string, wanted func(addr string) bool) (*BuildLog, error) {
+func openOn(s files.System, path string, wanted map[string]bool) (*BuildLog, error) {
 	l, err := openBuildLog(s, path, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("opening build log: %w", err)
@@ -70,7 +76,7 @@ func openOn(s files.System, path string, wanted func(addr string) bool) (*BuildL
 	return l, nil
 }
 
-func openBuildLog(s files.System, path string, wanted func(addr string) bool) (*BuildLog, error) {
+func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLog, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -102,10 +108,14 @@ func openBuildLog(s files.System, path string, wanted func(addr string) bool) (*
 // ReadBuildLog reads the log at path for plan and explain: it creates,
 // locks and writes nothing, and a log that is not there is empty. An entry
 // that another process is appending just then may be missing from it.
-func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, nil) }
+func ReadBuildLog(path string) (*BuildLog, error) { return readBuildLog(path, nil) }
 
 // ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses.
-func ReadBuildLogOf(path string, wanted func(addr string) bool) (*BuildLog, error) {
+func ReadBuildLogOf(path string, addrs []string) (*BuildLog, error) {
+	return readBuildLog(path, setOf(addrs))
+}
+
+func readBuildLog(path string, wanted map[string]bool) (*BuildLog, error) {
 	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: wanted}
 	if err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
@@ -277,6 +287,7 @@ func (l *BuildLog) replace(b []byte) error {
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
+	_ = l.files.Remove(l.indexPath()) // it is about what is there now
 	if err == nil {
 		err = l.files.Rename(next, l.path)
 	}

@@ -337,7 +337,7 @@ func TestBuildLogOfSome(t *testing.T) {
 	if err := whole.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wanted := func(addr string) bool { return addr == "b" || addr == "d" }
+	wanted := []string{"b", "d"}
 	some, err := OpenBuildLogOf(path, wanted)
 	if err != nil {
 		t.Fatal(err)

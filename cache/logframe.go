@@ -70,10 +70,10 @@ func (f framer) scan(b []byte, fn func(start, end int)) (lost int) {
 // streamBuffer is how much of a log stream has in memory, unless a frame is larger.
 const streamBuffer = 256 << 10
 
-// stream calls fn with the payload of each frame that r holds, which is valid until
-// fn returns. It is false as soon as fn is, and when there is anything but good
-// frames: to find those behind it takes scan.
-func (f framer) stream(r io.Reader, fn func(payload []byte) bool) (whole bool, err error) {
+// stream calls fn with each frame that r holds, which is valid until fn returns and
+// whose checksum is for fn to look at, if it is of use. It is false as soon as fn
+// is, and when there is anything but frames: to find those behind it takes scan.
+func (f framer) stream(r io.Reader, fn func(frame []byte) bool) (whole bool, err error) {
 	b := make([]byte, 0, streamBuffer)
 	for {
 		if len(b) == cap(b) {
@@ -85,8 +85,8 @@ func (f framer) stream(r io.Reader, fn func(payload []byte) bool) (whole bool, e
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		at := 0
-		for end := f.frameAt(b, at); end > 0; end = f.frameAt(b, at) {
-			if !fn(b[at+frameHeader : end]) {
+		for end := f.endOf(b, at); end > 0; end = f.endOf(b, at) {
+			if !fn(b[at:end]) {
 				return false, nil
 			}
 			at = end
@@ -101,6 +101,29 @@ func (f framer) stream(r io.Reader, fn func(payload []byte) bool) (whole bool, e
 	}
 }
 
+// readAt returns the good frame at an offset of r; nil when there is none.
+func (f framer) readAt(r io.ReaderAt, offset int64) ([]byte, error) {
+	const most = 1 << 10 // of the frames are shorter
+	b := make([]byte, most)
+	n, err := r.ReadAt(b, offset)
+	if b = b[:n]; len(b) >= frameHeader && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if size := int(binary.LittleEndian.Uint32(b[4:])); size <= maxPayload && frameHeader+size > len(b) {
+		b = make([]byte, frameHeader+size)
+		if n, err = r.ReadAt(b, offset); n < len(b) {
+			return nil, err
+		}
+	}
+	if end := f.frameAt(b, 0); end > 0 {
+		return b[:end], nil
+	}
+	return nil, nil
+}
+
 func lostIn(stretch []byte) int {
 	if len(stretch) == 0 {
 		return 0
@@ -110,6 +133,15 @@ func lostIn(stretch []byte) int {
 
 // frameAt returns the end of the good frame that begins at at, or 0.
 func (f framer) frameAt(b []byte, at int) int {
+	end := f.endOf(b, at)
+	if end == 0 || !f.good(b[at:end]) {
+		return 0
+	}
+	return end
+}
+
+// endOf returns the end of the frame that begins at at, be it good or not, or 0.
+func (framer) endOf(b []byte, at int) int {
 	if len(b)-at < frameHeader || string(b[at:at+4]) != frameMark {
 		return 0
 	}
@@ -117,9 +149,10 @@ func (f framer) frameAt(b []byte, at int) int {
 	if n > maxPayload || int(n) > len(b)-at-frameHeader {
 		return 0
 	}
-	end := at + frameHeader + int(n)
-	if f.checksum(b[at:end]) != binary.LittleEndian.Uint32(b[at+8:]) {
-		return 0
-	}
-	return end
+	return at + frameHeader + int(n)
+}
+
+// good reports whether the checksum of a frame is right.
+func (f framer) good(frame []byte) bool {
+	return f.checksum(frame) == binary.LittleEndian.Uint32(frame[8:])
 }

@@ -22,7 +22,8 @@ func (l *BuildLog) read() error {
 }
 
 // pick is read for who wants a few of many entries: nothing else of the file stays
-// in memory. It is false when there is anything in the file but good entries.
+// in memory, and nobody asks whether it is good. Pick is false when there is anything
+// in the file but entries, or a wanted one is not good.
 func (l *BuildLog) pick() (whole bool, err error) {
 	f, err := files.Open(l.files, l.path)
 	if err != nil {
@@ -30,19 +31,46 @@ func (l *BuildLog) pick() (whole bool, err error) {
 	}
 	defer f.Close()
 	was := l.logContent
-	l.reset()
-	whole, err = l.framer.stream(f, func(payload []byte) bool {
-		l.size += int64(frameHeader + len(payload))
-		addr, err := entryAddr(unsafe.String(unsafe.SliceData(payload), len(payload)))
-		if err == nil && l.wanted(addr) {
-			l.index(string(payload))
+	defer func() {
+		if err != nil {
+			l.logContent = was
 		}
-		return err == nil
+	}()
+	if x := l.indexFor(f); x != nil {
+		l.reset()
+		if whole, err := l.pickIndexed(f, x); whole || err != nil {
+			return whole, err
+		}
+	}
+	l.reset()
+	var frames []frameOf
+	whole, err = l.framer.stream(f, func(frame []byte) bool {
+		if addr, err := frameAddr(frame); err == nil && !l.readOnly {
+			frames = append(frames, frameOf{hashAddr(addr), l.size})
+		}
+		return l.pickFrame(frame)
 	})
-	if err != nil {
-		l.logContent = was
+	if whole && err == nil && !l.readOnly {
+		l.saveIndex(f, frames)
 	}
 	return whole, err
+}
+
+// pickFrame takes the next frame of the file, if it is wanted. It is false when it is
+// not good, as far as that matters.
+func (l *BuildLog) pickFrame(frame []byte) bool {
+	l.size += int64(len(frame))
+	addr, err := frameAddr(frame)
+	if err != nil || !l.wanted[addr] {
+		return err == nil
+	}
+	return l.framer.good(frame) && l.index(string(frame[frameHeader:]))
+}
+
+// frameAddr is the address of the entry in a frame. It shares memory with it.
+func frameAddr(frame []byte) (string, error) {
+	payload := frame[frameHeader:]
+	return entryAddr(unsafe.String(unsafe.SliceData(payload), len(payload)))
 }
 
 // load makes b the content of the log.
@@ -67,7 +95,7 @@ func (l *BuildLog) index(payload string) bool {
 	if err != nil {
 		return false
 	}
-	if l.wanted != nil && !l.wanted(addr) {
+	if l.wanted != nil && !l.wanted[addr] {
 		return true
 	}
 	if old, ok := l.entries[addr]; ok {

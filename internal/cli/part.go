@@ -146,11 +146,13 @@ func (p *project) openCells(cfg *lang.Config, some *plan.Part) bool {
 	if err != nil {
 		return false
 	}
-	wanted := func(addr string) bool {
-		id, ok := p.plan.Graph.Lookup(addr)
-		return ok && p.plan.Graph.Node(id).Given == nil // nothing is decided about what is given
+	decided := []string{}
+	for id := range graph.ID(p.plan.Graph.Len()) {
+		if n := p.plan.Graph.Node(id); n.Given == nil {
+			decided = append(decided, n.Addr)
+		}
 	}
-	return p.openLog(wanted) == nil
+	return p.openLog(decided) == nil
 }
 
 // decided are the nodes that the run decides about, and total all that there are.

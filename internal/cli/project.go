@@ -173,12 +173,16 @@ func (p *project) openIndex() (err error) {
 	return nil
 }
 
-// openLog opens the build log, of which only some addresses are wanted; nil wants
-// all.
-func (p *project) openLog(wanted func(addr string) bool) (err error) {
+// openLog opens the build log for the entries of some addresses; nil wants all.
+func (p *project) openLog(addrs []string) (err error) {
 	path := filepath.Join(p.state, "buildlog")
 	if p.reads {
-		if p.log, err = cache.ReadBuildLogOf(path, wanted); err != nil {
+		if addrs == nil {
+			p.log, err = cache.ReadBuildLog(path)
+		} else {
+			p.log, err = cache.ReadBuildLogOf(path, addrs)
+		}
+		if err != nil {
 			return exit(exitNotJudged, err)
 		}
 		return nil
@@ -186,7 +190,12 @@ func (p *project) openLog(wanted func(addr string) bool) (err error) {
 	if err := os.MkdirAll(p.state, 0o755); err != nil {
 		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 	}
-	if p.log, err = cache.OpenBuildLogOf(path, wanted); isDenied(err) {
+	if addrs == nil {
+		p.log, err = cache.OpenBuildLog(path)
+	} else {
+		p.log, err = cache.OpenBuildLogOf(path, addrs)
+	}
+	if isDenied(err) {
 		return exit(exitUsage, elsewhere(err))
 	} else if err != nil {
 		return exit(exitNotJudged, err)
