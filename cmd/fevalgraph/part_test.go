@@ -256,14 +256,10 @@ func TestNextRunOfAPart(t *testing.T) {
 		spoil func(c *checkout, record string) error // of that part
 		whole bool                                   // is decided about
 	}{
-		"nothing":           {spoil: func(*checkout, string) error { return nil }},
 		"damaged":           {spoil: func(c *checkout, _ string) error { return flipEvery(inState(c, "since"), 50) }, whole: true},
 		"gone":              {spoil: func(c *checkout, _ string) error { return os.Remove(inState(c, "since")) }, whole: true}, // there is more in the log
 		"results damaged":   {spoil: func(_ *checkout, record string) error { return flipEvery(record+"/same.json", 500) }, whole: true},
 		"patches damaged":   {spoil: func(_ *checkout, record string) error { return flipEvery(record+"/since.json", 50) }, whole: true},
-		"results gone":      {spoil: func(_ *checkout, record string) error { return os.Remove(record + "/same.json") }, whole: true},
-		"record gone":       {spoil: func(_ *checkout, record string) error { return os.RemoveAll(record) }, whole: true},
-		"conclusions":       {spoil: func(c *checkout, _ string) error { return flipEvery(inState(c, "conclusions"), 50) }, whole: true},
 		"log index damaged": {spoil: func(c *checkout, _ string) error { return flipEvery(inState(c, "buildlog.index"), 9) }},
 		"of the part before": {whole: true, spoil: func(c *checkout, _ string) error {
 			before, err := os.ReadFile(inState(c, "since"))
@@ -293,9 +289,6 @@ func TestNextRunOfAPart(t *testing.T) {
 			c.settleFailing()
 			if err := errors.Join(try.spoil(c, record), edits["other verdicts"](filepath.Join(c.dir, "more/a/one/kv.py"))); err != nil {
 				t.Fatal(err)
-			}
-			for _, args := range askedOf([]string{`pytest:other/one/a@local.host`, `parse:other/one/b@local.host`}) {
-				c.sameWithoutMemory(name, "", args...)
 			}
 			shown := c.mayFail("run")
 			if got := c.takenOver() == 0; got != try.whole {

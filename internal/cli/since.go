@@ -17,7 +17,8 @@ import (
 
 // sinceFile is beside unchangedFile, and holds what runs of a part found out after
 // the run of everything that the latter is about. The files of that one stay as they
-// are: what a run of a part writes is as large as the part.
+// are: what a run of a part writes is as large as the part, but for the table of
+// everything that it showed.
 const sinceFile = "since"
 
 // since is that, but for the state of files.
