@@ -49,15 +49,20 @@ var errLogClosed = errors.New("the build log is closed")
 // OpenBuildLog opens the log at path and creates it if needed. Damage is
 // never an error: what can be read is kept, and Dropped says how much could
 // not.
-func OpenBuildLog(path string) (*BuildLog, error) { return openOn(files.OS, path, nil) }
+func OpenBuildLog(path string) (*BuildLog, error) { return OpenBuildLogOf(path, nil) }
 
 // OpenBuildLogOf is OpenBuildLog for who needs only the entries of some
-// addresses; the others cost next to nothing. Such a log is never compacted.
+// addresses; the others cost next to nothing. Such a log is never compacted. Addresses
+// that are nil, and not just none, are all.
 func OpenBuildLogOf(path string, addrs []string) (*BuildLog, error) {
 	return openOn(files.OS, path, setOf(addrs))
 }
 
+// setOf is nil for nil.
 func setOf(addrs []string) map[string]bool {
+	if addrs == nil {
+		return nil
+	}
 	set := make(map[string]bool, len(addrs))
 	for _, addr := range addrs {
 		set[addr] = true
@@ -108,15 +113,12 @@ func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLo
 // ReadBuildLog reads the log at path for plan and explain: it creates,
 // locks and writes nothing, and a log that is not there is empty. An entry
 // that another process is appending just then may be missing from it.
-func ReadBuildLog(path string) (*BuildLog, error) { return readBuildLog(path, nil) }
+func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, nil) }
 
-// ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses.
+// ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses, as
+// OpenBuildLogOf.
 func ReadBuildLogOf(path string, addrs []string) (*BuildLog, error) {
-	return readBuildLog(path, setOf(addrs))
-}
-
-func readBuildLog(path string, wanted map[string]bool) (*BuildLog, error) {
-	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: wanted}
+	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: setOf(addrs)}
 	if err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
 	}

@@ -27,6 +27,14 @@ const (
 // damaged length is recognised.
 const maxPayload = 16 << 20
 
+// crc32c is the CRC-32C of parts, one after the other.
+func crc32c(parts ...[]byte) (sum uint32) {
+	for _, part := range parts {
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
+	}
+	return sum
+}
+
 type framer struct{ table *crc32.Table }
 
 func newFramer() framer { return framer{crc32.MakeTable(crc32.Castagnoli)} }

@@ -90,7 +90,7 @@ func logIdentity(f files.File, size int64) (inode uint64, end uint32, err error)
 	}
 	var state fileState
 	state.addSystem(info.Sys())
-	return state.inode, crc32.Checksum(last, crc32.MakeTable(crc32.Castagnoli)), nil
+	return state.inode, crc32c(last), nil
 }
 
 func (x *logIndex) encode() []byte {
@@ -99,7 +99,7 @@ func (x *logIndex) encode() []byte {
 	b = le.AppendUint64(append(b, logIndexMagic...), x.inode)
 	b = le.AppendUint32(le.AppendUint64(b, uint64(x.size)), x.end)
 	b = append(b, x.table...)
-	return le.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+	return le.AppendUint32(b, crc32c(b))
 }
 
 // decodeLogIndex reads what encode returned, and keeps it; nil for anything else.
@@ -109,7 +109,7 @@ func decodeLogIndex(b []byte) *logIndex {
 		return nil
 	}
 	le := binary.LittleEndian
-	if crc32.Checksum(b[:body], crc32.MakeTable(crc32.Castagnoli)) != le.Uint32(b[body:]) {
+	if crc32c(b[:body]) != le.Uint32(b[body:]) {
 		return nil
 	}
 	head := b[len(logIndexMagic):]

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"strings"
 	"time"
@@ -189,11 +188,7 @@ func (s *Snapshot) Parts() [][]byte {
 		head = binary.LittleEndian.AppendUint64(head, uint64(len(part)))
 	}
 	parts := [][]byte{head, s.table, s.digests, s.paths}
-	sum := uint32(0)
-	for _, part := range parts {
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
-	}
-	return append(parts, binary.LittleEndian.AppendUint32(nil, sum))
+	return append(parts, binary.LittleEndian.AppendUint32(nil, crc32c(parts...)))
 }
 
 // DecodeSnapshot reads what Parts are, and nothing else; it keeps b.
@@ -203,7 +198,7 @@ func DecodeSnapshot(b []byte) (*Snapshot, error) {
 		return nil, errBadSnapshot
 	}
 	body := len(b) - 4
-	if crc32.Checksum(b[:body], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(b[body:]) {
+	if crc32c(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
 		return nil, errBadSnapshot
 	}
 	rest := b[header:body]

@@ -248,6 +248,21 @@ func TestRunOfAPartAfterDamage(t *testing.T) {
 	}
 }
 
+// afterAPart is a partProject in which the last run was one of a part.
+func afterAPart(t *testing.T) *checkout {
+	t.Helper()
+	c := partProject(t, 1)
+	c.settleFailing()
+	if err := edits["other verdicts"](filepath.Join(c.dir, "more/b/one/kv.py")); err != nil {
+		t.Fatal(err)
+	}
+	c.mayFail("run")
+	if _, err := os.Stat(filepath.Join(c.dir, ".fevalgraph", "since")); c.takenOver() == 0 || err != nil {
+		t.Fatalf("the run was none of a part: %v", err)
+	}
+	return c
+}
+
 // Nor is there anything wrong with the next run of a part when what an earlier one
 // left is damaged, gone, or of another time.
 func TestNextRunOfAPart(t *testing.T) {
@@ -276,15 +291,7 @@ func TestNextRunOfAPart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := partProject(t, 1)
-			c.settleFailing()
-			if err := edits["other verdicts"](filepath.Join(c.dir, "more/b/one/kv.py")); err != nil {
-				t.Fatal(err)
-			}
-			c.mayFail("run")
-			if _, err := os.Stat(inState(c, "since")); c.takenOver() == 0 || err != nil {
-				t.Fatalf("the first run was none of a part: %v", err)
-			}
+			c := afterAPart(t)
 			record := inState(c, "runs/"+c.lastRun().start.Run)
 			c.settleFailing()
 			if err := errors.Join(try.spoil(c, record), edits["other verdicts"](filepath.Join(c.dir, "more/a/one/kv.py"))); err != nil {

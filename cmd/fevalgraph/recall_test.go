@@ -216,15 +216,7 @@ func TestReadersDoRecall(t *testing.T) {
 // the rows of that part.
 func TestStatusAfterAPart(t *testing.T) {
 	t.Parallel()
-	c := partProject(t, 1)
-	c.settleFailing()
-	if err := edits["other verdicts"](filepath.Join(c.dir, "more/b/one/kv.py")); err != nil {
-		t.Fatal(err)
-	}
-	c.mayFail("run")
-	if c.takenOver() == 0 {
-		t.Fatal("the run was none of a part")
-	}
+	c := afterAPart(t)
 	c.settleFailing()
 	path := filepath.Join(c.dir, ".fevalgraph", "status")
 	before, err := os.ReadFile(path)

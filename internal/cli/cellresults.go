@@ -69,9 +69,13 @@ func (w *part) decidedPlaces() (places []int, ok bool) {
 }
 
 // patches are what take the place of cells in the results of the run of everything,
-// after a run that came to last and decided about the cells at some places.
-func (c *cellResults) patches(last *report.Encoded, places []int) []event.Patch {
-	all := slices.Concat(c.patched, places)
+// after a run of the part that came to last.
+func (w *part) patches(last *report.Encoded) []event.Patch {
+	c := w.results
+	all := slices.Clone(c.patched)
+	for _, was := range w.were {
+		all = append(all, was.Cell)
+	}
 	slices.Sort(all)
 	var patches []event.Patch
 	for _, place := range slices.Compact(all) {

@@ -115,17 +115,15 @@ func (w *part) outcome(results *report.Results) (*outcome, error) {
 	}
 	all := &report.Encoded{Run: results.Run, Cells: slices.Clone(w.results.last.Cells)}
 	var changes []report.CellChange
-	var places []int
 	for _, was := range w.were {
 		i, ok := now[cellKey(was.New)]
 		if !ok || len(now) != len(w.were) {
 			return nil, errors.New("bug in fevalgraph: a run of a part has other cells than the part")
 		}
 		all.Cells[was.Cell] = encoded.Cells[i]
-		places = append(places, was.Cell)
 		changes = append(changes, report.CellChange{Cell: was.Cell, Was: was.New, New: &results.Cells[i]})
 	}
-	o := &outcome{run: results.Run, encoded: all, after: w.of.Run, patches: w.results.patches(all, places)}
+	o := &outcome{run: results.Run, encoded: all, after: w.of.Run, patches: w.patches(all)}
 	table, drawn := w.table.Amended(changes)
 	if o.tally = &table.Tally; drawn {
 		o.table = table

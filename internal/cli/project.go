@@ -177,12 +177,7 @@ func (p *project) openIndex() (err error) {
 func (p *project) openLog(addrs []string) (err error) {
 	path := filepath.Join(p.state, "buildlog")
 	if p.reads {
-		if addrs == nil {
-			p.log, err = cache.ReadBuildLog(path)
-		} else {
-			p.log, err = cache.ReadBuildLogOf(path, addrs)
-		}
-		if err != nil {
+		if p.log, err = cache.ReadBuildLogOf(path, addrs); err != nil {
 			return exit(exitNotJudged, err)
 		}
 		return nil
@@ -190,12 +185,7 @@ func (p *project) openLog(addrs []string) (err error) {
 	if err := os.MkdirAll(p.state, 0o755); err != nil {
 		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 	}
-	if addrs == nil {
-		p.log, err = cache.OpenBuildLog(path)
-	} else {
-		p.log, err = cache.OpenBuildLogOf(path, addrs)
-	}
-	if isDenied(err) {
+	if p.log, err = cache.OpenBuildLogOf(path, addrs); isDenied(err) {
 		return exit(exitUsage, elsewhere(err))
 	} else if err != nil {
 		return exit(exitNotJudged, err)
