@@ -1,0 +1,144 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+var update = flag.Bool("update", false, "write what was got over the golden files")
+
+// outputs runs task on dependencies whose only outputs are the given values, or
+// that break where the value is nil, and returns what it stores by output.
+func outputs(t *testing.T, task graph.Task, output string, order []string, values map[string]any) map[string][]byte {
+	t.Helper()
+	g, store := graph.New(), cache.NewMemory()
+	var deps []graph.Dep
+	for _, name := range order {
+		id := g.Add(graph.Node{Addr: name, Kind: name, Task: fixed{output, values[name]}})
+		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{output}})
+	}
+	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps, Tolerant: true})
+	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := r.Status(id)
+	if st.State != event.Done {
+		t.Fatalf("the task is %s: %s", st.State, st.Message)
+	}
+	out := map[string][]byte{}
+	for _, o := range st.Outputs {
+		if out[o.Name], err = cache.ReadBlob(t.Context(), store, o.Digest, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// graded is a task that stores a checkpoint as tasks that score do.
+type graded struct {
+	c *report.Checkpoint
+	m *report.Measurements
+	p Policy
+}
+
+func (graded) Describe(context.Context, *graph.Manifest) error { return nil }
+
+func (g graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if err := Grade(g.c, g.p); err != nil {
+		return graph.Outcome{}, err
+	}
+	return PutGraded(ctx, w.Store, g.c, g.m)
+}
+
+// Digests of these bytes are inputs of aggregates, and stores that exist hold
+// them. Other bytes need another version of the form, and higher recipes of the
+// tasks that write it.
+func TestStoredFormIsFrozen(t *testing.T) {
+	ptr := func(f float64) *float64 { return &f }
+	one, memory := 1, int64(524288)
+	half := ptr(0.5)
+	verdicts := pytest.Verdicts{
+		Checkpoint: "checkpoint_2", Class: report.Judged, ExitCode: &one, Collected: 4,
+		Tests: []pytest.TestVerdict{
+			{ID: "test_get[<é>]", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestPassed},
+			{ID: "test_slow", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.Functionality, Status: report.TestSkipped},
+			{ID: "TestErrors::test_key", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.ErrorGroup, Status: report.TestError},
+			{ID: "test_old", File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: report.Regression, Status: report.TestFailed},
+		},
+	}
+	unjudged := pytest.Verdicts{Checkpoint: "checkpoint_3", Class: report.CollectionError, InfrastructureFailure: true, Tests: []pytest.TestVerdict{}}
+	vacuous := pytest.Verdicts{Checkpoint: "checkpoint_1", Class: report.Judged, ExitCode: new(int), Tests: []pytest.TestVerdict{}}
+	result := func(v pytest.Verdicts, policy string) []byte {
+		return outputs(t, &AggregateCheckpoint{Policy: namedRule(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
+	}
+	text, err := json.Marshal(verdicts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frozen(t, "verdicts.json", text)
+	frozen(t, "checkpoint.json", result(verdicts, "core-cases"))
+	frozen(t, "checkpoint.unjudged.json", result(unjudged, "strict-core-cases"))
+	frozen(t, "checkpoint.vacuous.json", result(vacuous, "all-cases"))
+
+	scored := outputs(t, graded{
+		c: &report.Checkpoint{Class: report.Judged, Score: ptr(33.266666666666666), ScoreUnbounded: ptr(7750), ExitCode: new(int), Collected: 2, Tests: []report.Test{
+			{ID: "1", File: "testdata/1.in", Group: report.Core, Status: report.TestPassed, Verdict: "AC", Ratio: ptr(1), RatioUnbounded: ptr(77.5)},
+			{ID: "2", File: "testdata/2.in", Group: report.Core, Status: report.TestFailed, Verdict: "points", Ratio: half, RatioUnbounded: half},
+		}},
+		m: &report.Measurements{DurationMS: 14.25, Message: "two", Tests: []report.TestMeasurement{
+			{DurationMS: 12.5, CPUMS: ptr(1.8564), MemoryBytes: &memory}, {DurationMS: 1.75, Message: "half"},
+		}},
+		p: namedRule("any"),
+	}, "", nil, nil)
+	frozen(t, "scored.json", scored[ResultOutput])
+	frozen(t, "measurements.json", scored[MeasurementsOutput])
+	notFinite := outputs(t, graded{
+		c: &report.Checkpoint{Class: report.Judged, ScoreText: "nan", ScoreUnboundedText: "-inf", Tests: []report.Test{}},
+		m: &report.Measurements{Tests: []report.TestMeasurement{}}, p: namedRule("any"),
+	}, "", nil, nil)
+	frozen(t, "scored.notfinite.json", notFinite[ResultOutput])
+	frozen(t, "measurements.empty.json", notFinite[MeasurementsOutput])
+	frozen(t, "nosubmission.json", outputs(t, &NoSubmission{Why: "no answer", Policy: namedRule("any")}, "", nil, nil)[ResultOutput])
+
+	cell := func(names []string, results map[string]any) []byte {
+		return outputs(t, &AggregateCell{Checkpoints: names}, ResultOutput, names, results)[ResultOutput]
+	}
+	names := []string{"checkpoint_1", "checkpoint_2", "checkpoint_3"}
+	whole := cell(names[:1], map[string]any{names[0]: json.RawMessage(result(vacuous, "all-cases"))})
+	holed := cell(names, map[string]any{names[0]: json.RawMessage(result(verdicts, "core-cases")), names[1]: nil, names[2]: json.RawMessage(result(unjudged, "any"))})
+	frozen(t, "cell.json", whole)
+	frozen(t, "cell.broken.json", holed)
+	frozen(t, "cell.empty.json", cell(nil, nil))
+	frozen(t, "suite.json", outputs(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, []string{"a", "b", "c"}, map[string]any{
+		"a": json.RawMessage(whole), "b": json.RawMessage(holed), "c": nil,
+	})[ResultOutput])
+}
+
+// frozen compares got with testdata/stored/<name>.
+func frozen(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "stored", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s differs; got:\n%s\nwant:\n%s", path, got, want)
+	}
+}
