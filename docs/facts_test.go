@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // tableName is the name in the first column of a table.
@@ -34,7 +35,7 @@ func TestFunctions(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	for path, types := range map[string][]any{
 		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.RunSame{}, event.RunEnd{}, event.Change{}},
-		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, report.Count{}, report.Test{}, report.Imported{}},
+		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, verdict.Count{}, report.Test{}, report.Imported{}},
 	} {
 		text := readPage(t, path).text()
 		for _, v := range types {
@@ -51,15 +52,15 @@ func TestJSONFields(t *testing.T) {
 // Every word that results are made of is named in the page about them.
 func TestResultWords(t *testing.T) {
 	var words []string
-	for _, g := range report.Groups {
+	for _, g := range verdict.Groups {
 		words = append(words, string(g))
 	}
-	for _, p := range report.Policies() {
+	for _, p := range verdict.Policies() {
 		words = append(words, string(p))
 	}
 	words = append(words, report.Formats()...)
-	for _, c := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.CompileError, report.NoSubmission, report.NoScore, report.CheckerFailed,
-		report.PytestFailed, report.InputError, report.NotJudged, report.NotReached, report.ImportedVerdict} {
+	for _, c := range []verdict.Class{verdict.Judged, verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.CompileError, verdict.NoSubmission, verdict.NoScore, verdict.CheckerFailed,
+		verdict.PytestFailed, verdict.InputError, verdict.NotJudged, verdict.NotReached, verdict.ImportedVerdict} {
 		words = append(words, string(c), string(c.Status()))
 	}
 	text := readPage(t, "results.md").text()
@@ -79,12 +80,12 @@ func TestResultWords(t *testing.T) {
 // The table of policies says what the program says of them.
 func TestPolicyMeanings(t *testing.T) {
 	text := readPage(t, "results.md").text()
-	for _, p := range report.Policies() {
+	for _, p := range verdict.Policies() {
 		if row := "\n| `" + string(p) + "` | " + p.Meaning() + " |\n"; !strings.Contains(text, row) {
 			t.Errorf("results.md has no row %q", row)
 		}
 	}
-	if want := "The default is `" + string(report.DefaultPolicy) + "`."; !strings.Contains(text, want) {
+	if want := "The default is `" + string(verdict.DefaultPolicy) + "`."; !strings.Contains(text, want) {
 		t.Errorf("results.md does not say %q", want)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 var update = flag.Bool("update", false, "rewrite the lists of nodes in testdata")
@@ -343,20 +344,20 @@ func summary(results *report.Results) []string {
 	var lines []string
 	for _, cell := range results.Cells {
 		for _, c := range cell.Checkpoints {
-			verdict := string(c.Class)
+			word := string(c.Class)
 			switch {
-			case c.Class == report.Judged && c.Passed:
-				verdict = "passed"
-			case c.Class == report.Judged:
-				verdict = "failed"
+			case c.Class == verdict.Judged && c.Passed:
+				word = "passed"
+			case c.Class == verdict.Judged:
+				word = "failed"
 			case c.Message != nil:
-				verdict += " (" + *c.Message + ")"
+				word += " (" + *c.Message + ")"
 			}
 			var counts []string
-			for _, g := range report.Groups {
+			for _, g := range verdict.Groups {
 				counts = append(counts, fmt.Sprintf("%s %d/%d", g, c.Groups[g].Passed, c.Groups[g].Total))
 			}
-			lines = append(lines, fmt.Sprintf("%s/%s %s %s: %s", cell.Problem, cell.Solution, c.Name, verdict, strings.Join(counts, ", ")))
+			lines = append(lines, fmt.Sprintf("%s/%s %s %s: %s", cell.Problem, cell.Solution, c.Name, word, strings.Join(counts, ", ")))
 		}
 	}
 	return lines

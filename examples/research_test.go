@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func TestResearchCompiles(t *testing.T) {
@@ -39,7 +40,7 @@ func TestResearchRuns(t *testing.T) {
 		name := cell.Problem + "/" + cell.Solution
 		score, scored := want[name]
 		switch {
-		case !scored && (cell.Status != report.Error || cell.Score != nil || !strings.HasSuffix(*cell.Message, "ValueError: no idea")):
+		case !scored && (cell.Status != verdict.Error || cell.Score != nil || !strings.HasSuffix(*cell.Message, "ValueError: no idea")):
 			t.Errorf("%s on %s: %+v", name, cell.Backend, cell)
 		case scored && (cell.Score == nil || *cell.Score != score):
 			t.Errorf("%s on %s has the score %v, want %v", name, cell.Backend, cell.Score, score)

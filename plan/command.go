@@ -46,7 +46,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
 		return graph.Node{Addr: address(kind, cell.Problem.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, nil), Task: task, Deps: deps, Pool: inProcessPool}
 	}
-	policy := policyOf(answer.Checkpoint.Pass)
+	policy := ruleOf(answer.Checkpoint.Pass)
 	var graded graph.Node
 	if why := cell.Solution.Failed; why != "" {
 		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/frontier"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // KindFrontier is the kind of export that writes the files of Frontier-CS's
@@ -100,16 +101,16 @@ func frontierResult(cell *Cell, rc *report.Cell, hashes frontierHashes) (frontie
 	}
 	r.Score, r.Unbounded = scoreOf(rc.Score, c.ScoreText), scoreOf(rc.ScoreUnbounded, c.ScoreUnboundedText)
 	switch rc.Status {
-	case report.Success:
+	case verdict.Success:
 		r.Status = frontier.Success
-	case report.TimedOut:
+	case verdict.TimedOut:
 		r.Status = frontier.Timeout
-	case report.Error:
+	case verdict.Error:
 		r.Status = frontier.Error
-		if c.Class == report.NoSubmission {
+		if c.Class == verdict.NoSubmission {
 			r.Unbounded, r.Message = nil, "Generation failed: "+r.Message
 		}
-	case report.Skipped:
+	case verdict.Skipped:
 		r.Status = frontier.Pending
 		if c.InfrastructureFailure {
 			r.Status = frontier.Skipped

@@ -7,8 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/frontier"
-	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Import is what came of a state of Frontier-CS's batches.
@@ -84,17 +83,17 @@ func leftOut(s *lang.Solution, r frontier.Result, hashes frontierHashes) string 
 	return LeftProblem
 }
 
-var importedStatus = map[frontier.Status]report.Status{
-	frontier.Success: report.Success, frontier.Error: report.Error, frontier.Timeout: report.TimedOut, frontier.Skipped: report.Skipped,
+var importedStatus = map[frontier.Status]verdict.Status{
+	frontier.Success: verdict.Success, frontier.Error: verdict.Error, frontier.Timeout: verdict.TimedOut, frontier.Skipped: verdict.Skipped,
 }
 
 func importedCell(s *lang.Solution, r frontier.Result, from string, counted bool) (report.Cell, error) {
 	i := &report.Imported{From: filepath.Base(from), Status: importedStatus[r.Status], Message: r.Message, When: r.Timestamp}
 	if r.Score != nil {
-		i.Score, i.ScoreText = score.Finite(*r.Score), score.Text(*r.Score)
+		i.Score, i.ScoreText = verdict.NumberOrText(*r.Score)
 	}
 	if r.Unbounded != nil {
-		i.ScoreUnbounded, i.ScoreUnboundedText = score.Finite(*r.Unbounded), score.Text(*r.Unbounded)
+		i.ScoreUnbounded, i.ScoreUnboundedText = verdict.NumberOrText(*r.Unbounded)
 	}
 	cell := i.Cell(s.Problem.Name, s.Name)
 	if counted {
@@ -106,9 +105,12 @@ func importedCell(s *lang.Solution, r frontier.Result, from string, counted bool
 		}
 		cell.Labels[l.Name] = l.Value
 	}
-	if err := tasks.Grade(&cell.Checkpoints[0], policyOf(s.Checkpoints[0].Checkpoint.Pass)); err != nil {
+	c := &cell.Checkpoints[0]
+	graded := c.Verdict()
+	if err := verdict.Grade(graded, ruleOf(s.Checkpoints[0].Checkpoint.Pass)); err != nil {
 		return cell, err
 	}
+	c.Policy, c.Passed, c.Vacuous = graded.Policy, graded.Passed, graded.Vacuous
 	return cell, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // invalid adds the node that says what is wrong with a problem, whether or not
@@ -30,7 +31,7 @@ func (c *compiler) invalidCell(cell *Cell) {
 
 // invalidResult is the result of such a cell.
 func invalidResult(out report.Cell, p *lang.Problem) report.Cell {
-	out.Status = report.Error
+	out.Status = verdict.Error
 	out.Message = nonEmpty(p.Invalid.Error())
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 const invalidProblems = `
@@ -61,7 +62,7 @@ func TestInvalid(t *testing.T) {
 			t.Fatalf("%q", tell(results))
 		}
 		cell := results.Cells[0]
-		if cell.Status != report.Error || len(cell.Checkpoints) != 0 || cell.Labels["size"] != "large" ||
+		if cell.Status != verdict.Error || len(cell.Checkpoints) != 0 || cell.Labels["size"] != "large" ||
 			cell.Message == nil || *cell.Message != p.plan.Cells[2].Problem.Invalid.Error() || !strings.HasPrefix(*cell.Message, "fevalgraph.hcl:") {
 			t.Errorf("%+v", cell)
 		}

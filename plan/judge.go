@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // box returns where programs of a backend run, made once.
@@ -91,7 +92,7 @@ func (j *judging) retry() graph.Retry {
 
 func (j *judging) checkpoint() CellCheckpoint {
 	cc := CellCheckpoint{Checkpoint: j.answer.Checkpoint}
-	policy := policyOf(cc.Checkpoint.Pass)
+	policy := ruleOf(cc.Checkpoint.Pass)
 	var score graph.Node
 	if why := j.cell.Solution.Failed; why != "" {
 		score = j.node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
@@ -108,7 +109,7 @@ func (j *judging) checkpoint() CellCheckpoint {
 }
 
 // scored adds the nodes of every case and returns the one that gives the score.
-func (j *judging) scored(cc *CellCheckpoint, policy tasks.Policy) graph.Node {
+func (j *judging) scored(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	program, tool := j.compile(), j.tool()
 	task := &judge.Score{Weights: j.judge.Weights, Policy: policy}
 	deps := []graph.Dep{{On: program, As: judge.FromSolution, Outputs: []string{judge.OutputDiagnosis}}}

@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // judgeFiles is a problem of two subtasks, one number per case, with solutions
@@ -361,7 +361,7 @@ func TestJudgeThatBreaks(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
 	p.write("double.cpp", "unplug")
 	_, came := p.judged()
-	if got := came["double"]; !strings.HasPrefix(got, string(report.NotJudged)+" - -") {
+	if got := came["double"]; !strings.HasPrefix(got, string(verdict.NotJudged)+" - -") {
 		t.Error(got)
 	}
 	if n := len(p.sandbox.Requests()); n != 2+3*sandboxAttempts {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Leaderboard is a result block evaluated over the results of a run.
@@ -57,16 +58,16 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 		return b, err
 	}
 	var rows []boardRow
-	cells := make([][]report.Cell, len(order))
+	cells, samples := make([][]report.Cell, len(order)), make([][]verdict.Sample, len(order))
 	for i, key := range order {
-		cells[i] = groups[key]
+		cells[i], samples[i] = groups[key], report.Samples(groups[key])
 	}
-	ratings := ratingsOf(r, cells)
+	ratings := ratingsOf(r, samples)
 	for i := range order {
 		row := boardRow{group: axisValues(r.GroupBy, &cells[i][0])}
 		self := groupValue(cells[i])
 		for _, m := range r.Metrics {
-			v, within, err := metricValue(m, self, cells[i], ratings[i])
+			v, within, err := metricValue(m, self, samples[i], ratings[i])
 			if err != nil {
 				return b, err
 			}
@@ -133,9 +134,10 @@ func axisValues(axes []string, c *report.Cell) []string {
 // the mean over the cells that have one; self.bounded and self.unbounded sum up
 // the same scores, the former clamped.
 func groupValue(cells []report.Cell) cty.Value {
-	sum := report.GroupCounts{}
+	sum := verdict.NoTestCounts()
+	samples := report.Samples(cells)
 	var checkpoints []cty.Value
-	statuses := map[report.Status]int{}
+	statuses := map[verdict.Status]int{}
 	scored, score, unbounded := 0, 0.0, 0.0
 	notFinite, solved := 0, 0
 	for i := range cells {
@@ -145,20 +147,15 @@ func groupValue(cells []report.Cell) cty.Value {
 			unbounded += *cells[i].ScoreUnbounded
 		}
 		statuses[cells[i].Status]++
-		if cells[i].NotFinite() {
+		if samples[i].NotFinite() {
 			notFinite++
 		}
-		if cells[i].Solved() {
+		if samples[i].Solved() {
 			solved++
 		}
 		for _, c := range graded(&cells[i]) {
-			for _, g := range report.Groups {
-				n := sum[g]
-				n.Passed += c.Groups[g].Passed
-				n.Total += c.Groups[g].Total
-				sum[g] = n
-			}
-			checkpoints = append(checkpoints, checkpointValue(&c))
+			sum.AddAll(c.Groups)
+			checkpoints = append(checkpoints, checkpointValue(c.Verdict()))
 		}
 	}
 	attrs := groupValues(sum)
@@ -170,7 +167,7 @@ func groupValue(cells []report.Cell) cty.Value {
 		attrs["score"] = cty.NumberFloatVal(score / float64(scored))
 		attrs["score_unbounded"] = cty.NumberFloatVal(unbounded / float64(scored))
 	}
-	attrs["bounded"], attrs["unbounded"] = summaryValue(report.ScoreSummary(cells)), summaryValue(report.UnboundedSummary(cells))
+	attrs["bounded"], attrs["unbounded"] = summaryValue(verdict.ScoreSummary(samples)), summaryValue(verdict.UnboundedSummary(samples))
 	attrs["not_finite"], attrs["solved"] = cty.NumberIntVal(int64(notFinite)), cty.NumberIntVal(int64(solved))
 	attrs["problem"] = cty.StringVal(cells[0].Problem)
 	attrs["solution"] = cty.StringVal(cells[0].Solution)
@@ -180,7 +177,7 @@ func groupValue(cells []report.Cell) cty.Value {
 		labels[name] = cty.StringVal(value)
 	}
 	attrs["labels"] = cty.ObjectVal(labels)
-	for _, s := range []report.Status{report.Success, report.Error, report.TimedOut, report.Skipped, report.Broken} {
+	for _, s := range []verdict.Status{verdict.Success, verdict.Error, verdict.TimedOut, verdict.Skipped, verdict.Broken} {
 		attrs["cells_"+string(s)] = cty.NumberIntVal(int64(statuses[s]))
 	}
 	return cty.ObjectVal(attrs)
@@ -190,7 +187,7 @@ func groupValue(cells []report.Cell) cty.Value {
 // nothing counts as one that did not pass: over no checkpoints at all,
 // alltrue would call it solved.
 func graded(c *report.Cell) []report.Checkpoint {
-	if c.Status == report.Success || c.Status == report.Skipped {
+	if c.Status == verdict.Success || c.Status == verdict.Skipped {
 		return c.Checkpoints
 	}
 	return c.Listed()

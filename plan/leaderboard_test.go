@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // boards evaluates the result blocks over cells.
@@ -19,8 +20,8 @@ func boards(t *testing.T, blocks string, cells ...report.Cell) ([]Leaderboard, e
 
 // cell has one checkpoint a with so many core tests passed of two.
 func cell(solution, backend string, core int, labels ...string) report.Cell {
-	c := report.Cell{Problem: "kv", Solution: solution, Backend: backend, Repeat: 1, Suites: []string{"default"}, Status: report.Success,
-		Checkpoints: []report.Checkpoint{{Name: "a", Class: report.Judged, Passed: core == 2, Groups: report.GroupCounts{report.Core: {Passed: core, Total: 2}}}}}
+	c := report.Cell{Problem: "kv", Solution: solution, Backend: backend, Repeat: 1, Suites: []string{"default"}, Status: verdict.Success,
+		Checkpoints: []report.Checkpoint{{Name: "a", Class: verdict.Judged, Passed: core == 2, Groups: verdict.GroupCounts{verdict.Core: {Passed: core, Total: 2}}}}}
 	for i := 0; i < len(labels); i += 2 {
 		if c.Labels == nil {
 			c.Labels = map[string]string{}
@@ -35,7 +36,7 @@ func TestLeaderboard(t *testing.T) {
 		cell("weak", "local.one", 0, "size", "small"), cell("middle", "local.one", 1, "size", "small"),
 		cell("weak", "local.two", 1, "size", "small"), cell("strong", "local.one", 2, "size", "large"), cell("plain", "local.one", 2),
 	}
-	cells[4].Status, cells[4].Checkpoints = report.Broken, nil
+	cells[4].Status, cells[4].Checkpoints = verdict.Broken, nil
 	for i, scores := range map[int][2]float64{0: {50, 50}, 2: {0, 550}, 3: {0, 0}} {
 		cells[i].Score, cells[i].ScoreUnbounded = &scores[0], &scores[1]
 	}

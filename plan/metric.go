@@ -8,8 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/statistics"
+	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // intervalHeader ends the name of a column with intervals.
@@ -30,14 +30,14 @@ func (i interval) text(format string) string {
 	return fmt.Sprintf("[%s, %s]", metricText(cty.NumberFloatVal(i.low), format), metricText(cty.NumberFloatVal(i.high), format))
 }
 
-// metricValue is a metric over the cells of a row, which expressions see as self.
-func metricValue(m lang.Metric, self cty.Value, cells []report.Cell, rating float64) (cty.Value, interval, error) {
+// metricValue is a metric over the samples of a row, whose cells expressions see as self.
+func metricValue(m lang.Metric, self cty.Value, samples []verdict.Sample, rating float64) (cty.Value, interval, error) {
 	switch {
 	case m.PassAt > 0:
-		v, i := estimated(report.PassAt(cells, m.PassAt))
+		v, i := estimated(verdict.PassAt(samples, m.PassAt))
 		return v, i, nil
 	case m.BestOf > 0:
-		v, i := estimated(report.BestOf(cells, m.BestOf))
+		v, i := estimated(verdict.BestOf(samples, m.BestOf))
 		return v, i, nil
 	case m.Elo && math.IsNaN(rating):
 		return cty.NullVal(cty.Number), interval{}, nil
@@ -59,11 +59,11 @@ func estimated(e statistics.Estimate) (cty.Value, interval) {
 }
 
 // ratingsOf rates rows when a metric asks for it.
-func ratingsOf(r *lang.Result, rows [][]report.Cell) []float64 {
+func ratingsOf(r *lang.Result, rows [][]verdict.Sample) []float64 {
 	if !slices.ContainsFunc(r.Metrics, func(m lang.Metric) bool { return m.Elo }) {
 		return make([]float64, len(rows))
 	}
-	return report.Ratings(rows)
+	return verdict.Ratings(rows)
 }
 
 // summaryValue is a summary of scores as metrics see it: mean, min and max are

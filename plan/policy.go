@@ -6,38 +6,28 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// policyOf returns the rule of a pass block.
-func policyOf(p lang.Pass) tasks.Policy {
+// ruleOf returns the rule of a pass block.
+func ruleOf(p lang.Pass) verdict.Rule {
 	if p.When != nil {
-		return conditionPolicy{p.When}
+		return condition{p.When}
 	}
-	return namedPolicy(p.Policy)
+	return verdict.Policy(p.Policy)
 }
 
-// namedPolicy is one of report's policies.
-type namedPolicy string
+// condition is a when expression. Like the named policies, it never passes a
+// checkpoint that was not judged.
+type condition struct{ when *lang.Expr }
 
-func (p namedPolicy) Text() string { return string(p) }
+func (p condition) Text() string { return "when " + p.when.Source() }
 
-func (p namedPolicy) Passes(c *report.Checkpoint) (bool, error) {
-	return report.Policy(p).Passes(c), nil
-}
-
-// conditionPolicy is a when expression. Like the named policies, it never
-// passes a checkpoint that was not judged.
-type conditionPolicy struct{ when *lang.Expr }
-
-func (p conditionPolicy) Text() string { return "when " + p.when.Source() }
-
-func (p conditionPolicy) Passes(c *report.Checkpoint) (bool, error) {
-	if c.Class != report.Judged {
+func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
+	if c.Class != verdict.Judged {
 		return false, nil
 	}
-	if c.ScoreText != "" { // it compares with nothing
+	if c.Score.BoundedText != "" { // it compares with nothing
 		return false, nil
 	}
 	v, diags := p.when.Eval(checkpointValue(c))
@@ -52,7 +42,7 @@ func (p conditionPolicy) Passes(c *report.Checkpoint) (bool, error) {
 
 // checkpointValue is a graded checkpoint as expressions see it: self.core.passed
 // and so on, and self.total over all groups.
-func checkpointValue(c *report.Checkpoint) cty.Value {
+func checkpointValue(c *verdict.Checkpoint) cty.Value {
 	attrs := map[string]cty.Value{
 		"name":      cty.StringVal(c.Name),
 		"passed":    cty.BoolVal(c.Passed),
@@ -60,8 +50,8 @@ func checkpointValue(c *report.Checkpoint) cty.Value {
 		"collected": cty.NumberIntVal(int64(c.Collected)),
 		"exit_code": cty.NullVal(cty.Number),
 
-		"score":           numberOrNull(c.Score),
-		"score_unbounded": numberOrNull(c.ScoreUnbounded),
+		"score":           numberOrNull(c.Score.Bounded),
+		"score_unbounded": numberOrNull(c.Score.Unbounded),
 	}
 	if c.ExitCode != nil {
 		attrs["exit_code"] = cty.NumberIntVal(int64(*c.ExitCode))
@@ -79,20 +69,15 @@ func numberOrNull(n *float64) cty.Value {
 	return cty.NumberFloatVal(*n)
 }
 
-func groupValues(groups map[report.Group]report.Count) map[string]cty.Value {
-	values := map[string]cty.Value{}
-	var all report.Count
-	for _, g := range report.Groups {
-		n := groups[g]
-		all.Passed += n.Passed
-		all.Total += n.Total
-		values[string(g)] = countValue(n)
+func groupValues(groups verdict.GroupCounts) map[string]cty.Value {
+	values := map[string]cty.Value{"total": countValue(groups.Sum(verdict.Groups[:]...))}
+	for _, g := range verdict.Groups {
+		values[string(g)] = countValue(groups[g])
 	}
-	values["total"] = countValue(all)
 	return values
 }
 
-func countValue(n report.Count) cty.Value {
+func countValue(n verdict.Count) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"passed": cty.NumberIntVal(int64(n.Passed)),
 		"total":  cty.NumberIntVal(int64(n.Total)),

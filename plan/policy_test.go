@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // The language may not import the room that knows the policies, so it has
 // their names, too: all of them, and the same default.
 func TestPoliciesOfTheLanguage(t *testing.T) {
 	var names []string
-	for _, p := range report.Policies() {
+	for _, p := range verdict.Policies() {
 		names = append(names, string(p))
 	}
 	found := 0
@@ -36,7 +36,7 @@ func TestPoliciesOfTheLanguage(t *testing.T) {
 	}
 	p := newProject(t, problem)
 	for _, cp := range p.plan.Config.Problems[0].Checkpoints {
-		if got := policyOf(cp.Pass).Text(); got != string(report.DefaultPolicy) {
+		if got := ruleOf(cp.Pass).Text(); got != string(verdict.DefaultPolicy) {
 			t.Errorf("%s passes by %s without a pass block", cp.Name, got)
 		}
 	}

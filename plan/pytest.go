@@ -8,9 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // address is kind:problem/name/…: parts that are empty, such as a nameless
@@ -88,7 +88,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	parse.Kept = true
 	cc.Measured = c.plan.Graph.Add(parse)
 
-	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: policyOf(cp.Pass)},
+	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: ruleOf(cp.Pass)},
 		[]graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
 	aggregate.Kept = true
 	cc.Aggregate = c.plan.Graph.Add(aggregate)
@@ -190,14 +190,14 @@ func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
 }
 
 func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
-	g := pytest.Grouping{Checkpoint: cp.Name, Files: map[string]string{}, Custom: map[string]report.Group{}}
+	g := pytest.Grouping{Checkpoint: cp.Name, Files: map[string]string{}, Custom: map[string]verdict.Group{}}
 	for _, other := range p.Checkpoints {
 		for _, file := range other.Tests {
 			g.Files[file] = other.Name
 		}
 	}
 	for _, m := range cp.Markers {
-		g.Custom[m.Name] = report.Group(m.Group)
+		g.Custom[m.Name] = verdict.Group(m.Group)
 	}
 	return g
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Results reads the results of an execution: every cell of which a checkpoint
@@ -60,7 +61,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 	if len(cell.Problem.Invalid) > 0 {
 		return invalidResult(out, cell.Problem), asked[cell.Node], nil
 	}
-	var classes []report.Class
+	var classes []verdict.Class
 	stopped := false // the run ended before some checkpoint, or the machine lacked what it needs
 	for _, cc := range cell.Checkpoints {
 		if !asked[cc.Aggregate] {
@@ -71,7 +72,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
 		classes = append(classes, c.Class)
-		stopped = stopped || c.Class == report.NotReached
+		stopped = stopped || c.Class == verdict.NotReached
 		if out.Message == nil && c.Message != nil {
 			message := *c.Message
 			if c.Name != "" {
@@ -84,9 +85,9 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Checkpoints = append(out.Checkpoints, c)
 	}
-	out.Status = report.CellStatus(classes)
-	if stopped && out.Status == report.Success {
-		out.Status = report.Skipped // not everything that was asked for was judged
+	out.Status = verdict.CellStatus(classes)
+	if stopped && out.Status == verdict.Success {
+		out.Status = verdict.Skipped // not everything that was asked for was judged
 	}
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
 }
@@ -98,59 +99,54 @@ func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph
 	default:
 		return p.withoutVerdict(ctx, store, r, cc, st)
 	}
-	var c report.Checkpoint
-	if err := readOutput(ctx, store, st, tasks.ResultOutput, &c); err != nil {
-		return c, err
+	var v verdict.Checkpoint
+	if err := readOutput(ctx, store, st, tasks.ResultOutput, &v); err != nil {
+		return report.Checkpoint{}, err
 	}
-	var m report.Measurements
+	var m verdict.Measurements
 	if err := readOutput(ctx, store, r.Status(cc.Measured), tasks.MeasurementsOutput, &m); err != nil {
-		return c, err
+		return report.Checkpoint{}, err
 	}
-	c.Measured(&m)
-	return c, nil
+	return report.NewCheckpoint(&v, &m), nil
 }
 
 // withoutVerdict is a checkpoint that could not be graded, and why.
 func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, st *graph.Status) (report.Checkpoint, error) {
-	c := report.Checkpoint{
-		Name: cc.Checkpoint.Name, Policy: policyOf(cc.Checkpoint.Pass).Text(), Class: report.NotJudged,
-		Groups: map[report.Group]report.Count{}, Tests: []report.Test{},
-	}
-	for _, g := range report.Groups {
-		c.Groups[g] = report.Count{}
+	v := verdict.Checkpoint{
+		Name: cc.Checkpoint.Name, Policy: ruleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotJudged, Groups: verdict.NoTestCounts(),
 	}
 	if st.State == event.Interrupted {
-		c.Class = report.NotReached
+		v.Class = verdict.NotReached
 	}
 	message := st.Message
 	if st.Input {
-		c.Class = report.InputError
+		v.Class = verdict.InputError
 	}
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
 		if cs.State == event.Skipped {
-			c.Class, message = report.NotReached, cs.Message
-			c.InfrastructureFailure = true
+			v.Class, message = verdict.NotReached, cs.Message
+			v.InfrastructureFailure = true
 		}
 		if cs.Input {
-			c.Class = report.InputError
+			v.Class = verdict.InputError
 		}
 	}
 	if message == "" {
 		message = st.Cause
 	}
-	c.InfrastructureFailure = c.InfrastructureFailure || c.Class == report.NotJudged
-	if err := p.casesWithoutScore(ctx, store, r, cc, &c); err != nil {
-		return c, err
+	v.InfrastructureFailure = v.InfrastructureFailure || v.Class == verdict.NotJudged
+	m := verdict.Measurements{Message: message}
+	if err := p.casesWithoutScore(ctx, store, r, cc, &v, &m); err != nil {
+		return report.Checkpoint{}, err
 	}
-	c.Message = nonEmpty(message)
-	return c, nil
+	return report.NewCheckpoint(&v, &m), nil
 }
 
 // casesWithoutScore adds to a checkpoint that has no score the cases that have a
 // verdict, and those that keep it from a score.
-func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, c *report.Checkpoint) error {
+func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	for _, one := range cc.Cases {
 		st := r.Status(one.Verdict)
 		var v judge.Verdict
@@ -160,11 +156,11 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 				return err
 			}
 		case event.Broken:
-			v = judge.Verdict{Verdict: string(report.NotJudged), Message: st.Message}
+			v = judge.Verdict{Verdict: string(verdict.NotJudged), Message: st.Message}
 			if strings.HasPrefix(st.Message, judge.FailedPrefix) {
 				v.Verdict = judge.CheckerFailed
-				if c.Class == report.NotJudged {
-					c.Class = report.CheckerFailed
+				if c.Class == verdict.NotJudged {
+					c.Class = verdict.CheckerFailed
 				}
 			}
 		default:
@@ -172,16 +168,11 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 		}
 		t := judge.Test(one.Name, v)
 		if st.State == event.Broken {
-			t.Status = report.TestError
+			t.Status = verdict.TestError
 		}
-		t.Message = nonEmpty(v.Message)
-		n := c.Groups[t.Group]
-		n.Total++
-		if t.Status == report.TestPassed {
-			n.Passed++
-		}
-		c.Groups[t.Group] = n
+		c.Groups.Add(t.Group, t.Status)
 		c.Tests = append(c.Tests, t)
+		m.Tests = append(m.Tests, verdict.TestMeasurement{Message: v.Message})
 	}
 	c.Collected = len(c.Tests)
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // tell shows the results in short.
@@ -24,7 +25,7 @@ func tell(r *report.Results) []string {
 			if cp.Passed {
 				line += " passed"
 			}
-			for _, g := range report.Groups {
+			for _, g := range verdict.Groups {
 				if n := cp.Groups[g]; n.Total > 0 {
 					line += fmt.Sprintf(" %s %d/%d", g, n.Passed, n.Total)
 				}
@@ -50,7 +51,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	failing := results.Cells[1].Checkpoints[1].Tests[0]
-	if failing.Status != report.TestFailed || failing.Message == nil || *failing.Message != "assert False" {
+	if failing.Status != verdict.TestFailed || failing.Message == nil || *failing.Message != "assert False" {
 		t.Errorf("%+v", failing)
 	}
 	if results.Cells[0].Labels["size"] != "large" || !slices.Equal(results.Cells[0].Suites, []string{"default"}) {
@@ -98,7 +99,7 @@ func TestResultsWithoutVerdict(t *testing.T) {
 		if cell.Message == nil || !strings.HasPrefix(*cell.Message, try.message) {
 			t.Errorf("%s: message %s", try.name, cmp.Diff(&try.message, cell.Message))
 		}
-		if c := cell.Checkpoints[0]; c.Passed || c.InfrastructureFailure != try.infra || len(c.Groups) != len(report.Groups) || c.Tests == nil {
+		if c := cell.Checkpoints[0]; c.Passed || c.InfrastructureFailure != try.infra || len(c.Groups) != len(verdict.Groups) || c.Tests == nil {
 			t.Errorf("%s: %+v", try.name, c)
 		}
 		if got := tell(results)[1]; !strings.Contains(got, "half local.one success") {
@@ -125,7 +126,7 @@ func TestResultsInterrupted(t *testing.T) {
 	}
 	for _, c := range results.Cells {
 		for _, cp := range c.Checkpoints {
-			if judged := cp.Class == report.Judged; !judged && (cp.Passed || cp.Message == nil) {
+			if judged := cp.Class == verdict.Judged; !judged && (cp.Passed || cp.Message == nil) {
 				t.Errorf("%s %s: %+v", c.Solution, cp.Name, cp)
 			}
 		}
@@ -180,7 +181,7 @@ func TestPass(t *testing.T) {
 		if try.key != "" && good.Policy != try.key {
 			t.Errorf("%s: policy %q", try.rule, good.Policy)
 		}
-		if try.message != "" && (good.Class != report.InputError || good.Message == nil || !strings.Contains(*good.Message, try.message)) {
+		if try.message != "" && (good.Class != verdict.InputError || good.Message == nil || !strings.Contains(*good.Message, try.message)) {
 			t.Errorf("%s: %s, %v", try.rule, good.Class, *good.Message)
 		}
 	}
@@ -188,7 +189,7 @@ func TestPass(t *testing.T) {
 	p := newProject(t, strings.Replace(problem, `checkpoint "b" {}`, "checkpoint \"b\" {\n pass { when = true }\n}", 1))
 	p.write("good/b/kv.py", "exit")
 	_, results := p.execute(t.Context(), graph.Options{})
-	if c := results.Cells[0].Checkpoints[1]; c.Passed || c.Class != report.NoReport {
+	if c := results.Cells[0].Checkpoints[1]; c.Passed || c.Class != verdict.NoReport {
 		t.Errorf("%+v", c)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/scbench"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // KindSCBench is the kind of export that writes SlopCodeBench's files.
@@ -78,7 +79,7 @@ func (p *Plan) ExportSCBench(ctx context.Context, store cache.Store, r *graph.Re
 
 func (p *Plan) scbenchCheckpoint(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, result report.Checkpoint) (*scbench.Checkpoint, error) {
 	i := slices.IndexFunc(cell.Checkpoints, func(cc CellCheckpoint) bool { return cc.Checkpoint.Name == result.Name })
-	if i < 0 || result.Class == report.NotReached {
+	if i < 0 || result.Class == verdict.NotReached {
 		return nil, nil
 	}
 	cc, all := cell.Checkpoints[i], cell.Problem.Checkpoints

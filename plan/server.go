@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // server returns the judge server of a backend, made once.
@@ -29,7 +30,7 @@ func (c *compiler) server(b *lang.Backend) (*judge.Server, error) {
 // submitted adds the node that hands the solution in to a judge server and
 // returns the one that gives the score. Submissions to one server follow each
 // other: it judges each as if the machine were its alone.
-func (j *judging) submitted(cc *CellCheckpoint, policy tasks.Policy) graph.Node {
+func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	language, _ := j.language()
 	task := judge.Submit{Problem: j.cell.Problem.Name, Language: language, Repeat: j.cell.Repeat, Server: j.server}
 	score := judge.Score{Weights: j.judge.Weights, Policy: policy}

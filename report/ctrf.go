@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // ctrfVersion is the CTRF specification that this form was written against.
@@ -52,13 +54,13 @@ type (
 		Extra     ctrfExtra `json:"extra"`
 	}
 	ctrfExtra struct {
-		Problem        string `json:"problem"`
-		Solution       string `json:"solution"`
-		Backend        string `json:"backend"`
-		Repeat         int    `json:"repeat"`
-		Checkpoint     string `json:"checkpoint"`
-		TestCheckpoint string `json:"test_checkpoint,omitempty"`
-		Group          Group  `json:"group,omitempty"`
+		Problem        string        `json:"problem"`
+		Solution       string        `json:"solution"`
+		Backend        string        `json:"backend"`
+		Repeat         int           `json:"repeat"`
+		Checkpoint     string        `json:"checkpoint"`
+		TestCheckpoint string        `json:"test_checkpoint,omitempty"`
+		Group          verdict.Group `json:"group,omitempty"`
 
 		Score          *float64 `json:"score,omitempty"`
 		ScoreUnbounded *float64 `json:"score_unbounded,omitempty"`
@@ -97,7 +99,7 @@ func writeCTRF(w io.Writer, r *Results, o Options) error {
 			}
 			out.add(ctrfTest{
 				Name: orName(c.Name, cell.Problem), RawStatus: m.kind, Suite: suite, Message: message, Extra: extra,
-			}, ctrfRemark(m.verdict))
+			}, ctrfRemark(m.outcome))
 		}
 	}
 	return encoder(w).Encode(ctrfReport{Format: "CTRF", Version: ctrfVersion, Results: out})
@@ -121,22 +123,22 @@ func (r *ctrfResults) add(t ctrfTest, status string) {
 
 // ctrfStatus maps a test's status. CTRF has no word for a test whose set-up
 // raised; it counts as failed and rawStatus keeps the difference.
-func ctrfStatus(s TestStatus) string {
+func ctrfStatus(s verdict.TestStatus) string {
 	switch s {
-	case TestPassed:
+	case verdict.TestPassed:
 		return "passed"
-	case TestSkipped:
+	case verdict.TestSkipped:
 		return "skipped"
 	}
 	return "failed"
 }
 
 // ctrfRemark maps a checkpoint's verdict; broken is no verdict, so "other".
-func ctrfRemark(v verdict) string {
+func ctrfRemark(v outcome) string {
 	switch v {
-	case verdictFailed, verdictErrored:
+	case outcomeFailed, outcomeErrored:
 		return "failed"
-	case verdictSkipped:
+	case outcomeSkipped:
 		return "skipped"
 	}
 	return "other"

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // varied makes a cell come to something else now and then.
@@ -15,11 +17,11 @@ func varied(random *rand.Rand, cell Cell) Cell {
 	cell.Checkpoints = append([]Checkpoint(nil), cell.Checkpoints...)
 	for i := range cell.Checkpoints {
 		c := cell.Checkpoints[i]
-		c.Groups = GroupCounts{Core: {Passed: random.IntN(2), Total: 1 + random.IntN(2)*9}}
-		c.Passed, c.Class, c.Message = random.IntN(2) == 0, Judged, nil
+		c.Groups = verdict.GroupCounts{verdict.Core: {Passed: random.IntN(2), Total: 1 + random.IntN(2)*9}}
+		c.Passed, c.Class, c.Message = random.IntN(2) == 0, verdict.Judged, nil
 		c.DurationMS = float64(random.IntN(3) * 1000)
 		if random.IntN(4) == 0 {
-			classes := []Class{NotJudged, SessionTimeout, NotReached, InputError, Killed}
+			classes := []verdict.Class{verdict.NotJudged, verdict.SessionTimeout, verdict.NotReached, verdict.InputError, verdict.Killed}
 			c.Passed, c.Class, c.Message = false, classes[random.IntN(len(classes))], &message
 			c.InfrastructureFailure = random.IntN(2) == 0
 		}
@@ -28,11 +30,11 @@ func varied(random *rand.Rand, cell Cell) Cell {
 		}
 		cell.Checkpoints[i] = c
 	}
-	cell.Status = CellStatus(classesOf(cell))
+	cell.Status = verdict.CellStatus(classesOf(cell))
 	return cell
 }
 
-func classesOf(cell Cell) (classes []Class) {
+func classesOf(cell Cell) (classes []verdict.Class) {
 	for _, c := range cell.Checkpoints {
 		classes = append(classes, c.Class)
 	}

@@ -1,19 +1,23 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
 
 // Imported is what another tool said about a cell's solution and problem, on
 // files that are the same here as far as it says which they were. Scores are
 // as in Checkpoint.
 type Imported struct {
-	From               string   `json:"from"` // the file that says so
-	Status             Status   `json:"status"`
-	Score              *float64 `json:"score"`
-	ScoreUnbounded     *float64 `json:"score_unbounded"`
-	ScoreText          string   `json:"score_text,omitempty"`
-	ScoreUnboundedText string   `json:"score_unbounded_text,omitempty"`
-	Message            string   `json:"message,omitempty"`
-	When               string   `json:"when,omitempty"` // in the other tool's words
+	From               string         `json:"from"` // the file that says so
+	Status             verdict.Status `json:"status"`
+	Score              *float64       `json:"score"`
+	ScoreUnbounded     *float64       `json:"score_unbounded"`
+	ScoreText          string         `json:"score_text,omitempty"`
+	ScoreUnboundedText string         `json:"score_unbounded_text,omitempty"`
+	Message            string         `json:"message,omitempty"`
+	When               string         `json:"when,omitempty"` // in the other tool's words
 }
 
 // ImportedBackend stands for the backend of cells that were not judged here.
@@ -33,8 +37,8 @@ func (i *Imported) Cell(problem, solution string) Cell {
 		message += ": " + i.Message
 	}
 	return Cell{
-		Problem: problem, Solution: solution, Backend: ImportedBackend, Repeat: 1, Status: Skipped, Message: &message, Imported: i,
-		Checkpoints: []Checkpoint{{Class: ImportedVerdict, Message: &message, Groups: noGroups(), Tests: []Test{}}},
+		Problem: problem, Solution: solution, Backend: ImportedBackend, Repeat: 1, Status: verdict.Skipped, Message: &message, Imported: i,
+		Checkpoints: []Checkpoint{{Class: verdict.ImportedVerdict, Message: &message, Groups: verdict.NoTestCounts(), Tests: []Test{}}},
 	}
 }
 
@@ -46,24 +50,16 @@ func (i *Imported) Counted(problem, solution string) Cell {
 	c := &cell.Checkpoints[0]
 	c.Score, c.ScoreUnbounded, c.ScoreText, c.ScoreUnboundedText = i.Score, i.ScoreUnbounded, i.ScoreText, i.ScoreUnboundedText
 	switch i.Status {
-	case Success:
-		c.Class = Judged
-	case Error:
-		c.Class = NoScore
-	case TimedOut:
-		c.Class = SessionTimeout
-	case Skipped:
-		c.Class = NotReached
+	case verdict.Success:
+		c.Class = verdict.Judged
+	case verdict.Error:
+		c.Class = verdict.NoScore
+	case verdict.TimedOut:
+		c.Class = verdict.SessionTimeout
+	case verdict.Skipped:
+		c.Class = verdict.NotReached
 	default:
-		c.Class = NotJudged
+		c.Class = verdict.NotJudged
 	}
 	return cell
-}
-
-func noGroups() GroupCounts {
-	groups := make(GroupCounts, len(Groups))
-	for _, g := range Groups {
-		groups[g] = Count{}
-	}
-	return groups
 }

@@ -1,47 +1,13 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-)
 
-// MarshalJSON writes all of Groups in display order, then any other group by
-// name.
-func (g GroupCounts) MarshalJSON() ([]byte, error) {
-	order := Groups[:]
-	var others []Group
-	for name := range g {
-		if !slices.Contains(order, name) {
-			others = append(others, name)
-		}
-	}
-	slices.Sort(others)
-	var b bytes.Buffer
-	for i, name := range slices.Concat(order, others) {
-		separator := byte(',')
-		if i == 0 {
-			separator = '{'
-		}
-		b.WriteByte(separator)
-		label, err := json.Marshal(string(name))
-		if err != nil {
-			return nil, err
-		}
-		count, err := json.Marshal(g[name])
-		if err != nil {
-			return nil, err
-		}
-		b.Write(label)
-		b.WriteByte(':')
-		b.Write(count)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
 
 // writeJSON writes the whole of r as one object on one line.
 func writeJSON(w io.Writer, r *Results, _ Options) error {
@@ -102,16 +68,16 @@ func (cell *Cell) check() error {
 	for i := range cell.Checkpoints {
 		c := &cell.Checkpoints[i]
 		if c.Groups == nil {
-			c.Groups = make(GroupCounts, len(Groups))
+			c.Groups = make(verdict.GroupCounts, len(verdict.Groups))
 		}
-		for _, g := range Groups {
+		for _, g := range verdict.Groups {
 			n := c.Groups[g]
 			if n.Passed < 0 || n.Passed > n.Total {
 				return fmt.Errorf("checkpoint %q: %d of %d %s tests passed", c.Name, n.Passed, n.Total, g)
 			}
 			c.Groups[g] = n
 		}
-		if c.Passed && c.Class != Judged {
+		if c.Passed && c.Class != verdict.Judged {
 			return fmt.Errorf("checkpoint %q passed but its class is %q", c.Name, c.Class)
 		}
 	}

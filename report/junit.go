@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // The JUnit form: a suite per checkpoint of a cell, a case per test. What the
@@ -83,7 +84,7 @@ func junitSuiteOf(run string, row row) junitSuite {
 	suite.Properties = []junitProperty{
 		{"run", run}, {"problem", cell.Problem}, {"solution", cell.Solution}, {"backend", cell.Backend},
 		{"repeat", strconv.Itoa(cell.Repeat)}, {"checkpoint", c.Name}, {"class", string(c.Class)},
-		{"policy", c.Policy}, {"passed", strconv.FormatBool(verdictOf(c) == verdictPassed)},
+		{"policy", c.Policy}, {"passed", strconv.FormatBool(outcomeOf(c) == outcomePassed)},
 	}
 	if caveat := c.Caveat(); caveat != "" {
 		suite.Properties = append(suite.Properties, junitProperty{"caveat", caveat})
@@ -105,32 +106,32 @@ func junitSuiteOf(run string, row row) junitSuite {
 		if own := row.message(); own != "" {
 			message = own
 		}
-		suite.add(junitCase{Class: cell.Problem, Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.verdict, m.kind, message)
+		suite.add(junitCase{Class: cell.Problem, Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.outcome, m.kind, message)
 	}
 	return suite
 }
 
-func junitVerdict(s TestStatus) verdict {
+func junitVerdict(s verdict.TestStatus) outcome {
 	switch s {
-	case TestPassed:
-		return verdictPassed
-	case TestFailed:
-		return verdictFailed
-	case TestSkipped:
-		return verdictSkipped
+	case verdict.TestPassed:
+		return outcomePassed
+	case verdict.TestFailed:
+		return outcomeFailed
+	case verdict.TestSkipped:
+		return outcomeSkipped
 	}
-	return verdictErrored
+	return outcomeErrored
 }
 
-func (s *junitSuite) add(c junitCase, v verdict, kind, message string) {
+func (s *junitSuite) add(c junitCase, v outcome, kind, message string) {
 	outcome := &junitOutcome{Message: text.Cut(text.FirstLine(message), 200), Type: kind, Text: message}
 	s.Tests++
 	switch v {
-	case verdictPassed:
-	case verdictFailed:
+	case outcomePassed:
+	case outcomeFailed:
 		s.Failures++
 		c.Failure = outcome
-	case verdictSkipped:
+	case outcomeSkipped:
 		s.Skipped++
 		outcome.Type, outcome.Text = "", "" // <skipped> has a message only
 		c.Skipped = outcome

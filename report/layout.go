@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // manyRows is where a table of checkpoints stops being readable at a glance;
@@ -23,12 +24,12 @@ type layout struct {
 	repeats bool                                // some cell is a repeat, so there is a column for it
 	scored  bool                                // likewise for scores
 	safe    func(s string, limit int) string    // makes a string fit for the page
-	mark    func(v verdict, word string) string // dresses the word for a verdict
+	mark    func(v outcome, word string) string // dresses the word for a verdict
 }
 
 // layOut makes a row per checkpoint or, when there are many and not all are
 // wanted, one per cell.
-func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict, string) string) text.Grid {
+func layOut(r *Results, all bool, safe func(string, int) string, mark func(outcome, string) string) text.Grid {
 	l := layout{scored: r.scored(), safe: safe, mark: mark}
 	for _, cell := range r.Cells {
 		l.repeats = l.repeats || cell.Repeat > 1
@@ -55,7 +56,7 @@ func (l layout) perCheckpoint(rows []row) text.Grid {
 		c, cell := r.checkpoint, r.cell
 		grid.Rows = append(grid.Rows, l.row(
 			[]string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}, cell.Repeat,
-			l.mark(verdictOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
+			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
 	}
 	return grid
 }
@@ -85,17 +86,15 @@ func (l layout) perCell(grid *text.Grid, r *Results) {
 // cell is the row of a cell.
 func (l layout) cell(cell *Cell) []string {
 	one := &Results{Cells: []Cell{*cell}}
-	groups, seconds, worst, remark := make(GroupCounts), 0.0, verdictPassed, ""
+	groups, seconds, worst, remark := make(verdict.GroupCounts), 0.0, outcomePassed, ""
 	var scores [2]*float64
 	for _, row := range rowsOf(one) {
-		for _, g := range Groups {
-			groups[g] = groups[g].plus(row.checkpoint.Groups[g])
-		}
+		groups.AddAll(row.checkpoint.Groups)
 		seconds += row.seconds()
 		if row.checkpoint.Name == "" {
 			scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
 		}
-		v, name, n := verdictOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
+		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
 		switch {
 		case v.rank() > worst.rank():
 			worst = v
@@ -130,7 +129,7 @@ func (l layout) grid(names ...string) text.Grid {
 	return text.Grid{Header: header, Right: right}
 }
 
-func (l layout) row(names []string, repeat int, passed string, scores [2]*float64, groups GroupCounts, seconds float64, note string) []string {
+func (l layout) row(names []string, repeat int, passed string, scores [2]*float64, groups verdict.GroupCounts, seconds float64, note string) []string {
 	var cells []string
 	for _, name := range names {
 		cells = append(cells, l.safe(name, nameColumns))
@@ -142,7 +141,7 @@ func (l layout) row(names []string, repeat int, passed string, scores [2]*float6
 	if l.scored {
 		cells = append(cells, rounded(scores[0]), rounded(scores[1]))
 	}
-	for _, g := range Groups {
+	for _, g := range verdict.Groups {
 		cells = append(cells, fraction(groups[g]))
 	}
 	time := "-"
@@ -153,7 +152,7 @@ func (l layout) row(names []string, repeat int, passed string, scores [2]*float6
 }
 
 // fraction is "12/14", and "-" when the group is empty.
-func fraction(c Count) string {
+func fraction(c verdict.Count) string {
 	if c.Total == 0 {
 		return "-"
 	}

@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // word is the mark of a checkpoint. Capitals say "look here" where there is
 // no colour.
 func word(c *Checkpoint) string {
-	if c.Class == ImportedVerdict {
-		return string(ImportedVerdict)
+	if c.Class == verdict.ImportedVerdict {
+		return string(verdict.ImportedVerdict)
 	}
-	switch verdictOf(c) {
-	case verdictPassed:
+	switch outcomeOf(c) {
+	case outcomePassed:
 		return "yes"
-	case verdictFailed:
+	case outcomeFailed:
 		return "NO"
-	case verdictSkipped:
+	case outcomeSkipped:
 		return "skipped"
-	case verdictErrored:
+	case outcomeErrored:
 		return "ERROR"
 	}
 	return "BROKEN"
@@ -31,8 +32,8 @@ func word(c *Checkpoint) string {
 // judged, what keeps it from passing, or that it passes for want of tests.
 func note(r row) string {
 	c := r.checkpoint
-	switch verdictOf(c) {
-	case verdictPassed:
+	switch outcomeOf(c) {
+	case outcomePassed:
 		if c.ScoreText != "" || c.ScoreUnboundedText != "" {
 			return text.FirstLine(r.message())
 		}
@@ -40,14 +41,14 @@ func note(r row) string {
 			return failing(c) // what the score lacks
 		}
 		return c.Caveat()
-	case verdictFailed:
+	case outcomeFailed:
 		if m := remarkOn(c); m != nil {
 			return text.FirstLine(m.message)
 		}
 		return failing(c)
 	}
 	message := text.FirstLine(r.message())
-	if c.Class == NotJudged || c.Class == NotReached || c.Class == ImportedVerdict {
+	if c.Class == verdict.NotJudged || c.Class == verdict.NotReached || c.Class == verdict.ImportedVerdict {
 		return message // the mark says the rest
 	}
 	switch {
@@ -62,15 +63,15 @@ func note(r row) string {
 // failing names the first failing test of the first group that has one, as
 // most policies look at core first, and counts the others.
 func failing(c *Checkpoint) string {
-	name, group, others := "", len(Groups), -1
+	name, group, others := "", len(verdict.Groups), -1
 	for _, t := range c.Tests {
-		if t.Status != TestFailed && t.Status != TestError {
+		if t.Status != verdict.TestFailed && t.Status != verdict.TestError {
 			continue
 		}
 		others++
-		g := slices.Index(Groups[:], t.Group)
+		g := slices.Index(verdict.Groups[:], t.Group)
 		if g < 0 {
-			g = len(Groups)
+			g = len(verdict.Groups)
 		}
 		if name == "" || g < group {
 			name, group = t.ID, g

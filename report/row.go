@@ -1,5 +1,7 @@
 package report
 
+import "github.com/fevalgraph/fevalgraph/verdict"
+
 // row is a checkpoint of a cell, or a cell that has none to show.
 type row struct {
 	cell       *Cell
@@ -31,22 +33,22 @@ func (c *Cell) Listed() []Checkpoint {
 
 // statusClass is the class that a checkpoint of a cell with this status would
 // have. Success without a checkpoint proves nothing and counts as skipped.
-func statusClass(s Status) Class {
+func statusClass(s verdict.Status) verdict.Class {
 	switch s {
-	case Success, Skipped:
-		return NotReached
-	case TimedOut:
-		return SessionTimeout
-	case Error:
-		return InputError // nothing but an unusable input ends a cell before its first checkpoint
+	case verdict.Success, verdict.Skipped:
+		return verdict.NotReached
+	case verdict.TimedOut:
+		return verdict.SessionTimeout
+	case verdict.Error:
+		return verdict.InputError // nothing but an unusable input ends a cell before its first checkpoint
 	}
-	return NotJudged
+	return verdict.NotJudged
 }
 
 // message is the checkpoint's message or, for one without, its caveat or the
 // cell's message when the checkpoint is not judged.
 func (r row) message() string {
-	if m := messageOr(r.checkpoint.Message, r.checkpoint.Caveat()); m != "" || r.checkpoint.Class == Judged {
+	if m := messageOr(r.checkpoint.Message, r.checkpoint.Caveat()); m != "" || r.checkpoint.Class == verdict.Judged {
 		return m
 	}
 	return messageOr(r.cell.Message, "")

@@ -1,6 +1,10 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
 
 // Suite returns the cells of r that belong to the suite called name. They
 // share their checkpoints with r.
@@ -16,13 +20,13 @@ func (r *Results) Suite(name string) *Results {
 
 // Under returns r as if p had decided which checkpoints passed. Scores stay
 // as they were given.
-func (r *Results) Under(p Policy) *Results {
+func (r *Results) Under(p verdict.Policy) *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells)}
 	for i := range out.Cells {
 		checkpoints := slices.Clone(out.Cells[i].Checkpoints)
 		for j := range checkpoints {
 			c := &checkpoints[j]
-			c.Policy, c.Passed, c.Vacuous = string(p), p.Passes(c), p.Vacuous(c)
+			c.Policy, c.Passed, c.Vacuous = string(p), p.Holds(c.Class, c.Groups), p.Vacuous(c.Class, c.Groups)
 		}
 		out.Cells[i].Checkpoints = checkpoints
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func TestSuite(t *testing.T) {
@@ -19,7 +21,7 @@ func TestSuite(t *testing.T) {
 func TestUnder(t *testing.T) {
 	r := mixed()
 	before := render(t, "json", r, Options{})
-	for _, p := range Policies() {
+	for _, p := range verdict.Policies() {
 		under := r.Under(p)
 		if got, want := Summarize(under, nil), Summarize(r, &p); got != want {
 			t.Errorf("%s: %+v, want %+v", p, got, want)

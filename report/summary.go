@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Summary counts the checkpoints of some results. Each is in exactly one of
@@ -29,7 +30,7 @@ type Summary struct {
 
 // Summarize counts r. A checkpoint passes by p, or by its own Passed when p
 // is nil; one that was not judged passes by neither.
-func Summarize(r *Results, p *Policy) Summary {
+func Summarize(r *Results, p *verdict.Policy) Summary {
 	var t Tally
 	for i := range r.Cells {
 		t.Add(&r.Cells[i], p)
@@ -47,14 +48,14 @@ type Tally struct {
 }
 
 // Add counts a cell, as Summarize does.
-func (t *Tally) Add(cell *Cell, p *Policy) {
+func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	t.Counts.Cells++
-	if cell.Status == Error || cell.Status == TimedOut {
+	if cell.Status == verdict.Error || cell.Status == verdict.TimedOut {
 		t.FailedCells++
 	}
-	broken := cell.Status == Broken
+	broken := cell.Status == verdict.Broken
 	for _, c := range cell.Listed() {
-		broken = broken || c.InfrastructureFailure && verdictOf(&c) == verdictSkipped
+		broken = broken || c.InfrastructureFailure && outcomeOf(&c) == outcomeSkipped
 		t.Counts.count(&c, p)
 	}
 	if broken {
@@ -63,7 +64,7 @@ func (t *Tally) Add(cell *Cell, p *Policy) {
 }
 
 // Replace counts a cell in place of one that was counted under the same policy.
-func (t *Tally) Replace(was, now *Cell, p *Policy) {
+func (t *Tally) Replace(was, now *Cell, p *verdict.Policy) {
 	var less Tally
 	less.Add(was, p)
 	t.Add(now, p)
@@ -94,14 +95,14 @@ func (t *Tally) Summary() Summary {
 	return s
 }
 
-func (s *Summary) count(c *Checkpoint, p *Policy) {
+func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 	s.Checkpoints++
 	passed, vacuous := c.Passed, c.Vacuous
 	if p != nil {
-		passed, vacuous = p.Passes(c), p.Vacuous(c)
+		passed, vacuous = p.Holds(c.Class, c.Groups), p.Vacuous(c.Class, c.Groups)
 	}
-	switch verdictOf(c) {
-	case verdictPassed, verdictFailed:
+	switch outcomeOf(c) {
+	case outcomePassed, outcomeFailed:
 		if passed {
 			s.Passed++
 			if vacuous {
@@ -110,11 +111,11 @@ func (s *Summary) count(c *Checkpoint, p *Policy) {
 		} else {
 			s.Failed++
 		}
-	case verdictSkipped:
+	case outcomeSkipped:
 		s.Skipped++
-	case verdictErrored:
+	case outcomeErrored:
 		s.Errored++
-	case verdictBroken:
+	case outcomeBroken:
 		s.Broken++
 	}
 }

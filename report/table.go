@@ -14,15 +14,15 @@ func writeTable(w io.Writer, r *Results, o Options) error {
 }
 
 // painted dresses words for a terminal.
-func painted(color bool) func(v verdict, word string) string {
+func painted(color bool) func(v outcome, word string) string {
 	palette := text.NewPalette(color)
-	return func(v verdict, word string) string {
+	return func(v outcome, word string) string {
 		switch v {
-		case verdictPassed:
+		case outcomePassed:
 			return palette.Good(word)
-		case verdictSkipped:
+		case outcomeSkipped:
 			return palette.Quiet(word)
-		case verdictBroken:
+		case outcomeBroken:
 			return palette.Doubt(word)
 		}
 		return palette.Bad(word)
@@ -30,8 +30,8 @@ func painted(color bool) func(v verdict, word string) string {
 }
 
 func writeMarkdown(w io.Writer, r *Results, o Options) error {
-	grid := layOut(r, o.Verbose, text.Markdown, func(v verdict, word string) string {
-		if v == verdictPassed || v == verdictSkipped {
+	grid := layOut(r, o.Verbose, text.Markdown, func(v outcome, word string) string {
+		if v == outcomePassed || v == outcomeSkipped {
 			return word
 		}
 		return "**" + word + "**"

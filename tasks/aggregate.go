@@ -8,15 +8,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // AggregateCheckpoint is the task that counts the verdicts of a checkpoint,
 // its dependency "verdicts", by group, and applies the pass policy. Its result
-// is a report.Checkpoint without measurements, its message a pass's caveat.
+// is a verdict.Checkpoint, its message a pass's caveat.
 type AggregateCheckpoint struct {
-	Policy Policy
+	Policy verdict.Rule
 }
 
 // Describe implements graph.Task.
@@ -33,40 +33,26 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 	if err := readInput(ctx, w, "verdicts", pytest.OutputVerdicts, &v); err != nil {
 		return graph.Outcome{}, err
 	}
-	c := report.Checkpoint{
+	c := verdict.Checkpoint{
 		Name: v.Checkpoint, Class: v.Class, ExitCode: v.ExitCode, Collected: v.Collected,
-		InfrastructureFailure: v.InfrastructureFailure, Tests: []report.Test{},
+		InfrastructureFailure: v.InfrastructureFailure, Tests: make([]verdict.Test, len(v.Tests)),
 	}
-	for _, t := range v.Tests {
-		c.Tests = append(c.Tests, report.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status})
+	for i, t := range v.Tests {
+		c.Tests[i] = verdict.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status}
 	}
 	if err := Grade(&c, a.Policy); err != nil {
 		return graph.Outcome{}, err
 	}
-	o, err := writeResult(ctx, w, c)
+	o, err := putResult(ctx, w, c)
 	o.Message = c.Caveat()
 	return o, err
 }
 
-// AggregateCell is the task that sums up one solution on one backend. It
-// tolerates checkpoints without a result: they make the cell broken.
+// AggregateCell is the task that sums up one solution on one backend. Its result
+// is a verdict.Cell. It tolerates checkpoints without a result: they make the
+// cell broken.
 type AggregateCell struct {
 	Checkpoints []string // each a dependency by that name
-}
-
-// CellResult is the result of AggregateCell.
-type CellResult struct {
-	Status      report.Status   `json:"status"`
-	Passed      bool            `json:"passed"` // every checkpoint was judged and passed
-	Checkpoints []CheckpointSum `json:"checkpoints"`
-}
-
-// CheckpointSum is a checkpoint's line in a CellResult.
-type CheckpointSum struct {
-	Name   string                        `json:"name"`
-	Class  report.Class                  `json:"class"`
-	Passed bool                          `json:"passed"`
-	Groups map[report.Group]report.Count `json:"groups"`
 }
 
 // Describe implements graph.Task.
@@ -79,36 +65,27 @@ func (a *AggregateCell) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	r := CellResult{Passed: len(a.Checkpoints) > 0, Checkpoints: []CheckpointSum{}}
-	classes := make([]report.Class, 0, len(a.Checkpoints))
-	for _, name := range a.Checkpoints {
-		sum := CheckpointSum{Name: name, Class: report.NotJudged}
-		if state, _ := w.State(name); usable(state) {
-			var c report.Checkpoint
-			if err := readInput(ctx, w, name, ResultOutput, &c); err != nil {
-				return graph.Outcome{}, err
-			}
-			sum.Class, sum.Passed, sum.Groups = c.Class, c.Passed, c.Groups
+	sums := make([]verdict.CheckpointSummary, len(a.Checkpoints))
+	for i, name := range a.Checkpoints {
+		sums[i] = verdict.CheckpointSummary{Name: name, Class: verdict.NotJudged}
+		state, _ := w.State(name)
+		if !usable(state) {
+			continue
 		}
-		classes = append(classes, sum.Class)
-		r.Passed = r.Passed && sum.Passed
-		r.Checkpoints = append(r.Checkpoints, sum)
+		var c verdict.Checkpoint
+		if err := readInput(ctx, w, name, ResultOutput, &c); err != nil {
+			return graph.Outcome{}, err
+		}
+		sums[i] = c.Summary()
+		sums[i].Name = name
 	}
-	r.Status = report.CellStatus(classes)
-	return writeResult(ctx, w, r)
+	return putResult(ctx, w, verdict.SumCell(sums))
 }
 
-// AggregateSuite is the task that counts the cells of a suite, its
-// dependencies by name. It tolerates cells without a result.
+// AggregateSuite is the task that counts the cells of a suite, its dependencies
+// by name. Its result is a verdict.Suite. It tolerates cells without a result.
 type AggregateSuite struct {
 	Cells []string
-}
-
-// SuiteResult is the result of AggregateSuite.
-type SuiteResult struct {
-	Cells    int                   `json:"cells"`
-	Passed   int                   `json:"passed"`
-	Statuses map[report.Status]int `json:"statuses"`
 }
 
 // Describe implements graph.Task.
@@ -121,20 +98,16 @@ func (a *AggregateSuite) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (a *AggregateSuite) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	r := SuiteResult{Cells: len(a.Cells), Statuses: map[report.Status]int{}}
-	for _, name := range a.Cells {
-		cell := CellResult{Status: report.Broken}
+	cells := make([]verdict.Cell, len(a.Cells))
+	for i, name := range a.Cells {
+		cells[i].Status = verdict.Broken
 		if state, _ := w.State(name); usable(state) {
-			if err := readInput(ctx, w, name, ResultOutput, &cell); err != nil {
+			if err := readInput(ctx, w, name, ResultOutput, &cells[i]); err != nil {
 				return graph.Outcome{}, err
 			}
 		}
-		r.Statuses[cell.Status]++
-		if cell.Passed {
-			r.Passed++
-		}
 	}
-	return writeResult(ctx, w, r)
+	return putResult(ctx, w, verdict.SumSuite(cells))
 }
 
 func usable(s event.State) bool {
@@ -157,7 +130,7 @@ func readInput(ctx context.Context, w *graph.Work, as, output string, into any) 
 	return nil
 }
 
-func writeResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
+func putResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
 	d, err := putJSON(ctx, w.Store, ResultOutput, result)
 	if err != nil {
 		return graph.Outcome{}, err

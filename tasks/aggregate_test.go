@@ -10,8 +10,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // fixed is a task whose only output is a value as JSON; nil breaks.
@@ -34,15 +34,10 @@ func (f fixed) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: f.name, Digest: d}}}, err
 }
 
-type namedRule string
-
-func (r namedRule) Text() string                              { return string(r) }
-func (r namedRule) Passes(c *report.Checkpoint) (bool, error) { return report.Policy(r).Passes(c), nil }
-
 type badRule struct{}
 
-func (badRule) Text() string                            { return "when nonsense" }
-func (badRule) Passes(*report.Checkpoint) (bool, error) { return false, errors.New("nonsense") }
+func (badRule) Text() string                             { return "when nonsense" }
+func (badRule) Passes(*verdict.Checkpoint) (bool, error) { return false, errors.New("nonsense") }
 
 // reduce runs task on dependencies with the given values and decodes its result.
 func reduce(t *testing.T, task graph.Task, output string, values map[string]any, order []string, into any) *graph.Status {
@@ -71,36 +66,36 @@ func reduce(t *testing.T, task graph.Task, output string, values map[string]any,
 	return st
 }
 
-func verdict(class report.Class, tests ...pytest.TestVerdict) pytest.Verdicts {
+func verdictsOf(class verdict.Class, tests ...pytest.TestVerdict) pytest.Verdicts {
 	code := 1
 	return pytest.Verdicts{Checkpoint: "cp", Class: class, ExitCode: &code, Collected: len(tests), Tests: tests}
 }
 
-func test(group report.Group, status report.TestStatus) pytest.TestVerdict {
+func test(group verdict.Group, status verdict.TestStatus) pytest.TestVerdict {
 	return pytest.TestVerdict{ID: "t", File: "test_cp.py", Checkpoint: "cp", Group: group, Status: status}
 }
 
 func TestAggregateCheckpoint(t *testing.T) {
 	tests := []pytest.TestVerdict{
-		test(report.Core, report.TestPassed), test(report.Core, report.TestPassed), test(report.Functionality, report.TestFailed),
-		test(report.Functionality, report.TestSkipped), test(report.ErrorGroup, report.TestError), test(report.Regression, report.TestPassed),
+		test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestPassed), test(verdict.Functionality, verdict.TestFailed),
+		test(verdict.Functionality, verdict.TestSkipped), test(verdict.ErrorGroup, verdict.TestError), test(verdict.Regression, verdict.TestPassed),
 	}
 	for _, try := range []struct {
 		name   string
-		rule   Policy
+		rule   verdict.Rule
 		value  pytest.Verdicts
 		passed bool
 		caveat string
 	}{
-		{"core", namedRule("core-cases"), verdict(report.Judged, tests...), true, ""},
-		{"all", namedRule("all-cases"), verdict(report.Judged, tests...), false, ""},
-		{"a skipped core test", namedRule("core-cases"), verdict(report.Judged, append(tests, test(report.Core, report.TestSkipped))...), false, ""},
-		{"not judged", namedRule("core-cases"), verdict(report.Killed, tests...), false, ""},
-		{"no core tests, strictly", namedRule("strict-core-cases"), verdict(report.Judged, tests[2:]...), false, ""},
-		{"no core tests", namedRule("core-cases"), verdict(report.Judged, tests[2:]...), true, "passes core-cases with no core tests"},
-		{"no core tests, not judged", namedRule("core-cases"), verdict(report.NoReport, tests[2:]...), false, ""},
+		{"core", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, tests...), true, ""},
+		{"all", verdict.Policy("all-cases"), verdictsOf(verdict.Judged, tests...), false, ""},
+		{"a skipped core test", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, append(tests, test(verdict.Core, verdict.TestSkipped))...), false, ""},
+		{"not judged", verdict.Policy("core-cases"), verdictsOf(verdict.Killed, tests...), false, ""},
+		{"no core tests, strictly", verdict.Policy("strict-core-cases"), verdictsOf(verdict.Judged, tests[2:]...), false, ""},
+		{"no core tests", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, tests[2:]...), true, "passes core-cases with no core tests"},
+		{"no core tests, not judged", verdict.Policy("core-cases"), verdictsOf(verdict.NoReport, tests[2:]...), false, ""},
 	} {
-		var got report.Checkpoint
+		var got verdict.Checkpoint
 		st := reduce(t, &AggregateCheckpoint{Policy: try.rule}, pytest.OutputVerdicts, map[string]any{"verdicts": try.value}, []string{"verdicts"}, &got)
 		if st.Message != try.caveat || got.Vacuous != (try.caveat != "") {
 			t.Errorf("%s: message %q, vacuous %t", try.name, st.Message, got.Vacuous)
@@ -109,56 +104,53 @@ func TestAggregateCheckpoint(t *testing.T) {
 			t.Errorf("%s: %+v", try.name, got)
 		}
 		if try.name == "core" {
-			want := report.GroupCounts{report.Core: {Passed: 2, Total: 2}, report.Functionality: {Total: 2}, report.ErrorGroup: {Total: 1}, report.Regression: {Passed: 1, Total: 1}}
+			want := verdict.GroupCounts{verdict.Core: {Passed: 2, Total: 2}, verdict.Functionality: {Total: 2}, verdict.ErrorGroup: {Total: 1}, verdict.Regression: {Passed: 1, Total: 1}}
 			if diff := cmp.Diff(want, got.Groups); diff != "" {
 				t.Error(diff)
 			}
-			if got.DurationMS != 0 || got.Message != nil {
-				t.Error("measurements are in the verdict")
-			}
 		}
 	}
-	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": verdict(report.Judged)}, []string{"verdicts"}, nil)
+	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": verdictsOf(verdict.Judged)}, []string{"verdicts"}, nil)
 	if !st.Input || st.Message != "deciding whether cp passes: nonsense" {
 		t.Errorf("a rule that cannot be evaluated: %+v", st)
 	}
 }
 
-func checkpoint(class report.Class, passed bool) report.Checkpoint {
-	return report.Checkpoint{Class: class, Passed: passed, Groups: report.GroupCounts{report.Core: {Passed: 1, Total: 1}}}
+func checkpoint(class verdict.Class, passed bool) verdict.Checkpoint {
+	return verdict.Checkpoint{Class: class, Passed: passed, Groups: verdict.GroupCounts{verdict.Core: {Passed: 1, Total: 1}}}
 }
 
 func TestAggregateCell(t *testing.T) {
 	for _, try := range []struct {
 		name   string
 		values map[string]any
-		status report.Status
+		status verdict.Status
 		passed bool
 	}{
-		{"all pass", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Judged, true)}, report.Success, true},
-		{"one fails", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Judged, false)}, report.Success, false},
-		{"one is killed", map[string]any{"a": checkpoint(report.Judged, true), "b": checkpoint(report.Killed, false)}, report.Error, false},
-		{"one broke", map[string]any{"a": checkpoint(report.Judged, true), "b": nil}, report.Broken, false},
+		{"all pass", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Judged, true)}, verdict.Success, true},
+		{"one fails", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Judged, false)}, verdict.Success, false},
+		{"one is killed", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Killed, false)}, verdict.Error, false},
+		{"one broke", map[string]any{"a": checkpoint(verdict.Judged, true), "b": nil}, verdict.Broken, false},
 	} {
-		var got CellResult
+		var got verdict.Cell
 		reduce(t, &AggregateCell{Checkpoints: []string{"a", "b"}}, ResultOutput, try.values, []string{"a", "b"}, &got)
 		if got.Status != try.status || got.Passed != try.passed || len(got.Checkpoints) != 2 || got.Checkpoints[1].Name != "b" {
 			t.Errorf("%s: %+v", try.name, got)
 		}
 	}
-	var got CellResult
+	var got verdict.Cell
 	reduce(t, &AggregateCell{}, ResultOutput, nil, nil, &got)
-	if got.Passed && got.Status == report.Skipped {
+	if got.Passed && got.Status == verdict.Skipped {
 		t.Error("a cell without a checkpoint passes")
 	}
 }
 
 func TestAggregateSuite(t *testing.T) {
-	var got SuiteResult
+	var got verdict.Suite
 	reduce(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, map[string]any{
-		"a": CellResult{Status: report.Success, Passed: true}, "b": CellResult{Status: report.Success}, "c": nil,
+		"a": verdict.Cell{Status: verdict.Success, Passed: true}, "b": verdict.Cell{Status: verdict.Success}, "c": nil,
 	}, []string{"a", "b", "c"}, &got)
-	want := SuiteResult{Cells: 3, Passed: 1, Statuses: map[report.Status]int{report.Success: 2, report.Broken: 1}}
+	want := verdict.Suite{Cells: 3, Passed: 1, Statuses: map[verdict.Status]int{verdict.Success: 2, verdict.Broken: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

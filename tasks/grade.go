@@ -7,57 +7,31 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // The outputs of tasks that grade.
 const (
-	// ResultOutput is a report.Checkpoint without measurements, or what
-	// AggregateCell and AggregateSuite say.
+	// ResultOutput is the stored form of a verdict.Checkpoint, or the
+	// verdict.Cell or verdict.Suite of an aggregate.
 	ResultOutput = "result"
-	// MeasurementsOutput is the report.Measurements that belong to it, of tasks
-	// that give a score.
+	// MeasurementsOutput is the verdict.Measurements that belong to a
+	// checkpoint, of tasks that give a score.
 	MeasurementsOutput = "measurements"
 )
 
-// Policy decides whether a graded checkpoint passes.
-type Policy interface {
-	// Text identifies the rule in keys and to people.
-	Text() string
-	Passes(c *report.Checkpoint) (bool, error)
-}
-
-// Grade counts the tests of c by group and lets p decide whether c passes. An
-// error is a *graph.InputError: p is at fault.
-func Grade(c *report.Checkpoint, p Policy) error {
-	c.Policy, c.Groups = p.Text(), report.GroupCounts{}
-	for _, g := range report.Groups {
-		c.Groups[g] = report.Count{}
+// Grade counts the tests of c by group and lets r decide whether c passes. An
+// error is a *graph.InputError: r is at fault.
+func Grade(c *verdict.Checkpoint, r verdict.Rule) error {
+	if err := verdict.Grade(c, r); err != nil {
+		return &graph.InputError{Err: err}
 	}
-	for _, t := range c.Tests {
-		count := c.Groups[t.Group]
-		count.Total++
-		if t.Status == report.TestPassed {
-			count.Passed++
-		}
-		c.Groups[t.Group] = count
-	}
-	passed, err := p.Passes(c)
-	if err != nil {
-		whose := c.Name
-		if whose == "" {
-			whose = "a score"
-		}
-		return &graph.InputError{Err: fmt.Errorf("deciding whether %s passes: %w", whose, err)}
-	}
-	// A condition is no named policy and so never vacuous.
-	c.Passed, c.Vacuous = passed, report.Policy(c.Policy).Vacuous(c)
 	return nil
 }
 
 // PutGraded stores a graded checkpoint and its measurements as the outputs of a
 // task that gives a score.
-func PutGraded(ctx context.Context, store cache.Store, c *report.Checkpoint, m *report.Measurements) (graph.Outcome, error) {
+func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m *verdict.Measurements) (graph.Outcome, error) {
 	o := graph.Outcome{Message: c.Caveat()}
 	for _, out := range []struct {
 		name  string

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // NoSubmission is the task of a solution that could not be made: there is no
 // code, and the score is 0. Its outputs are those of PutGraded.
 type NoSubmission struct {
 	Why    string
-	Policy Policy
+	Policy verdict.Rule
 }
 
 // Describe implements graph.Task.
@@ -24,10 +24,9 @@ func (n *NoSubmission) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	score, unbounded := 0.0, 0.0
-	c := report.Checkpoint{Class: report.NoSubmission, Score: &score, ScoreUnbounded: &unbounded, Tests: []report.Test{}}
+	c := verdict.Checkpoint{Class: verdict.NoSubmission, Score: verdict.NewScore(0, 0)}
 	if err := Grade(&c, n.Policy); err != nil {
 		return graph.Outcome{}, err
 	}
-	return PutGraded(ctx, w.Store, &c, &report.Measurements{Message: n.Why, Tests: []report.TestMeasurement{}})
+	return PutGraded(ctx, w.Store, &c, &verdict.Measurements{Message: n.Why, Tests: []verdict.TestMeasurement{}})
 }

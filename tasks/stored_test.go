@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 var update = flag.Bool("update", false, "write what was got over the golden files")
@@ -47,9 +48,9 @@ func outputs(t *testing.T, task graph.Task, output string, order []string, value
 
 // graded is a task that stores a checkpoint as tasks that score do.
 type graded struct {
-	c *report.Checkpoint
-	m *report.Measurements
-	p Policy
+	c *verdict.Checkpoint
+	m *verdict.Measurements
+	p verdict.Rule
 }
 
 func (graded) Describe(context.Context, *graph.Manifest) error { return nil }
@@ -69,18 +70,18 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	one, memory := 1, int64(524288)
 	half := ptr(0.5)
 	verdicts := pytest.Verdicts{
-		Checkpoint: "checkpoint_2", Class: report.Judged, ExitCode: &one, Collected: 4,
+		Checkpoint: "checkpoint_2", Class: verdict.Judged, ExitCode: &one, Collected: 4,
 		Tests: []pytest.TestVerdict{
-			{ID: "test_get[<é>]", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestPassed},
-			{ID: "test_slow", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.Functionality, Status: report.TestSkipped},
-			{ID: "TestErrors::test_key", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: report.ErrorGroup, Status: report.TestError},
-			{ID: "test_old", File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: report.Regression, Status: report.TestFailed},
+			{ID: "test_get[<é>]", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed},
+			{ID: "test_slow", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Functionality, Status: verdict.TestSkipped},
+			{ID: "TestErrors::test_key", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError},
+			{ID: "test_old", File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestFailed},
 		},
 	}
-	unjudged := pytest.Verdicts{Checkpoint: "checkpoint_3", Class: report.CollectionError, InfrastructureFailure: true, Tests: []pytest.TestVerdict{}}
-	vacuous := pytest.Verdicts{Checkpoint: "checkpoint_1", Class: report.Judged, ExitCode: new(int), Tests: []pytest.TestVerdict{}}
+	unjudged := pytest.Verdicts{Checkpoint: "checkpoint_3", Class: verdict.CollectionError, InfrastructureFailure: true, Tests: []pytest.TestVerdict{}}
+	vacuous := pytest.Verdicts{Checkpoint: "checkpoint_1", Class: verdict.Judged, ExitCode: new(int), Tests: []pytest.TestVerdict{}}
 	result := func(v pytest.Verdicts, policy string) []byte {
-		return outputs(t, &AggregateCheckpoint{Policy: namedRule(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
+		return outputs(t, &AggregateCheckpoint{Policy: verdict.Policy(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
 	}
 	text, err := json.Marshal(verdicts)
 	if err != nil {
@@ -92,24 +93,24 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	frozen(t, "checkpoint.vacuous.json", result(vacuous, "all-cases"))
 
 	scored := outputs(t, graded{
-		c: &report.Checkpoint{Class: report.Judged, Score: ptr(33.266666666666666), ScoreUnbounded: ptr(7750), ExitCode: new(int), Collected: 2, Tests: []report.Test{
-			{ID: "1", File: "testdata/1.in", Group: report.Core, Status: report.TestPassed, Verdict: "AC", Ratio: ptr(1), RatioUnbounded: ptr(77.5)},
-			{ID: "2", File: "testdata/2.in", Group: report.Core, Status: report.TestFailed, Verdict: "points", Ratio: half, RatioUnbounded: half},
+		c: &verdict.Checkpoint{Class: verdict.Judged, Score: verdict.NewScore(33.266666666666666, 7750), ExitCode: new(int), Collected: 2, Tests: []verdict.Test{
+			{ID: "1", File: "testdata/1.in", Group: verdict.Core, Status: verdict.TestPassed, Verdict: "AC", Ratio: ptr(1), RatioUnbounded: ptr(77.5)},
+			{ID: "2", File: "testdata/2.in", Group: verdict.Core, Status: verdict.TestFailed, Verdict: "points", Ratio: half, RatioUnbounded: half},
 		}},
-		m: &report.Measurements{DurationMS: 14.25, Message: "two", Tests: []report.TestMeasurement{
+		m: &verdict.Measurements{DurationMS: 14.25, Message: "two", Tests: []verdict.TestMeasurement{
 			{DurationMS: 12.5, CPUMS: ptr(1.8564), MemoryBytes: &memory}, {DurationMS: 1.75, Message: "half"},
 		}},
-		p: namedRule("any"),
+		p: verdict.Policy("any"),
 	}, "", nil, nil)
 	frozen(t, "scored.json", scored[ResultOutput])
 	frozen(t, "measurements.json", scored[MeasurementsOutput])
 	notFinite := outputs(t, graded{
-		c: &report.Checkpoint{Class: report.Judged, ScoreText: "nan", ScoreUnboundedText: "-inf", Tests: []report.Test{}},
-		m: &report.Measurements{Tests: []report.TestMeasurement{}}, p: namedRule("any"),
+		c: &verdict.Checkpoint{Class: verdict.Judged, Score: verdict.NewScore(math.NaN(), math.Inf(-1)), Tests: []verdict.Test{}},
+		m: &verdict.Measurements{Tests: []verdict.TestMeasurement{}}, p: verdict.Policy("any"),
 	}, "", nil, nil)
 	frozen(t, "scored.notfinite.json", notFinite[ResultOutput])
 	frozen(t, "measurements.empty.json", notFinite[MeasurementsOutput])
-	frozen(t, "nosubmission.json", outputs(t, &NoSubmission{Why: "no answer", Policy: namedRule("any")}, "", nil, nil)[ResultOutput])
+	frozen(t, "nosubmission.json", outputs(t, &NoSubmission{Why: "no answer", Policy: verdict.Policy("any")}, "", nil, nil)[ResultOutput])
 
 	cell := func(names []string, results map[string]any) []byte {
 		return outputs(t, &AggregateCell{Checkpoints: names}, ResultOutput, names, results)[ResultOutput]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/lightcp"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // comparison counts what compare found.
@@ -85,7 +86,7 @@ func compare(theirs *saved, ours []*report.Results, out io.Writer) *comparison {
 	}
 	for _, r := range ours[:1] {
 		for _, cell := range r.Cells {
-			if theirs.find(cell.Problem, cell.Solution) == nil && cell.Status != report.Skipped {
+			if theirs.find(cell.Problem, cell.Solution) == nil && cell.Status != verdict.Skipped {
 				c.different++
 				fmt.Fprintf(out, "%s %s: only in fevalgraph's results\n", cell.Problem, cell.Solution)
 			}
@@ -135,7 +136,7 @@ func compareSubmission(s *submission, cells []*report.Cell) *difference {
 	if first.Status != lightcp.Done {
 		compiles := strings.HasPrefix(first.Error, "Error: compile failed:")
 		switch {
-		case compiles && point.Class == report.CompileError:
+		case compiles && point.Class == verdict.CompileError:
 		default:
 			d.add(false, "the server says %q, fevalgraph %s", firstLine(first.Error), described(cell))
 		}

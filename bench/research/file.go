@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/frontier"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // name is how both sides call an evaluation: a problem, and a solution without
@@ -90,7 +91,7 @@ func (f *file) addCells(cells []report.Cell) error {
 		c := &cells[i]
 		o := outcome{string(c.Status), c.Score, c.ScoreUnbounded}
 		for _, p := range c.Listed() {
-			if p.Class == report.NoSubmission {
+			if p.Class == verdict.NoSubmission {
 				o.unbounded = nil // a batch gives it one score
 			}
 			for _, odd := range []struct {

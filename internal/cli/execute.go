@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -24,10 +25,10 @@ import (
 type evaluation struct {
 	targets []graph.ID
 	force   func(*graph.Node) bool
-	fast    bool           // stop at the first failure
-	policy  *report.Policy // of the exit code; nil is each checkpoint's own
-	profile string         // file for a trace; "" is none
-	trace   *view.Trace    // for it; nil is none
+	fast    bool            // stop at the first failure
+	policy  *verdict.Policy // of the exit code; nil is each checkpoint's own
+	profile string          // file for a trace; "" is none
+	trace   *view.Trace     // for it; nil is none
 }
 
 // evaluate runs stale nodes, records the run, shows its results, writes the
@@ -135,18 +136,18 @@ func (p *project) stopAt(ctx context.Context, e evaluation) func(graph.ID, *grap
 }
 
 // fails reports whether the graded checkpoint of an aggregate node fails.
-func (p *project) fails(ctx context.Context, policy *report.Policy, st *graph.Status) bool {
+func (p *project) fails(ctx context.Context, policy *verdict.Policy, st *graph.Status) bool {
 	for _, o := range st.Outputs {
 		if o.Name != tasks.ResultOutput {
 			continue
 		}
 		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
-		var c report.Checkpoint
+		var c verdict.Checkpoint
 		if err != nil || json.Unmarshal(content, &c) != nil {
 			continue
 		}
 		if policy != nil {
-			return !policy.Passes(&c)
+			return !policy.Holds(c.Class, c.Groups)
 		}
 		return !c.Passed
 	}

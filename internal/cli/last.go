@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // lastResults are the last results of checkpoints, by verdictKey with problem,
@@ -50,7 +51,7 @@ func (p *project) lastResults(ctx context.Context) map[string]report.Checkpoint 
 func (p *project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
 	for _, id := range p.plan.Asking(cell, cc) {
 		if e, ok := p.log.Get(p.plan.Graph.Node(id).Addr); ok && e.Broken != "" {
-			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: report.NotJudged, Message: &e.Broken}, true
+			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, true
 		}
 	}
 	entry, ok := p.log.Get(p.plan.Graph.Node(cc.Aggregate).Addr)
@@ -61,10 +62,10 @@ func (p *project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.Ce
 		if o.Name != tasks.ResultOutput {
 			continue
 		}
-		var c report.Checkpoint
+		var v verdict.Checkpoint
 		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
-		if err == nil && json.Unmarshal(content, &c) == nil {
-			return c, true
+		if err == nil && json.Unmarshal(content, &v) == nil {
+			return report.NewCheckpoint(&v, &verdict.Measurements{}), true
 		}
 	}
 	return report.Checkpoint{}, false

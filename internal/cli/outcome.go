@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // outcome is what a run came to: the results of everything, or of a part, of which
@@ -52,7 +53,7 @@ func (o *outcome) whole() (*report.Results, error) {
 }
 
 // summary sums everything up under a policy; nil is each checkpoint's own.
-func (o *outcome) summary(policy *report.Policy) (report.Summary, error) {
+func (o *outcome) summary(policy *verdict.Policy) (report.Summary, error) {
 	if policy == nil && o.tally != nil {
 		return o.tally.Summary(), nil
 	}

@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // policyFlag is the value of --policy. Its policy is nil when the flag is not
 // given: each checkpoint's own decides.
-type policyFlag struct{ policy *report.Policy }
+type policyFlag struct{ policy *verdict.Policy }
 
 // add gives cmd the flag, and its values to shells that complete.
 func (f *policyFlag) add(cmd *cobra.Command, usage string) {
 	cmd.Flags().Var(f, "policy", usage)
 	var values []cobra.Completion
-	for _, p := range report.Policies() {
+	for _, p := range verdict.Policies() {
 		values = append(values, cobra.CompletionWithDesc(string(p), p.Meaning()))
 	}
 	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -27,12 +28,15 @@ func (f *policyFlag) add(cmd *cobra.Command, usage string) {
 
 // Set implements pflag.Value.
 func (f *policyFlag) Set(name string) error {
-	p, err := report.ParsePolicy(name)
-	if err != nil {
-		return err
+	var known []string
+	for _, p := range verdict.Policies() {
+		if string(p) == name {
+			f.policy = &p
+			return nil
+		}
+		known = append(known, string(p))
 	}
-	f.policy = &p
-	return nil
+	return text.Unknown("policy", name, known)
 }
 
 // String implements pflag.Value.
@@ -50,9 +54,9 @@ func (f *policyFlag) Type() string { return "name" }
 func policyHelp() string {
 	var b strings.Builder
 	b.WriteString("A judged checkpoint passes a policy when\n")
-	for _, p := range report.Policies() {
+	for _, p := range verdict.Policies() {
 		fmt.Fprintf(&b, "  %-27s %s\n", p, p.Meaning())
 	}
-	fmt.Fprintf(&b, "One that was not judged passes none. Without a pass block it is\n%s.", report.DefaultPolicy)
+	fmt.Fprintf(&b, "One that was not judged passes none. Without a pass block it is\n%s.", verdict.DefaultPolicy)
 	return b.String()
 }

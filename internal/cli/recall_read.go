@@ -143,7 +143,7 @@ func (p *project) partialStatus(ctx context.Context, m *memory, results recorded
 				return nil, false
 			}
 			for i, cc := range cell.Checkpoints {
-				standing(&of[i], rep, cc)
+				rowState(&of[i], rep, cc)
 			}
 		}
 		rows = append(rows, of...)

@@ -8,16 +8,17 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // shippedResult is how a solution that a problem ships did.
 type shippedResult struct {
-	Problem string        `json:"problem"`
-	Wanted  float64       `json:"wanted"`
-	Score   *float64      `json:"score"` // null when it has none
-	Status  report.Status `json:"status"`
-	Reached bool          `json:"reached"`
-	Message *string       `json:"message"`
+	Problem string         `json:"problem"`
+	Wanted  float64        `json:"wanted"`
+	Score   *float64       `json:"score"` // null when it has none
+	Status  verdict.Status `json:"status"`
+	Reached bool           `json:"reached"`
+	Message *string        `json:"message"`
 }
 
 // validateReferences judges what problems ship.
@@ -87,13 +88,13 @@ func (p *project) compareReferences(results *report.Results) (rows []shippedResu
 		if problem.Reference == nil {
 			continue
 		}
-		row := shippedResult{Problem: problem.Name, Wanted: problem.Reference.Score, Status: report.Skipped}
+		row := shippedResult{Problem: problem.Name, Wanted: problem.Reference.Score, Status: verdict.Skipped}
 		for _, cell := range results.Cells {
 			if cell.Problem == problem.Name && cell.Solution == lang.ReferenceName {
 				row.Score, row.Status, row.Message = cell.Score, cell.Status, cell.Message
 			}
 		}
-		row.Reached = row.Status == report.Success && row.Score != nil && *row.Score >= row.Wanted
+		row.Reached = row.Status == verdict.Success && row.Score != nil && *row.Score >= row.Wanted
 		if !row.Reached {
 			missed++
 		}

@@ -34,7 +34,7 @@ this project: they have the class imported, and scores count nowhere unless
 With --by, cells are summed up by what they have on some axes: how many are
 solved, and mean, minimum and maximum of their scores; what k attempts at a
 problem are expected to come to, for each k of --at. Axes are problem, solution,
-backend and labels of solutions. Formats are then `+strings.Join(report.StandingFormats(), ", ")+`.
+backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
 
 `+policyHelp(),
 		`  fevalgraph results
@@ -64,7 +64,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.Standing
 				format = "json"
 			}
 			if len(by) > 0 {
-				return a.standings(results, by, at, format)
+				return a.groups(results, by, at, format)
 			}
 			if err := report.Write(a.io.Out, format, results, report.Options{Color: a.color(), Verbose: a.flags.verbose}); err != nil {
 				return exit(exitUsage, err)
@@ -80,8 +80,8 @@ backend and labels of solutions. Formats are then `+strings.Join(report.Standing
 	return cmd
 }
 
-// standings prints results summed up by axes, which some cell must have.
-func (a *app) standings(results *report.Results, by []string, at []int, format string) error {
+// groups prints results summed up by axes, which some cell must have.
+func (a *app) groups(results *report.Results, by []string, at []int, format string) error {
 	for _, axis := range by {
 		known := slices.Contains([]string{"problem", "solution", "backend"}, axis) || len(results.Cells) == 0
 		var labels []string
@@ -100,7 +100,7 @@ func (a *app) standings(results *report.Results, by []string, at []int, format s
 			return exit(exitUsage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
 		}
 	}
-	if err := report.WriteStandings(a.io.Out, format, results, by, at, report.Options{}); err != nil {
+	if err := report.WriteGroups(a.io.Out, format, results, by, at, report.Options{}); err != nil {
 		return exit(exitUsage, err)
 	}
 	return nil

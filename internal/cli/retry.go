@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // retryable are the statuses that --retry knows: those of cells without a
 // verdict that another attempt may have.
-var retryable = []report.Status{report.Broken, report.TimedOut, report.Error}
+var retryable = []verdict.Status{verdict.Broken, verdict.TimedOut, verdict.Error}
 
 // retried returns a predicate over the nodes that are asked again because of
 // the last result of a checkpoint; nil when no status is given. Of what broke
@@ -23,7 +23,7 @@ func (p *project) retried(ctx context.Context, statuses []string) (func(*graph.N
 		return nil, nil
 	}
 	for _, s := range statuses {
-		if !slices.Contains(retryable, report.Status(s)) {
+		if !slices.Contains(retryable, verdict.Status(s)) {
 			return nil, exit(exitUsage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
 		}
 	}
@@ -39,7 +39,7 @@ func (p *project) retried(ctx context.Context, statuses []string) (func(*graph.N
 			}
 			for _, id := range p.plan.Asking(cell, cc) {
 				addr := p.plan.Graph.Node(id).Addr
-				if entry, ok := p.log.Get(addr); c.Class.Status() != report.Broken || ok && entry.Broken != "" {
+				if entry, ok := p.log.Get(addr); c.Class.Status() != verdict.Broken || ok && entry.Broken != "" {
 					again[addr] = true
 				}
 			}
@@ -48,7 +48,7 @@ func (p *project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	return func(n *graph.Node) bool { return again[n.Addr] }, nil
 }
 
-func statusNames(statuses []report.Status) string {
+func statusNames(statuses []verdict.Status) string {
 	names := make([]string, len(statuses))
 	for i, s := range statuses {
 		names[i] = string(s)

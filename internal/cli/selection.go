@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // selection is what a command was asked for: targets of arguments, narrowed by
@@ -119,7 +120,7 @@ func verdictWords(c report.Checkpoint) []string {
 	if c.Passed {
 		words = []string{"passed", "pass"}
 	}
-	if c.Class != report.Judged {
+	if c.Class != verdict.Judged {
 		words = append(words, string(c.Class), string(c.Class.Status()))
 	}
 	return words

@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -64,15 +65,15 @@ func (a *app) runStatus(ctx context.Context, s selection) error {
 				continue
 			}
 			row := p.statusRow(cell, cc.Checkpoint.Name, past)
-			standing(&row, rep, cc)
+			rowState(&row, rep, cc)
 			rows = append(rows, row)
 		}
 	}
 	return a.showStatus(rows)
 }
 
-// standing fills in whether a checkpoint's verdict still holds.
-func standing(row *view.StatusRow, rep *graph.Report, cc plan.CellCheckpoint) {
+// rowState fills in whether a checkpoint's verdict still holds.
+func rowState(row *view.StatusRow, rep *graph.Report, cc plan.CellCheckpoint) {
 	row.State, row.Cause = "fresh", ""
 	// The first stale node on the way tells why.
 	for _, id := range cc.Own {
@@ -108,17 +109,13 @@ func judgedRow(row *view.StatusRow, c *report.Checkpoint) {
 	if c.Passed {
 		row.Verdict = "passed"
 	}
-	if c.Class != report.Judged {
+	if c.Class != verdict.Judged {
 		row.Verdict = string(c.Class)
 	}
 	row.Note, row.Score = c.Caveat(), c.Score
-	var passed, total int
-	for _, g := range report.Groups {
-		passed += c.Groups[g].Passed
-		total += c.Groups[g].Total
-	}
-	row.Core = fmt.Sprintf("%d/%d", c.Groups[report.Core].Passed, c.Groups[report.Core].Total)
-	row.Total = fmt.Sprintf("%d/%d", passed, total)
+	total := c.Groups.Sum(verdict.Groups[:]...)
+	row.Core = fmt.Sprintf("%d/%d", c.Groups[verdict.Core].Passed, c.Groups[verdict.Core].Total)
+	row.Total = fmt.Sprintf("%d/%d", total.Passed, total.Total)
 }
 
 func (p *project) pastCheckpoints() map[string]report.Checkpoint {

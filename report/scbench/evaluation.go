@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // schemaVersion is the version of evaluation.json that is written.
@@ -49,8 +50,8 @@ type bucket struct {
 }
 
 // groupNames are SlopCodeBench's names of the groups.
-var groupNames = map[report.Group]string{
-	report.Core: "Core", report.Functionality: "Functionality", report.Regression: "Regression", report.ErrorGroup: "Error",
+var groupNames = map[verdict.Group]string{
+	verdict.Core: "Core", verdict.Functionality: "Functionality", verdict.Regression: "Regression", verdict.ErrorGroup: "Error",
 }
 
 func (c *Checkpoint) judged() bool { return c.Result.ExitCode != nil }
@@ -89,7 +90,7 @@ func (e *evaluation) add(t report.Test, group string) {
 	}
 	total, _ := e.TotalCounts.get(group)
 	e.TotalCounts.set(group, total+1)
-	if t.Status != report.TestPassed {
+	if t.Status != verdict.TestPassed {
 		b.Failed = append(b.Failed, t.ID)
 		return
 	}

@@ -1,7 +1,7 @@
 package scbench
 
 import (
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // row has the correctness keys of a line of checkpoint_results.jsonl, in their
@@ -73,13 +73,13 @@ func rowOf(p Problem, c *Checkpoint) row {
 
 func ratesOf(c *Checkpoint) *rates {
 	groups := c.Result.Groups
-	core, functionality := groups[report.Core], groups[report.Functionality]
-	regression, errors := groups[report.Regression], groups[report.ErrorGroup]
-	own := report.Count{
+	core, functionality := groups[verdict.Core], groups[verdict.Functionality]
+	regression, errors := groups[verdict.Regression], groups[verdict.ErrorGroup]
+	own := verdict.Count{
 		Passed: core.Passed + functionality.Passed + errors.Passed,
 		Total:  core.Total + functionality.Total + errors.Total,
 	}
-	all := report.Count{Passed: own.Passed + regression.Passed, Total: own.Total + regression.Total}
+	all := verdict.Count{Passed: own.Passed + regression.Passed, Total: own.Total + regression.Total}
 	return &rates{
 		PassRate: rate(all), CorePassRate: rate(core), CheckpointPassRate: rate(own),
 		Duration: float(c.Result.DurationMS / 1000), TotalTests: all.Total, PassedTests: all.Passed,
@@ -90,7 +90,7 @@ func ratesOf(c *Checkpoint) *rates {
 	}
 }
 
-func rate(n report.Count) *float {
+func rate(n verdict.Count) *float {
 	if n.Total == 0 {
 		return nil
 	}

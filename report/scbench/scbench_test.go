@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func TestNoInfinity(t *testing.T) {
@@ -26,11 +27,11 @@ func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 		Result: report.Checkpoint{
 			Name: "checkpoint_2", ExitCode: &code, Collected: 5, DurationMS: 1500,
 			Tests: []report.Test{
-				{ID: "test_old", Checkpoint: "checkpoint_1", Group: report.Regression, Status: report.TestPassed},
-				{ID: "test_new[<é😀>]", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestFailed},
-				{ID: "test_skip", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestSkipped},
-				{ID: "test_set_up", Checkpoint: "checkpoint_2", Group: report.ErrorGroup, Status: report.TestError},
-				{ID: "test_b", Checkpoint: "checkpoint_2", Group: report.Core, Status: report.TestPassed},
+				{ID: "test_old", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestPassed},
+				{ID: "test_new[<é😀>]", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestFailed},
+				{ID: "test_skip", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestSkipped},
+				{ID: "test_set_up", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError},
+				{ID: "test_b", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed},
 			},
 		},
 	}
@@ -90,16 +91,16 @@ func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 // graded is a judged checkpoint whose tests are written as P for one that
 // passed and F for one that did not: "core=PPF regression=P".
 func graded(name string, tests string) *Checkpoint {
-	c := &Checkpoint{ProblemVersion: 1, CheckpointVersion: 1, Order: 1, Entry: "python x.py", Result: report.Checkpoint{Name: name, ExitCode: new(int), Groups: report.GroupCounts{}}}
+	c := &Checkpoint{ProblemVersion: 1, CheckpointVersion: 1, Order: 1, Entry: "python x.py", Result: report.Checkpoint{Name: name, ExitCode: new(int), Groups: verdict.GroupCounts{}}}
 	for part := range strings.FieldsSeq(tests) {
 		group, marks, _ := strings.Cut(part, "=")
-		g := report.Group(group)
+		g := verdict.Group(group)
 		for i, mark := range marks {
-			count, status := c.Result.Groups[g], report.TestFailed
+			count, status := c.Result.Groups[g], verdict.TestFailed
 			count.Total++
 			if mark == 'P' {
 				count.Passed++
-				status = report.TestPassed
+				status = verdict.TestPassed
 			}
 			c.Result.Groups[g] = count
 			c.Result.Tests = append(c.Result.Tests, report.Test{ID: fmt.Sprintf("test_%s_%d", group, i), Checkpoint: name, Group: g, Status: status})
@@ -110,7 +111,7 @@ func graded(name string, tests string) *Checkpoint {
 
 // unjudged is a checkpoint that pytest never ran for.
 func unjudged(name string) *Checkpoint {
-	return &Checkpoint{ProblemVersion: 1, Order: 1, Result: report.Checkpoint{Name: name, Class: report.NotJudged}}
+	return &Checkpoint{ProblemVersion: 1, Order: 1, Result: report.Checkpoint{Name: name, Class: verdict.NotJudged}}
 }
 
 func TestRowsHaveRates(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // summary has the correctness keys of result.json, in their order.
@@ -79,18 +79,18 @@ func Summary(problems []Problem) ([]byte, error) {
 }
 
 // countFunc picks the tests of one kind from a checkpoint's counts.
-type countFunc func(report.GroupCounts) report.Count
+type countFunc func(verdict.GroupCounts) verdict.Count
 
 func byKind(mean func(countFunc) float) ratesByKind {
-	of := func(g report.Group) float {
-		return mean(func(counts report.GroupCounts) report.Count { return counts[g] })
+	of := func(g verdict.Group) float {
+		return mean(func(counts verdict.GroupCounts) verdict.Count { return counts[g] })
 	}
 	return ratesByKind{
-		Core: of(report.Core), Error: of(report.ErrorGroup),
-		Functionality: of(report.Functionality), Regression: of(report.Regression),
-		Total: mean(func(counts report.GroupCounts) report.Count {
-			var all report.Count
-			for _, g := range report.Groups {
+		Core: of(verdict.Core), Error: of(verdict.ErrorGroup),
+		Functionality: of(verdict.Functionality), Regression: of(verdict.Regression),
+		Total: mean(func(counts verdict.GroupCounts) verdict.Count {
+			var all verdict.Count
+			for _, g := range verdict.Groups {
 				all.Passed += counts[g].Passed
 				all.Total += counts[g].Total
 			}

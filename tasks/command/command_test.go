@@ -17,19 +17,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
-
-type anyPolicy struct{}
-
-func (anyPolicy) Text() string { return "any" }
-func (anyPolicy) Passes(c *report.Checkpoint) (bool, error) {
-	return report.AnyJudged.Passes(c), nil
-}
 
 // tree is a source of files of the test's own.
 type tree struct{ files map[string]string }
@@ -59,7 +52,7 @@ func (s tree) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // came is what a run and the score of it came to.
 type came struct {
 	run, score *graph.Status
-	checkpoint report.Checkpoint
+	checkpoint verdict.Checkpoint
 	message    string
 	log        string
 }
@@ -84,7 +77,7 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	root := g.Add(graph.Node{Addr: "root", Kind: "workspace", Task: tree{map[string]string{"problem/grade.sh": "#!/bin/sh\n" + script, "problem/plain": "x", "problem/stale.json": `{"score": 99}`}}})
 	sub := g.Add(graph.Node{Addr: "submission", Kind: "submission", Task: tree{map[string]string{"solution/solution.py": "answer\n"}}})
 	run := g.Add(graph.Node{Addr: "command", Kind: "command", Task: &r, Deps: []graph.Dep{{On: root, As: "root", Outputs: out}, {On: sub, As: "submission", Outputs: out}}})
-	scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &command.Score{Rule: rule, Policy: anyPolicy{}}, Deps: []graph.Dep{{On: run, As: command.From, Outputs: command.Outputs()}}, Kept: true})
+	scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &command.Score{Rule: rule, Policy: verdict.AnyJudged}, Deps: []graph.Dep{{On: run, As: command.From, Outputs: command.Outputs()}}, Kept: true})
 	rep, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +100,7 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 			}
 		}
 	}
-	var m report.Measurements
+	var m verdict.Measurements
 	read(c.score, tasks.ResultOutput, &c.checkpoint)
 	read(c.score, tasks.MeasurementsOutput, &m)
 	read(c.run, command.OutputLog, nil)
@@ -133,32 +126,32 @@ func TestEndings(t *testing.T) {
 		script  string
 		run     command.Run
 		rule    score.Rule
-		class   report.Class
+		class   verdict.Class
 		score   float64 // -1 is none
 		message string
 	}{
-		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, report.Judged, 85.5, ""},
-		{"zero", "echo 0", command.Run{}, safe, report.Judged, 0, ""},
-		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, report.Judged, 12, ""},
-		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, report.Judged, 12, ""},
-		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, report.Judged, 12, ""},
-		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, report.Judged, 99, ""},
-		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
-		{"nothing", "exit 0", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout"},
-		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, report.NoScore, -1, "Could not parse score from output"},
-		{"a signal", "kill -SEGV $$", command.Run{}, safe, report.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
-		{"not a number", "echo nan", command.Run{}, safe, report.Judged, -1, "the score is nan, which counts in no mean"},
-		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, report.NoScore, -1, "absent.sh"},
-		{"124", "echo 12; exit 124", command.Run{}, safe, report.Judged, 12, ""},
-		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, report.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
-		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, report.NoScore, -1,
+		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, verdict.Judged, 85.5, ""},
+		{"zero", "echo 0", command.Run{}, safe, verdict.Judged, 0, ""},
+		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
+		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
+		{"nothing", "exit 0", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout"},
+		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, verdict.NoScore, -1, "Could not parse score from output"},
+		{"a signal", "kill -SEGV $$", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
+		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts in no mean"},
+		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
+		{"124", "echo 12; exit 124", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
+		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
-		{"set-up", "cat made", command.Run{Setup: []command.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, report.Judged, 31, ""},
-		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, report.Judged, 61, ""},
-		{"no file", `echo 3`, fresh, pointer, report.NoScore, -1, "there is no problem/new.json: 3"},
-		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, report.NoScore, -1, "problem/new.json is not a regular file"},
-		{"a file of before", `echo 3`, stale, pointer, report.NoScore, -1, "the file is empty: 3"},
-		{"environment", "echo $N", command.Run{Env: environ.List{{Name: "N", Value: "4"}}}, safe, report.Judged, 4, ""},
+		{"set-up", "cat made", command.Run{Setup: []command.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
+		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, verdict.Judged, 61, ""},
+		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "there is no problem/new.json: 3"},
+		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, verdict.NoScore, -1, "problem/new.json is not a regular file"},
+		{"a file of before", `echo 3`, stale, pointer, verdict.NoScore, -1, "the file is empty: 3"},
+		{"environment", "echo $N", command.Run{Env: environ.List{{Name: "N", Value: "4"}}}, safe, verdict.Judged, 4, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,11 +159,11 @@ func TestEndings(t *testing.T) {
 			if got.checkpoint.Class != c.class || !strings.Contains(got.message, c.message) || c.message == "" && got.message != "" {
 				t.Errorf("class %s, message %q; want %s, %q\n%+v", got.checkpoint.Class, got.message, c.class, c.message, got.run)
 			}
-			switch s := got.checkpoint.Score; {
+			switch s := got.checkpoint.Score.Bounded; {
 			case c.score < 0 && s != nil, c.score >= 0 && (s == nil || *s != c.score):
 				t.Errorf("score %v, want %v", s, c.score)
 			}
-			if c.name == "not a number" && got.checkpoint.ScoreText != "nan" {
+			if c.name == "not a number" && got.checkpoint.Score.BoundedText != "nan" {
 				t.Errorf("%+v", got.checkpoint)
 			}
 		})
@@ -189,7 +182,7 @@ func TestLimit(t *testing.T) {
 		limit *= 4
 		got = judge(t, script, command.Run{Timeout: limit}, score.Rule{From: score.Stdout})
 	}
-	if got.run.State != event.Timeout || got.checkpoint.Class != report.SessionTimeout || got.checkpoint.Score != nil || got.message != fmt.Sprintf("the limit of %v ended the program", limit) {
+	if got.run.State != event.Timeout || got.checkpoint.Class != verdict.SessionTimeout || got.checkpoint.Score.Bounded != nil || got.message != fmt.Sprintf("the limit of %v ended the program", limit) {
 		t.Errorf("%+v, %+v, %q", got.run, got.checkpoint, got.message)
 	}
 	if !strings.HasPrefix(got.log, "99\n") {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // From is what Score calls its dependency, a Run.
@@ -27,7 +27,7 @@ func Outputs() []string {
 // are those of tasks.PutGraded.
 type Score struct {
 	Rule   score.Rule
-	Policy tasks.Policy
+	Policy verdict.Rule
 }
 
 // Describe implements graph.Task.
@@ -53,8 +53,8 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err := tasks.Grade(c, s.Policy); err != nil {
 		return graph.Outcome{}, err
 	}
-	return tasks.PutGraded(ctx, w.Store, c, &report.Measurements{
-		DurationMS: left.timing.Seconds * 1000, Message: message, Tests: []report.TestMeasurement{},
+	return tasks.PutGraded(ctx, w.Store, c, &verdict.Measurements{
+		DurationMS: left.timing.Seconds * 1000, Message: message, Tests: []verdict.TestMeasurement{},
 	})
 }
 
@@ -65,37 +65,36 @@ const frontierTimeout = 124
 // grade returns the checkpoint, not yet graded by a policy, and a line for
 // people. A limit that is over beats a score that was printed; a score beats
 // any other end of the program.
-func (s *Score) grade(l left) (*report.Checkpoint, string) {
-	c := &report.Checkpoint{Class: report.Judged, ExitCode: &l.exit.Code, Tests: []report.Test{}}
+func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
+	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}
 	frontier := s.Rule.Compat == score.CompatFrontier
 	switch {
 	case l.exit.Setup != "":
-		c.Class = report.NoScore
+		c.Class = verdict.NoScore
 		return c, l.setupFailed()
 	case l.exit.TimedOut:
-		c.Class = report.SessionTimeout
+		c.Class = verdict.SessionTimeout
 		return c, limitMessage(time.Duration(l.exit.Limit * float64(time.Second)))
 	case frontier && l.exit.Code == frontierTimeout:
-		c.Class = report.SessionTimeout
+		c.Class = verdict.SessionTimeout
 		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", frontierTimeout)
 	}
 	found, err := s.Rule.Read(score.Left{
 		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,
 	})
 	if err != nil {
-		c.Class = report.NoScore
+		c.Class = verdict.NoScore
 		if frontier {
 			return c, score.FrontierTelling(l.stdout, l.stderr)
 		}
 		return c, l.without(err.Error())
 	}
-	c.Score, c.ScoreUnbounded = score.Finite(found.Bounded), score.Finite(found.Unbounded)
-	c.ScoreText, c.ScoreUnboundedText = score.Text(found.Bounded), score.Text(found.Unbounded)
+	c.Score = verdict.NewScore(found.Bounded, found.Unbounded)
 	switch {
-	case c.ScoreText != "":
-		return c, "the score is " + c.ScoreText + ", which counts in no mean"
-	case c.ScoreUnboundedText != "":
-		return c, "the unbounded score is " + c.ScoreUnboundedText + ", which counts in no mean"
+	case c.Score.BoundedText != "":
+		return c, "the score is " + c.Score.BoundedText + ", which counts in no mean"
+	case c.Score.UnboundedText != "":
+		return c, "the unbounded score is " + c.Score.UnboundedText + ", which counts in no mean"
 	}
 	return c, ""
 }

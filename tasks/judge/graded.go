@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // FromServer is the dependency of Graded.
@@ -34,10 +34,10 @@ func (g *Graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err := readJSON(ctx, w, FromServer, OutputMeasure, &measures); err != nil {
 		return graph.Outcome{}, err
 	}
-	c := report.Checkpoint{Class: report.Judged, Tests: []report.Test{}}
-	m := report.Measurements{Tests: []report.TestMeasurement{}}
+	c := verdict.Checkpoint{Class: verdict.Judged, Tests: []verdict.Test{}}
+	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	if said.Rejected != "" {
-		c.Class, m.Message = report.CompileError, said.Rejected
+		c.Class, m.Message = verdict.CompileError, said.Rejected
 	} else if err := g.cases(&said, measures, &c, &m); err != nil {
 		return graph.Outcome{}, err
 	}
@@ -48,7 +48,7 @@ func (g *Graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 }
 
 // cases takes over what was said about each case, in their order.
-func (g *Graded) cases(said *Grade, measures []Measure, c *report.Checkpoint, m *report.Measurements) error {
+func (g *Graded) cases(said *Grade, measures []Measure, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var bounded, unbounded []group
 	for _, sub := range g.Subtasks {
 		b, u := group{weight: sub.Score}, group{weight: sub.Score}
@@ -59,18 +59,18 @@ func (g *Graded) cases(said *Grade, measures []Measure, c *report.Checkpoint, m 
 			}
 			v, measure := said.Cases[i], measures[i]
 			c.Tests = append(c.Tests, Test(name, v))
-			m.Tests = append(m.Tests, report.TestMeasurement{DurationMS: measure.ClockMS, Message: v.Message, MemoryBytes: &measure.MemoryBytes})
+			m.Tests = append(m.Tests, verdict.TestMeasurement{DurationMS: measure.ClockMS, Message: v.Message, MemoryBytes: &measure.MemoryBytes})
 			m.DurationMS += measure.ClockMS
 			b.add(v.Ratio)
 			u.add(v.RatioUnbounded)
 		}
 		bounded, unbounded = append(bounded, b), append(unbounded, u)
 	}
-	c.Collected, c.Score, c.ScoreUnbounded = len(c.Tests), said.Score, said.ScoreUnbounded
+	c.Collected, c.Score = len(c.Tests), verdict.Score{Bounded: said.Score, Unbounded: said.ScoreUnbounded}
 	if g.Weights {
-		c.Score, c.ScoreUnbounded = number(weighted(bounded)), number(weighted(unbounded))
+		c.Score = verdict.Score{Bounded: number(weighted(bounded)), Unbounded: number(weighted(unbounded))}
 	}
-	if c.Score == nil || c.ScoreUnbounded == nil {
+	if c.Score.Bounded == nil || c.Score.Unbounded == nil {
 		m.Message = "the score is not a number"
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Score is the task that gives a solution its score. It depends on the Compile,
@@ -16,7 +16,7 @@ import (
 type Score struct {
 	Subtasks []Subtask
 	Weights  bool // subtasks count by their Score; otherwise every case counts the same
-	Policy   tasks.Policy
+	Policy   verdict.Rule
 }
 
 // Subtask is a group of cases, at least one.
@@ -49,14 +49,14 @@ func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	c := report.Checkpoint{Class: report.Judged, Tests: []report.Test{}}
-	m := report.Measurements{Tests: []report.TestMeasurement{}}
+	c := verdict.Checkpoint{Class: verdict.Judged, Tests: []verdict.Test{}}
+	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	var d Diagnosis
 	if err := readJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
 		return graph.Outcome{}, err
 	}
 	if !d.OK {
-		c.Class, m.Message = report.CompileError, d.Text
+		c.Class, m.Message = verdict.CompileError, d.Text
 	} else if err := s.cases(ctx, w, &c, &m); err != nil {
 		return graph.Outcome{}, err
 	}
@@ -67,7 +67,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // cases reads the verdicts and adds them up.
-func (s *Score) cases(ctx context.Context, w *graph.Work, c *report.Checkpoint, m *report.Measurements) error {
+func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var bounded, unbounded []group
 	for _, sub := range s.Subtasks {
 		b, u := group{weight: sub.Score}, group{weight: sub.Score}
@@ -81,7 +81,7 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *report.Checkpoint, 
 				return err
 			}
 			c.Tests = append(c.Tests, Test(name, v))
-			m.Tests = append(m.Tests, report.TestMeasurement{
+			m.Tests = append(m.Tests, verdict.TestMeasurement{
 				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
 			})
 			m.DurationMS += measure.ClockMS
@@ -95,22 +95,22 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *report.Checkpoint, 
 		total = weighted
 	}
 	c.Collected = len(c.Tests)
-	c.Score, c.ScoreUnbounded = number(total(bounded)), number(total(unbounded))
-	if c.Score == nil || c.ScoreUnbounded == nil {
+	c.Score = verdict.Score{Bounded: number(total(bounded)), Unbounded: number(total(unbounded))}
+	if c.Score.Bounded == nil || c.Score.Unbounded == nil {
 		m.Message = "the score is not a number"
 	}
 	return nil
 }
 
 // Test is a case with its verdict in results.
-func Test(name CaseName, v Verdict) report.Test {
-	t := report.Test{ID: name.Name, File: name.File, Group: report.Core, Status: report.TestFailed,
+func Test(name CaseName, v Verdict) verdict.Test {
+	t := verdict.Test{ID: name.Name, File: name.File, Group: verdict.Core, Status: verdict.TestFailed,
 		Verdict: v.Verdict, Ratio: v.Ratio, RatioUnbounded: v.RatioUnbounded}
 	switch {
 	case v.Verdict == CheckerFailed && v.Ratio == nil:
-		t.Status = report.TestError
+		t.Status = verdict.TestError
 	case v.Ratio != nil && *v.Ratio == 1:
-		t.Status = report.TestPassed
+		t.Status = verdict.TestPassed
 	}
 	return t
 }

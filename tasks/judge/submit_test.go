@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // grader is a judge server that says one grade after another; the last one
@@ -65,18 +65,19 @@ func (readFiles) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(content), err
 }
 
-type anyPolicy struct{}
-
-func (anyPolicy) Text() string                              { return "any" }
-func (anyPolicy) Passes(c *report.Checkpoint) (bool, error) { return c.Class == report.Judged, nil }
-
 type emptyLog struct{}
 
 func (emptyLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
 func (emptyLog) Append(cache.LogEntry) error       { return nil }
 
-// graded hands code in for a problem of two cases and returns what it came to.
-func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, *report.Checkpoint) {
+// grading is what Graded stores.
+type grading struct {
+	verdict.Checkpoint
+	verdict.Measurements
+}
+
+// graded hands code in for a problem of two cases and returns its grading.
+func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, *grading) {
 	t.Helper()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.cpp")
@@ -89,7 +90,7 @@ func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, 
 	}
 	submit := NewSubmit(Submit{Problem: "sum", Language: CPP, Cases: []time.Duration{time.Second, time.Second}, Repeat: 1,
 		Server: &Server{JudgeServer: g, Ident: g.Identity}}, source, nil, nil, tasks.Sources{States: readFiles{}, Store: store})
-	score := &Graded{Score{Weights: weights, Policy: anyPolicy{},
+	score := &Graded{Score{Weights: weights, Policy: verdict.AnyJudged,
 		Subtasks: []Subtask{{Score: 75, Cases: []CaseName{{"1", "testdata/1.in"}}}, {Score: 25, Cases: []CaseName{{"2", "testdata/2.in"}}}}}}
 	made := graph.New()
 	on := made.Add(graph.Node{Addr: "submit", Kind: "submit", Task: submit})
@@ -102,23 +103,21 @@ func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, 
 	if st := r.Status(id); st.State != event.Done {
 		return r.Status(on), nil
 	}
-	var c report.Checkpoint
-	var m report.Measurements
+	var got grading
 	for _, o := range r.Status(id).Outputs {
 		content, err := cache.ReadBlob(t.Context(), store, o.Digest, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		into := any(&c)
+		into := any(&got.Checkpoint)
 		if o.Name == tasks.MeasurementsOutput {
-			into = &m
+			into = &got.Measurements
 		}
 		if err := json.Unmarshal(content, into); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.Measured(&m)
-	return r.Status(on), &c
+	return r.Status(on), &got
 }
 
 func TestSubmit(t *testing.T) {
@@ -127,22 +126,22 @@ func TestSubmit(t *testing.T) {
 	if len(g.asked) != 1 || g.asked[0].Problem != "sum" || g.asked[0].Language != "cpp" || string(g.asked[0].Code) != "code" {
 		t.Fatalf("handed in: %+v", g.asked)
 	}
-	if c.Class != report.Judged || !c.Passed || *c.Score != 62.5 || *c.ScoreUnbounded != 125 || c.Collected != 2 {
+	if c.Class != verdict.Judged || !c.Passed || *c.Score.Bounded != 62.5 || *c.Score.Unbounded != 125 || c.Collected != 2 {
 		t.Fatalf("the checkpoint is %+v", c)
 	}
-	a, b := c.Tests[0], c.Tests[1]
-	if a.ID != "1" || a.File != "testdata/1.in" || a.Verdict != Accepted || a.Status != report.TestPassed || a.DurationMS != 1 || *a.MemoryBytes != 7 || *a.Message != "said" {
-		t.Errorf("the first case is %+v", a)
+	a, b, m := c.Checkpoint.Tests[0], c.Checkpoint.Tests[1], c.Measurements.Tests[0]
+	if a.ID != "1" || a.File != "testdata/1.in" || a.Verdict != Accepted || a.Status != verdict.TestPassed || m.DurationMS != 1 || *m.MemoryBytes != 7 || m.Message != "said" {
+		t.Errorf("the first case is %+v, %+v", a, m)
 	}
-	if b.Verdict != Points || b.Status != report.TestFailed || *b.Ratio != 0.25 || *b.RatioUnbounded != 0.5 {
+	if b.Verdict != Points || b.Status != verdict.TestFailed || *b.Ratio != 0.25 || *b.RatioUnbounded != 0.5 {
 		t.Errorf("the second case is %+v", b)
 	}
 }
 
 // Servers know no weights.
 func TestSubmitWeights(t *testing.T) {
-	if _, c := graded(t, &grader{grades: []any{earned(1, 0)}}, "code", true); *c.Score != 75 {
-		t.Errorf("the score is %v", *c.Score)
+	if _, c := graded(t, &grader{grades: []any{earned(1, 0)}}, "code", true); *c.Score.Bounded != 75 {
+		t.Errorf("the score is %v", *c.Score.Bounded)
 	}
 }
 
@@ -150,7 +149,7 @@ func TestSubmitRejected(t *testing.T) {
 	for code, want := range map[string]string{"code": "main.cpp: no", " \n": "the source is empty", strings.Repeat("/", maxSubmitted+1): "the source has 5242881 bytes"} {
 		g := &grader{grades: []any{&backend.Grade{Rejected: "main.cpp: no"}}}
 		_, c := graded(t, g, code, false)
-		if c.Class != report.CompileError || c.Score != nil || c.Message == nil || !strings.Contains(*c.Message, want) {
+		if c.Class != verdict.CompileError || c.Score.Bounded != nil || !strings.Contains(c.Message, want) {
 			t.Errorf("%q: the checkpoint is %+v", want, c)
 		}
 		if sent := len(g.asked) > 0; sent != (code == "code") {
@@ -187,10 +186,10 @@ func TestSubmitSilent(t *testing.T) {
 					t.Errorf("the node is %s: %s", st.State, st.Message)
 				}
 			case test.score == -2:
-				if c.Score != nil || *c.Message != "the score is not a number" {
+				if c.Score.Bounded != nil || c.Message != "the score is not a number" {
 					t.Errorf("the checkpoint is %+v", c)
 				}
-			case c == nil || *c.Score != test.score:
+			case c == nil || *c.Score.Bounded != test.score:
 				t.Errorf("the checkpoint is %+v (%s)", c, st.Message)
 			}
 		})

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // pytest's exit codes.
@@ -109,7 +109,7 @@ func (r *read) readCTRF(l left) {
 	failures := 0
 	for i := range decoded.Results.Tests {
 		o := decoded.Results.Tests[i].observed()
-		if o.status == report.TestFailed || o.status == report.TestError {
+		if o.status == verdict.TestFailed || o.status == verdict.TestError {
 			failures++
 		}
 		tests = append(tests, o)
@@ -128,36 +128,36 @@ func (r *read) readCTRF(l left) {
 
 // classify tells how the run ended, with a line for people unless it was
 // judged and there is nothing to add.
-func classify(l left, r read) (report.Class, string) {
+func classify(l left, r read) (verdict.Class, string) {
 	class, message := classOf(l, r)
 	return class, withMemory(l.exit.MemoryLimit, class, message)
 }
 
-func classOf(l left, r read) (report.Class, string) {
+func classOf(l left, r read) (verdict.Class, string) {
 	code := l.exit.Code
 	switch {
 	case l.exit.TimedOut:
-		return report.SessionTimeout, fmt.Sprintf("the session limit of %v s ended pytest", l.exit.Limit)
+		return verdict.SessionTimeout, fmt.Sprintf("the session limit of %v s ended pytest", l.exit.Limit)
 	case l.exit.Signal != "":
-		return report.Killed, "pytest was ended by a signal: " + l.exit.Signal
+		return verdict.Killed, "pytest was ended by a signal: " + l.exit.Signal
 	case code >= signalBase:
-		return report.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
+		return verdict.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
 	case code == exitNoTests:
-		return report.NoTests, "pytest found no tests"
+		return verdict.NoTests, "pytest found no tests"
 	case couldNotCollect(l, r):
-		return report.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
+		return verdict.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
 	case code == exitUsage && strings.Contains(string(l.log), "while loading conftest"):
-		return report.CollectionError, "conftest.py could not be loaded: " + errorLine(l.log)
+		return verdict.CollectionError, "conftest.py could not be loaded: " + errorLine(l.log)
 	case code >= exitInterrupted && code <= exitUsage:
-		return report.PytestFailed, pytestTrouble[code] + ": " + errorLine(l.log)
+		return verdict.PytestFailed, pytestTrouble[code] + ": " + errorLine(l.log)
 	case code != exitOK && code != exitTestsFailed:
-		return report.PytestFailed, fmt.Sprintf("pytest ended with exit code %d: %s", code, errorLine(l.log))
+		return verdict.PytestFailed, fmt.Sprintf("pytest ended with exit code %d: %s", code, errorLine(l.log))
 	case !r.usable:
-		return report.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
+		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
 	case len(r.tests) == 0:
-		return report.NoTests, "the report has no tests"
+		return verdict.NoTests, "the report has no tests"
 	}
-	return report.Judged, ""
+	return verdict.Judged, ""
 }
 
 // couldNotCollect also holds for exit code 1, which such a run has with

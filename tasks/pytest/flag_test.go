@@ -3,7 +3,7 @@ package pytest
 import (
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // The flag is that of SlopCodeBench: exit codes 2 to 5, or nothing collected.
@@ -38,7 +38,7 @@ func TestInfrastructureFlag(t *testing.T) {
 			if want := try.report != nil && readable(code); (len(v.Tests) == 1) != want {
 				t.Errorf("exit code %d, %s: %d tests", code, try.name, len(v.Tests))
 			}
-			if v.Class == report.Judged && (code != 0 && code != 1 || len(v.Tests) == 0) {
+			if v.Class == verdict.Judged && (code != 0 && code != 1 || len(v.Tests) == 0) {
 				t.Errorf("exit code %d, %s: judged", code, try.name)
 			}
 		}

@@ -5,13 +5,13 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // observed is one test as a report tells it.
 type observed struct {
 	file, id   string
-	status     report.TestStatus
+	status     verdict.TestStatus
 	keywords   []string // nearest decorator first
 	durationMS float64
 	message    string
@@ -24,7 +24,7 @@ type Grouping struct {
 	// are; files that are not in it are told by their names.
 	Files map[string]string
 	// Custom maps marker names to groups.
-	Custom map[string]report.Group
+	Custom map[string]verdict.Group
 }
 
 var checkpointInName = regexp.MustCompile(`test_([^/]+)\.py`)
@@ -45,14 +45,14 @@ func (g *Grouping) checkpointOf(file string) string {
 // another checkpoint's test is a regression test whatever it is marked, then
 // the error and regression markers, then custom markers in the order of the
 // keywords, then functionality.
-func (g *Grouping) group(checkpoint string, keywords []string) report.Group {
+func (g *Grouping) group(checkpoint string, keywords []string) verdict.Group {
 	switch {
 	case checkpoint != g.Checkpoint:
-		return report.Regression
+		return verdict.Regression
 	case slices.Contains(keywords, "error"):
-		return report.ErrorGroup
+		return verdict.ErrorGroup
 	case slices.Contains(keywords, "regression"):
-		return report.Regression
+		return verdict.Regression
 	}
 	for _, keyword := range keywords {
 		if group, ok := g.Custom[keyword]; ok {
@@ -60,7 +60,7 @@ func (g *Grouping) group(checkpoint string, keywords []string) report.Group {
 		}
 	}
 	if slices.Contains(keywords, "functionality") {
-		return report.Functionality
+		return verdict.Functionality
 	}
-	return report.Core
+	return verdict.Core
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // jsonReport is what pytest-json-report writes, as far as it is read here.
@@ -58,13 +58,13 @@ func decodeJSONReport(content []byte) (*jsonReport, error) {
 
 // jsonStatuses maps pytest's outcomes. An expected failure counts as skipped:
 // it shows nothing about the submission; an unexpected pass as passed.
-var jsonStatuses = map[string]report.TestStatus{
-	"passed":  report.TestPassed,
-	"failed":  report.TestFailed,
-	"skipped": report.TestSkipped,
-	"error":   report.TestError,
-	"xfailed": report.TestSkipped,
-	"xpassed": report.TestPassed,
+var jsonStatuses = map[string]verdict.TestStatus{
+	"passed":  verdict.TestPassed,
+	"failed":  verdict.TestFailed,
+	"skipped": verdict.TestSkipped,
+	"error":   verdict.TestError,
+	"xfailed": verdict.TestSkipped,
+	"xpassed": verdict.TestPassed,
 }
 
 func (t *jsonTest) observed() observed {
@@ -74,13 +74,13 @@ func (t *jsonTest) observed() observed {
 	}
 	status, known := jsonStatuses[t.Outcome]
 	if !known {
-		status = report.TestError
+		status = verdict.TestError
 	}
 	o := observed{file: file, id: id, status: status, keywords: t.Keywords}
-	if status == report.TestPassed && (t.Call == nil || t.Teardown == nil) {
+	if status == verdict.TestPassed && (t.Call == nil || t.Teardown == nil) {
 		// The report says "passed" until a phase says otherwise, so a test that
 		// an interrupt cut off looks like one.
-		o.status, o.message = report.TestError, "the test did not run to its end"
+		o.status, o.message = verdict.TestError, "the test did not run to its end"
 	}
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
 		if s != nil {
@@ -157,11 +157,11 @@ func (t *ctrfTest) observed() observed {
 	}
 	switch t.Status {
 	case "passed", "failed", "skipped":
-		o.status = report.TestStatus(t.Status)
+		o.status = verdict.TestStatus(t.Status)
 	case "pending":
-		o.status = report.TestSkipped
+		o.status = verdict.TestSkipped
 	default:
-		o.status = report.TestError
+		o.status = verdict.TestError
 	}
 	return o
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // part is what one of several runs left that had a part of a checkpoint's
@@ -13,7 +13,7 @@ type part struct {
 	file string // the test file that it ran, as in node ids
 	left
 	read
-	class   report.Class
+	class   verdict.Class
 	message string // why it was not judged
 }
 
@@ -27,7 +27,7 @@ func newPart(file string, l left) part {
 // can tell.
 type whole struct {
 	code      int // pytest's exit code
-	class     report.Class
+	class     verdict.Class
 	message   string
 	collected int
 	tests     []pick // in the order in which pytest collects
@@ -86,7 +86,7 @@ func merge(parts []part) whole {
 // follow makes the end of one part that of all.
 func (w *whole) follow(p *part) {
 	w.code, w.class, w.usable, w.message = p.exit.Code, p.class, p.usable, p.message
-	if named := p.class == report.CollectionError && p.collector != nil; w.message != "" && p.class != report.NoTests && !named {
+	if named := p.class == verdict.CollectionError && p.collector != nil; w.message != "" && p.class != verdict.NoTests && !named {
 		w.message = p.file + ": " + w.message
 	}
 }
@@ -94,7 +94,7 @@ func (w *whole) follow(p *part) {
 // severity orders the ways in which a run can come to its end; it is -1 for
 // one that ended before.
 func (p part) severity() int {
-	return slices.Index([]report.Class{report.NoTests, report.Judged, report.CollectionError}, p.class)
+	return slices.Index([]verdict.Class{verdict.NoTests, verdict.Judged, verdict.CollectionError}, p.class)
 }
 
 // exitCode is that of runs that came to their end.
@@ -115,9 +115,9 @@ func exitCode(parts []part) int {
 // its tests, and not because there were none.
 func (p part) endedCollecting() bool {
 	switch p.class {
-	case report.Judged, report.NoTests:
+	case verdict.Judged, verdict.NoTests:
 		return false
-	case report.CollectionError:
+	case verdict.CollectionError:
 		return p.exit.Code > exitInterrupted // conftest.py, before any test file
 	}
 	return p.collected == 0
@@ -144,7 +144,7 @@ func (p part) ranNothing() bool {
 // couldNotCollect reports whether a test file kept pytest from running any. It
 // does not when pytest was told to go on.
 func (p part) couldNotCollect() bool {
-	return p.class == report.CollectionError && p.exit.Code == exitInterrupted
+	return p.class == verdict.CollectionError && p.exit.Code == exitInterrupted
 }
 
 // firstEnd returns the part that ended first of those that ended before all of

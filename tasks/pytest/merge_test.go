@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // partOf is the part that a run of a checkpoint's test file left.
@@ -34,45 +34,45 @@ func TestMergedEnds(t *testing.T) {
 	for _, try := range []struct {
 		name      string
 		left      left
-		class     report.Class
+		class     verdict.Class
 		code      int
 		collected int
 		infra     bool
 		tests     string
 		message   string // in full, without the file that it begins with
 	}{
-		{name: "passes", left: left{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: report.Judged, collected: 3, tests: "a b c"},
-		{name: "fails", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: report.Judged, code: 1, collected: 3, tests: "a b c!"},
-		{name: "has no tests", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: report.Judged, collected: 2, tests: "a b"},
-		{name: "has none left", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: report.Judged, collected: 6, tests: "a b"},
-		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")}, class: report.Judged, code: 1, collected: 2, tests: "a b"},
+		{name: "passes", left: left{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
+		{name: "fails", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
+		{name: "has no tests", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
+		{name: "has none left", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
+		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")}, class: verdict.Judged, code: 1, collected: 2, tests: "a b"},
 		{name: "cannot be imported", left: left{exit: exitFacts{Code: 2}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
-			class: report.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
+			class: verdict.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
 		{name: "cannot be imported in part, and goes on",
 			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
-			class: report.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
+			class: verdict.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
 		{name: "conftest cannot be loaded", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
-			class: report.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
+			class: verdict.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
 		{name: "is misused", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
-			class: report.PytestFailed, code: 4, infra: true, message: "pytest was started in a wrong way: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
+			class: verdict.PytestFailed, code: 4, infra: true, message: "pytest was started in a wrong way: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
 		{name: "has an internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
-			class: report.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
+			class: verdict.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
 		{name: "is interrupted while it collects", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
-			class: report.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
+			class: verdict.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
 		{name: "ends pytest", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
-			class: report.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
+			class: verdict.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
 		{name: "is killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
-			class: report.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
+			class: verdict.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
 		{name: "is killed while it collects", left: left{exit: exitFacts{Code: 137}, log: []byte("=== test session starts ===\n")},
-			class: report.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
+			class: verdict.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
 		{name: "takes too long", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}, log: collected(1)},
-			class: report.SessionTimeout, code: -1, collected: 3, message: "the session limit of 3 s ended pytest"},
+			class: verdict.SessionTimeout, code: -1, collected: 3, message: "the session limit of 3 s ended pytest"},
 		{name: "leaves no report", left: left{log: collected(1)},
-			class: report.NoReport, collected: 3, message: "pytest ended with exit code 0, but there is no report to trust: pytest wrote no report"},
+			class: verdict.NoReport, collected: 3, message: "pytest ended with exit code 0, but there is no report to trust: pytest wrote no report"},
 		{name: "leaves the report of another", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
-			class: report.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, but there is no report to trust: pytest-report.json says exit code 0, but pytest ended with 1"},
+			class: verdict.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, but there is no report to trust: pytest-report.json says exit code 0, but pytest ended with 1"},
 		{name: "leaves the other report", left: left{exit: exitFacts{Code: 1}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
-			class: report.Judged, code: 1, collected: 3, tests: "a b c!"},
+			class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			try.left.timing.Seconds = 2
@@ -100,7 +100,7 @@ func named(v Verdicts) string {
 	var names []string
 	for _, test := range v.Tests {
 		name := test.ID
-		if test.Status != report.TestPassed {
+		if test.Status != verdict.TestPassed {
 			name += "!"
 		}
 		names = append(names, name)
@@ -318,7 +318,7 @@ func (s *script) calm() {
 }
 
 // judgeBoth judges one run of all files, and a part for each.
-func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM report.Measurements) {
+func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM verdict.Measurements) {
 	wholeV, wholeM = parse.judge(simulate(slices.Concat(own, common), conftest, goOn))
 	var parts []part
 	for i, s := range own {
@@ -337,7 +337,7 @@ func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (whol
 // cannot tell how far a run of all had come.
 func TestMergedIsWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	classes := map[report.Class]int{}
+	classes := map[verdict.Class]int{}
 	for range 1500 {
 		own, common, lead := randomScripts(r)
 		if len(common) > 0 {
@@ -353,18 +353,18 @@ func TestMergedIsWhole(t *testing.T) {
 		goOn := r.IntN(5) == 0
 		wholeV, partsV, wholeM, partsM := judgeBoth(own, common, lead, conftest, goOn)
 		classes[wholeV.Class]++
-		if len(common) > 0 && wholeV.Class == report.PytestFailed {
+		if len(common) > 0 && wholeV.Class == verdict.PytestFailed {
 			// Nor how many tests of which of its files were collected before.
 			partsV.Collected = wholeV.Collected
 		}
 		if diff := cmp.Diff(wholeV, partsV); diff != "" {
 			t.Fatalf("%+v, common %+v, conftest %q, go on %v (-whole +parts)\n%s", own, common, conftest, goOn, diff)
 		}
-		if wholeV.Class != report.CollectionError && !strings.HasSuffix(partsM.Message, wholeM.Message) {
+		if wholeV.Class != verdict.CollectionError && !strings.HasSuffix(partsM.Message, wholeM.Message) {
 			t.Fatalf("%+v: message %q, of one run %q", own, partsM.Message, wholeM.Message)
 		}
 	}
-	for _, class := range []report.Class{report.Judged, report.CollectionError, report.NoTests, report.NoReport, report.Killed, report.SessionTimeout, report.PytestFailed} {
+	for _, class := range []verdict.Class{verdict.Judged, verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.PytestFailed} {
 		if classes[class] < 10 {
 			t.Errorf("only %d of class %s: %v", classes[class], class, classes)
 		}
@@ -378,10 +378,10 @@ func TestMergedIsNeverBetter(t *testing.T) {
 	for range 1500 {
 		own, common, lead := randomScripts(r)
 		wholeV, partsV, _, _ := judgeBoth(own, common, lead, "", r.IntN(5) == 0)
-		if (partsV.Class == report.Judged) != (wholeV.Class == report.Judged) {
+		if (partsV.Class == verdict.Judged) != (wholeV.Class == verdict.Judged) {
 			t.Fatalf("%+v, common %+v: %s, of one run %s", own, common, partsV.Class, wholeV.Class)
 		}
-		if wholeV.Class == report.Judged && *wholeV.ExitCode != *partsV.ExitCode {
+		if wholeV.Class == verdict.Judged && *wholeV.ExitCode != *partsV.ExitCode {
 			t.Fatalf("%+v, common %+v: exit code %d, of one run %d", own, common, *partsV.ExitCode, *wholeV.ExitCode)
 		}
 	}
@@ -399,18 +399,18 @@ func FuzzMerge(f *testing.F) {
 		v, m := parse.judgeParts(parts)
 		tests := 0
 		for _, p := range parts {
-			if v.Class == report.Judged && p.severity() != 0 && p.class != report.Judged {
+			if v.Class == verdict.Judged && p.severity() != 0 && p.class != verdict.Judged {
 				t.Errorf("judged, although a part is %s", p.class)
 			}
-			if v.Class == report.Judged && p.exit.Code == exitTestsFailed && *v.ExitCode != exitTestsFailed {
+			if v.Class == verdict.Judged && p.exit.Code == exitTestsFailed && *v.ExitCode != exitTestsFailed {
 				t.Errorf("exit code %d, although a part ended with 1", *v.ExitCode)
 			}
 			tests += len(p.tests)
 		}
-		if len(v.Tests) > tests || v.Class == report.Judged && len(v.Tests) != tests || len(m.Tests) != len(v.Tests) {
+		if len(v.Tests) > tests || v.Class == verdict.Judged && len(v.Tests) != tests || len(m.Tests) != len(v.Tests) {
 			t.Errorf("class %s with %d of %d tests, %d measured", v.Class, len(v.Tests), tests, len(m.Tests))
 		}
-		if v.Class == report.Judged == (m.Message != "") {
+		if v.Class == verdict.Judged == (m.Message != "") {
 			t.Errorf("class %s with message %q", v.Class, m.Message)
 		}
 		if _, err := joinReports(parts); err != nil {

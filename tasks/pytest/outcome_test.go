@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // phases is a test of a synthetic report with the phases that it went through,
@@ -28,24 +28,24 @@ func phases(outcome, went string) []byte {
 func TestOutcomeOfPhases(t *testing.T) {
 	for _, try := range []struct {
 		name, outcome, went string
-		want                report.TestStatus
+		want                verdict.TestStatus
 	}{
-		{"pass", "passed", "setup=passed call=passed teardown=passed", report.TestPassed},
-		{"assertion", "failed", "setup=passed call=failed teardown=passed", report.TestFailed},
-		{"set-up raises", "error", "setup=failed teardown=passed", report.TestError},
-		{"teardown raises after a pass", "error", "setup=passed call=passed teardown=failed", report.TestError},
-		{"teardown raises after a failure", "error", "setup=passed call=failed teardown=failed", report.TestError},
-		{"skip in the test", "skipped", "setup=passed call=skipped teardown=passed", report.TestSkipped},
-		{"skip mark, and no parameters", "skipped", "setup=skipped teardown=passed", report.TestSkipped},
-		{"expected failure", "xfailed", "setup=passed call=skipped teardown=passed", report.TestSkipped},
-		{"expected failure of the set-up", "xfailed", "setup=skipped teardown=passed", report.TestSkipped},
-		{"unexpected pass", "xpassed", "setup=passed call=passed teardown=passed", report.TestPassed},
-		{"strict unexpected pass", "failed", "setup=passed call=failed teardown=passed", report.TestFailed},
-		{"an outcome of a plugin", "rerun", "setup=passed call=failed teardown=passed", report.TestError},
+		{"pass", "passed", "setup=passed call=passed teardown=passed", verdict.TestPassed},
+		{"assertion", "failed", "setup=passed call=failed teardown=passed", verdict.TestFailed},
+		{"set-up raises", "error", "setup=failed teardown=passed", verdict.TestError},
+		{"teardown raises after a pass", "error", "setup=passed call=passed teardown=failed", verdict.TestError},
+		{"teardown raises after a failure", "error", "setup=passed call=failed teardown=failed", verdict.TestError},
+		{"skip in the test", "skipped", "setup=passed call=skipped teardown=passed", verdict.TestSkipped},
+		{"skip mark, and no parameters", "skipped", "setup=skipped teardown=passed", verdict.TestSkipped},
+		{"expected failure", "xfailed", "setup=passed call=skipped teardown=passed", verdict.TestSkipped},
+		{"expected failure of the set-up", "xfailed", "setup=skipped teardown=passed", verdict.TestSkipped},
+		{"unexpected pass", "xpassed", "setup=passed call=passed teardown=passed", verdict.TestPassed},
+		{"strict unexpected pass", "failed", "setup=passed call=failed teardown=passed", verdict.TestFailed},
+		{"an outcome of a plugin", "rerun", "setup=passed call=failed teardown=passed", verdict.TestError},
 		// Where SlopCodeBench's runner says passed: nothing of the test's end is known.
-		{"cut off in the set-up", "passed", "setup=passed", report.TestError},
-		{"cut off in the call", "passed", "setup=passed teardown=passed", report.TestError},
-		{"cut off in the teardown", "passed", "setup=passed call=passed", report.TestError},
+		{"cut off in the set-up", "passed", "setup=passed", verdict.TestError},
+		{"cut off in the call", "passed", "setup=passed teardown=passed", verdict.TestError},
+		{"cut off in the teardown", "passed", "setup=passed call=passed", verdict.TestError},
 	} {
 		v, m := parse.judge(left{exit: exitFacts{Code: 1}, report: phases(try.outcome, try.went), log: collected(1)})
 		if len(v.Tests) != 1 || v.Tests[0].Status != try.want {

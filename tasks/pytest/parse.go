@@ -10,7 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Parse is the task that reads what a Run left, its dependency "pytest", or
@@ -35,7 +35,7 @@ const (
 // Verdicts is the content of OutputVerdicts.
 type Verdicts struct {
 	Checkpoint            string        `json:"checkpoint"`
-	Class                 report.Class  `json:"class"`
+	Class                 verdict.Class `json:"class"`
 	ExitCode              *int          `json:"exit_code"`
 	Collected             int           `json:"collected"`
 	InfrastructureFailure bool          `json:"infrastructure_failure"`
@@ -44,11 +44,11 @@ type Verdicts struct {
 
 // TestVerdict is the deterministic part of a report.Test.
 type TestVerdict struct {
-	ID         string            `json:"id"`
-	File       string            `json:"file"`
-	Checkpoint string            `json:"checkpoint"`
-	Group      report.Group      `json:"group"`
-	Status     report.TestStatus `json:"status"`
+	ID         string             `json:"id"`
+	File       string             `json:"file"`
+	Checkpoint string             `json:"checkpoint"`
+	Group      verdict.Group      `json:"group"`
+	Status     verdict.TestStatus `json:"status"`
 }
 
 // Describe implements graph.Task.
@@ -93,14 +93,14 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // read judges what the runs left.
-func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, report.Measurements, error) {
+func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, verdict.Measurements, error) {
 	from := func(as string) (left, error) {
 		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
 	}
 	if len(p.Parts) == 0 {
 		l, err := from("pytest")
 		if err != nil {
-			return Verdicts{}, report.Measurements{}, err
+			return Verdicts{}, verdict.Measurements{}, err
 		}
 		v, m := p.judge(l)
 		return v, m, nil
@@ -109,7 +109,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, report.Measu
 	for i, file := range p.Parts {
 		l, err := from("pytest " + file)
 		if err != nil {
-			return Verdicts{}, report.Measurements{}, fmt.Errorf("%s: %w", file, err)
+			return Verdicts{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
 	}
@@ -118,7 +118,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, report.Measu
 }
 
 // judge turns what was left into verdicts and measurements.
-func (p *Parse) judge(l left) (Verdicts, report.Measurements) {
+func (p *Parse) judge(l left) (Verdicts, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
@@ -127,7 +127,7 @@ func (p *Parse) judge(l left) (Verdicts, report.Measurements) {
 }
 
 // judgeParts does the same for runs that had a part of the tests each.
-func (p *Parse) judgeParts(parts []part) (Verdicts, report.Measurements) {
+func (p *Parse) judgeParts(parts []part) (Verdicts, verdict.Measurements) {
 	w := merge(parts)
 	tests := make([]observed, len(w.tests))
 	for i, t := range w.tests {
@@ -142,15 +142,15 @@ func (p *Parse) judgeParts(parts []part) (Verdicts, report.Measurements) {
 }
 
 // verdicts groups the tests of a run that ended in the given way.
-func (p *Parse) verdicts(code int, class report.Class, collected int, tests []observed) (Verdicts, report.Measurements) {
+func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []observed) (Verdicts, verdict.Measurements) {
 	v := Verdicts{Checkpoint: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []TestVerdict{}}
-	m := report.Measurements{Tests: []report.TestMeasurement{}}
+	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0
 	for _, o := range tests {
 		checkpoint := p.checkpointOf(o.file)
 		v.Tests = append(v.Tests, TestVerdict{ID: o.id, File: o.file, Checkpoint: checkpoint,
 			Group: p.group(checkpoint, o.keywords), Status: o.status})
-		m.Tests = append(m.Tests, report.TestMeasurement{DurationMS: o.durationMS, Message: shorten(o.message)})
+		m.Tests = append(m.Tests, verdict.TestMeasurement{DurationMS: o.durationMS, Message: shorten(o.message)})
 	}
 	return v, m
 }

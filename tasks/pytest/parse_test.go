@@ -13,7 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // one is a test of a synthetic report.
@@ -72,7 +72,7 @@ func collected(n int) []byte {
 var parse = Parse{Grouping: Grouping{
 	Checkpoint: "checkpoint_2",
 	Files:      map[string]string{"test_checkpoint_1.py": "checkpoint_1", "test_checkpoint_2.py": "checkpoint_2", "test_checkpoint_3.py": "checkpoint_3", "special.py": "checkpoint_1"},
-	Custom:     map[string]report.Group{"slow": report.Functionality, "crit": report.Core, "hostile": report.ErrorGroup},
+	Custom:     map[string]verdict.Group{"slow": verdict.Functionality, "crit": verdict.Core, "hostile": verdict.ErrorGroup},
 }}
 
 const current = "tests/test_checkpoint_2.py"
@@ -85,63 +85,63 @@ func TestHowItEnded(t *testing.T) {
 	for _, try := range []struct {
 		name      string
 		left      left
-		class     report.Class
+		class     verdict.Class
 		collected int
 		infra     bool
 		tests     int
 		message   string // a part of it
 	}{
-		{name: "all pass", left: left{report: jsonOf(0, pass), log: collected(1)}, class: report.Judged, collected: 1, tests: 1},
-		{name: "some fail", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: report.Judged, collected: 2, tests: 2},
+		{name: "all pass", left: left{report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
+		{name: "some fail", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
 		{name: "one file cannot be imported",
 			left: left{exit: exitFacts{Code: 2},
 				report: []byte(`{"exitcode":2,"summary":{"collected":1},"tests":[],"collectors":[{"nodeid":"","outcome":"passed"},
 				{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"tests/x.py:1: in <module>\n    import kv\nE   ModuleNotFoundError: No module named 'kv'"}]}`),
 				log: []byte("collecting ... collected 1 item / 1 error\nInterrupted: 1 error during collection")},
-			class: report.CollectionError, collected: 1, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ModuleNotFoundError: No module named 'kv'"},
+			class: verdict.CollectionError, collected: 1, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ModuleNotFoundError: No module named 'kv'"},
 		{name: "likewise, without a report", left: left{exit: exitFacts{Code: 2}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
-			class: report.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
+			class: verdict.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
 		{name: "continued after a collection error",
 			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
-			class: report.CollectionError, collected: 1, tests: 1, message: "tests/t.py: ImportError: x"},
-		{name: "no test functions", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: report.NoTests, infra: true, message: "pytest found no tests"},
+			class: verdict.CollectionError, collected: 1, tests: 1, message: "tests/t.py: ImportError: x"},
+		{name: "no test functions", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.NoTests, infra: true, message: "pytest found no tests"},
 		{name: "unknown option", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")},
-			class: report.PytestFailed, infra: true, message: "unrecognized arguments: --entrypoint=x"},
+			class: verdict.PytestFailed, infra: true, message: "unrecognized arguments: --entrypoint=x"},
 		{name: "conftest cannot be imported", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ModuleNotFoundError: No module named 'kv'\n")},
-			class: report.CollectionError, infra: true, message: "conftest.py could not be loaded: ModuleNotFoundError"},
-		{name: "conftest ends pytest", left: left{exit: exitFacts{Code: 1}, log: []byte("Traceback\nSystemExit: 1\n")}, class: report.NoReport, infra: true, message: "pytest ended with exit code 1, but there is no report to trust: pytest wrote no report"},
+			class: verdict.CollectionError, infra: true, message: "conftest.py could not be loaded: ModuleNotFoundError"},
+		{name: "conftest ends pytest", left: left{exit: exitFacts{Code: 1}, log: []byte("Traceback\nSystemExit: 1\n")}, class: verdict.NoReport, infra: true, message: "pytest ended with exit code 1, but there is no report to trust: pytest wrote no report"},
 		{name: "interrupted in a test", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
-			class: report.PytestFailed, collected: 5, infra: true, tests: 2, message: "pytest was interrupted"},
+			class: verdict.PytestFailed, collected: 5, infra: true, tests: 2, message: "pytest was interrupted"},
 		{name: "pytest.exit(7)", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
-			class: report.PytestFailed, collected: 5, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
-		{name: "internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, pass), log: collected(2)}, class: report.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
-		{name: "os._exit(0)", left: left{log: collected(3)}, class: report.NoReport, collected: 3, message: "exit code 0, but there is no report to trust"},
-		{name: "killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, pass), log: collected(3)}, class: report.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
-		{name: "killed for memory", left: left{exit: exitFacts{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(3)}, class: report.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
-		{name: "killed for memory below uvx", left: left{exit: exitFacts{Code: 137, MemoryLimit: 3 << 29}, log: collected(3)}, class: report.Killed, collected: 3, message: "killed: out of memory, the limit is 1.5 GiB"},
-		{name: "a child killed for memory", left: left{exit: exitFacts{Code: 0, MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(1)}, class: report.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
-		{name: "killed below uvx", left: left{exit: exitFacts{Code: 137}, report: jsonOf(0, pass), log: collected(3)}, class: report.Killed, collected: 3, message: "pytest was ended by signal 9"},
-		{name: "session limit", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}, report: jsonOf(0, pass), log: collected(3)}, class: report.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
-		{name: "report of another run", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json says exit code 0, but pytest ended with 1"},
-		{name: "a report that says nothing of the end", left: left{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: report.NoReport, collected: 1, message: "does not say how pytest ended"},
-		{name: "truncated report", left: left{report: jsonOf(0, pass)[:40], log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json is not a whole JSON report"},
-		{name: "trailing garbage", left: left{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: report.NoReport, collected: 1, message: "not a whole JSON report"},
-		{name: "truncated report, CTRF whole", left: left{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: report.Judged, collected: 2, tests: 2},
-		{name: "empty report, CTRF has tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: report.Judged, collected: 2, tests: 2},
-		{name: "CTRF lost the failing case", left: left{exit: exitFacts{Code: 1}, ctrf: ctrfOf(pass), log: collected(2)}, class: report.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
-		{name: "CTRF of another run", left: left{ctrf: ctrfOf(fail), log: collected(1)}, class: report.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
-		{name: "both truncated", left: left{report: []byte("{"), ctrf: []byte("{"), log: collected(1)}, class: report.NoReport, collected: 1, message: "pytest-report.json"},
-		{name: "CTRF truncated", left: left{ctrf: ctrfOf(pass)[:20], log: collected(1)}, class: report.NoReport, collected: 1, message: "ctrf-report.json is not a whole CTRF report"},
-		{name: "reports without tests", left: left{report: jsonOf(0), ctrf: ctrfOf()}, class: report.NoTests, infra: true, message: "the report has no tests"},
-		{name: "current file is missing", left: left{report: jsonOf(0, one{id: "tests/test_checkpoint_1.py::test_a", outcome: "passed"}), log: collected(1)}, class: report.Judged, collected: 1, tests: 1},
-		{name: "no line about collecting", left: left{report: jsonOf(0, pass, good)}, class: report.Judged, collected: 2, tests: 2},
+			class: verdict.PytestFailed, collected: 5, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
+		{name: "internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, pass), log: collected(2)}, class: verdict.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
+		{name: "os._exit(0)", left: left{log: collected(3)}, class: verdict.NoReport, collected: 3, message: "exit code 0, but there is no report to trust"},
+		{name: "killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
+		{name: "killed for memory", left: left{exit: exitFacts{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
+		{name: "killed for memory below uvx", left: left{exit: exitFacts{Code: 137, MemoryLimit: 3 << 29}, log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 1.5 GiB"},
+		{name: "a child killed for memory", left: left{exit: exitFacts{Code: 0, MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
+		{name: "killed below uvx", left: left{exit: exitFacts{Code: 137}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
+		{name: "session limit", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
+		{name: "report of another run", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json says exit code 0, but pytest ended with 1"},
+		{name: "a report that says nothing of the end", left: left{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "does not say how pytest ended"},
+		{name: "truncated report", left: left{report: jsonOf(0, pass)[:40], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json is not a whole JSON report"},
+		{name: "trailing garbage", left: left{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "not a whole JSON report"},
+		{name: "truncated report, CTRF whole", left: left{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "empty report, CTRF has tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "CTRF lost the failing case", left: left{exit: exitFacts{Code: 1}, ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
+		{name: "CTRF of another run", left: left{ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
+		{name: "both truncated", left: left{report: []byte("{"), ctrf: []byte("{"), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json"},
+		{name: "CTRF truncated", left: left{ctrf: ctrfOf(pass)[:20], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json is not a whole CTRF report"},
+		{name: "reports without tests", left: left{report: jsonOf(0), ctrf: ctrfOf()}, class: verdict.NoTests, infra: true, message: "the report has no tests"},
+		{name: "current file is missing", left: left{report: jsonOf(0, one{id: "tests/test_checkpoint_1.py::test_a", outcome: "passed"}), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
+		{name: "no line about collecting", left: left{report: jsonOf(0, pass, good)}, class: verdict.Judged, collected: 2, tests: 2},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			v, m := parse.judge(try.left)
 			if v.Class != try.class || v.Collected != try.collected || v.InfrastructureFailure != try.infra || len(v.Tests) != try.tests {
 				t.Errorf("got class %s, collected %d, infrastructure failure %v, %d tests", v.Class, v.Collected, v.InfrastructureFailure, len(v.Tests))
 			}
-			if silent := v.Class == report.Judged && try.left.exit.MemoryLimit == 0; silent != (m.Message == "") || !strings.Contains(m.Message, try.message) {
+			if silent := v.Class == verdict.Judged && try.left.exit.MemoryLimit == 0; silent != (m.Message == "") || !strings.Contains(m.Message, try.message) {
 				t.Errorf("message %q, want %q", m.Message, try.message)
 			}
 			if len(m.Tests) != len(v.Tests) || *v.ExitCode != try.left.exit.Code {
@@ -152,20 +152,20 @@ func TestHowItEnded(t *testing.T) {
 }
 
 func TestStatuses(t *testing.T) {
-	for outcome, want := range map[string]report.TestStatus{
-		"passed": report.TestPassed, "failed": report.TestFailed, "skipped": report.TestSkipped, "error": report.TestError,
-		"xfailed": report.TestSkipped, "xpassed": report.TestPassed, "rerun": report.TestError, "": report.TestError,
+	for outcome, want := range map[string]verdict.TestStatus{
+		"passed": verdict.TestPassed, "failed": verdict.TestFailed, "skipped": verdict.TestSkipped, "error": verdict.TestError,
+		"xfailed": verdict.TestSkipped, "xpassed": verdict.TestPassed, "rerun": verdict.TestError, "": verdict.TestError,
 	} {
 		v, _ := parse.judge(left{report: jsonOf(0, one{id: current + "::t", outcome: outcome})})
 		if got := v.Tests[0].Status; got != want {
 			t.Errorf("json %q: %s, want %s", outcome, got, want)
 		}
 	}
-	for outcome, want := range map[string]report.TestStatus{
-		"passed": report.TestPassed, "failed": report.TestFailed, "skipped": report.TestSkipped, "pending": report.TestSkipped, "other": report.TestError, "": report.TestError,
+	for outcome, want := range map[string]verdict.TestStatus{
+		"passed": verdict.TestPassed, "failed": verdict.TestFailed, "skipped": verdict.TestSkipped, "pending": verdict.TestSkipped, "other": verdict.TestError, "": verdict.TestError,
 	} {
 		code := 0
-		if want == report.TestFailed || want == report.TestError {
+		if want == verdict.TestFailed || want == verdict.TestError {
 			code = 1
 		}
 		v, _ := parse.judge(left{exit: exitFacts{Code: code}, ctrf: ctrfOf(one{id: current + "::t", outcome: outcome})})
@@ -175,7 +175,7 @@ func TestStatuses(t *testing.T) {
 	}
 	// Passed until a phase says otherwise: one that was cut off did not pass.
 	v, m := parse.judge(left{exit: exitFacts{Code: 2}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
-	if v.Tests[0].Status != report.TestError || m.Tests[0].Message != "the test did not run to its end" {
+	if v.Tests[0].Status != verdict.TestError || m.Tests[0].Message != "the test did not run to its end" {
 		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)
 	}
 }
@@ -208,24 +208,24 @@ func TestGroups(t *testing.T) {
 	for _, try := range []struct {
 		file     string
 		keywords string
-		want     report.Group
+		want     verdict.Group
 	}{
-		{current, "", report.Core},
-		{current, "test_x test_checkpoint_2.py tests pytestmark", report.Core},
-		{current, "error", report.ErrorGroup},
-		{current, "regression", report.Regression},
-		{current, "functionality", report.Functionality},
-		{current, "regression error", report.ErrorGroup},
-		{current, "slow", report.Functionality},
-		{current, "slow crit", report.Functionality}, // the nearest decorator comes first
-		{current, "crit slow", report.Core},
-		{current, "functionality crit", report.Core}, // custom before the built-in
-		{current, "hostile functionality", report.ErrorGroup},
-		{current, "slow error", report.ErrorGroup},
-		{prior, "", report.Regression},
-		{prior, "error", report.Regression}, // another checkpoint's, whatever it is marked
-		{prior, "crit", report.Regression},
-		{later, "", report.Regression},
+		{current, "", verdict.Core},
+		{current, "test_x test_checkpoint_2.py tests pytestmark", verdict.Core},
+		{current, "error", verdict.ErrorGroup},
+		{current, "regression", verdict.Regression},
+		{current, "functionality", verdict.Functionality},
+		{current, "regression error", verdict.ErrorGroup},
+		{current, "slow", verdict.Functionality},
+		{current, "slow crit", verdict.Functionality}, // the nearest decorator comes first
+		{current, "crit slow", verdict.Core},
+		{current, "functionality crit", verdict.Core}, // custom before the built-in
+		{current, "hostile functionality", verdict.ErrorGroup},
+		{current, "slow error", verdict.ErrorGroup},
+		{prior, "", verdict.Regression},
+		{prior, "error", verdict.Regression}, // another checkpoint's, whatever it is marked
+		{prior, "crit", verdict.Regression},
+		{later, "", verdict.Regression},
 	} {
 		v, _ := parse.judge(left{report: jsonOf(0, one{id: try.file + "::t", outcome: "passed", keywords: strings.Fields(try.keywords)})})
 		if got := v.Tests[0].Group; got != try.want {
@@ -233,9 +233,9 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	// A custom marker may have the name of the built-in one, and then counts.
-	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]report.Group{"functionality": report.ErrorGroup}}}
+	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"functionality": verdict.ErrorGroup}}}
 	v, _ := p.judge(left{report: jsonOf(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
-	if got := v.Tests[0].Group; got != report.ErrorGroup {
+	if got := v.Tests[0].Group; got != verdict.ErrorGroup {
 		t.Errorf("a marker called functionality: %s", got)
 	}
 }
@@ -248,7 +248,7 @@ func TestMeasurements(t *testing.T) {
 		{"nodeid":"t.py::nothing","outcome":"failed"},
 		{"nodeid":"t.py::long","outcome":"failed","call":{"outcome":"failed","longrepr":"` + strings.Repeat("x", 3*maxMessage) + `"}}]}`)}
 	v, m := parse.judge(l)
-	if m.DurationMS != 1500 || v.Class != report.Judged {
+	if m.DurationMS != 1500 || v.Class != verdict.Judged {
 		t.Errorf("%v ms, %s", m.DurationMS, v.Class)
 	}
 	var got []string
@@ -348,14 +348,14 @@ func FuzzJudge(f *testing.F) {
 		if len(v.Tests) != len(m.Tests) {
 			t.Errorf("%d verdicts, %d measurements", len(v.Tests), len(m.Tests))
 		}
-		if v.Class == report.Judged && (len(v.Tests) == 0 || code != 0 && code != 1) {
+		if v.Class == verdict.Judged && (len(v.Tests) == 0 || code != 0 && code != 1) {
 			t.Errorf("judged with exit code %d and %d tests", code, len(v.Tests))
 		}
-		if v.Class == report.Judged == (m.Message != "") {
+		if v.Class == verdict.Judged == (m.Message != "") {
 			t.Errorf("class %s with message %q", v.Class, m.Message)
 		}
 		for _, test := range v.Tests {
-			if !slices.Contains(report.Groups[:], test.Group) || test.Status == "" {
+			if !slices.Contains(verdict.Groups[:], test.Group) || test.Status == "" {
 				t.Errorf("%+v", test)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -76,7 +76,7 @@ func TestDirectoryOfTests(t *testing.T) {
 		t.Errorf("pytest.ini is\n%s", got)
 	}
 	v, _ := parse.judge(left{report: jsonOf(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
-	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != report.Core {
+	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != verdict.Core {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,7 +12,6 @@ package score
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 )
@@ -64,28 +63,6 @@ type Left struct {
 // Score is what a grader gave. A grader that gives one number gives it twice.
 // Either may be infinite or no number at all.
 type Score struct{ Bounded, Unbounded float64 }
-
-// Finite returns n, and nil for what is infinite or no number.
-func Finite(n float64) *float64 {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return nil
-	}
-	return &n
-}
-
-// Text is n as graders write what is not finite: "nan", "inf", "-inf". It is
-// empty for a finite number.
-func Text(n float64) string {
-	switch {
-	case math.IsNaN(n):
-		return "nan"
-	case math.IsInf(n, 1):
-		return "inf"
-	case math.IsInf(n, -1):
-		return "-inf"
-	}
-	return ""
-}
 
 // full is what the exit code 0 is worth.
 const full = 100

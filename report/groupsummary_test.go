@@ -4,14 +4,16 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // scoredCell is a cell of a problem that gives scores.
-func scoredCell(problem, model string, status Status, score float64, passed bool) Cell {
+func scoredCell(problem, model string, status verdict.Status, score float64, passed bool) Cell {
 	c := Cell{Problem: problem, Solution: model, Backend: "local.host", Repeat: 1, Labels: map[string]string{"model": model}, Status: status}
 	point := Checkpoint{Class: statusClass(status), Passed: passed}
-	if status == Success {
-		point.Class = Judged
+	if status == verdict.Success {
+		point.Class = verdict.Judged
 		switch {
 		case math.IsNaN(score):
 			point.ScoreText = "nan"
@@ -19,8 +21,8 @@ func scoredCell(problem, model string, status Status, score float64, passed bool
 			c.Score, c.ScoreUnbounded = &score, &score
 		}
 	}
-	if status == Error {
-		point.Class = NoScore
+	if status == verdict.Error {
+		point.Class = verdict.NoScore
 	}
 	c.Checkpoints = []Checkpoint{point}
 	return c
@@ -28,25 +30,25 @@ func scoredCell(problem, model string, status Status, score float64, passed bool
 
 func attempts() *Results {
 	return &Results{Run: "r", Cells: []Cell{
-		scoredCell("a", "gpt", Success, 250, true),
-		scoredCell("a", "gpt", Success, 50, false),
-		scoredCell("a", "gpt", Error, 0, false),
-		scoredCell("b", "gpt", Success, -10, false),
-		scoredCell("b", "gpt", Broken, 0, false),
-		scoredCell("b", "gpt", Success, math.NaN(), false),
-		scoredCell("a", "grok", Success, 40, true),
-		scoredCell("b", "grok", Success, 30, true),
-		scoredCell("c", "none", Skipped, 0, false),
+		scoredCell("a", "gpt", verdict.Success, 250, true),
+		scoredCell("a", "gpt", verdict.Success, 50, false),
+		scoredCell("a", "gpt", verdict.Error, 0, false),
+		scoredCell("b", "gpt", verdict.Success, -10, false),
+		scoredCell("b", "gpt", verdict.Broken, 0, false),
+		scoredCell("b", "gpt", verdict.Success, math.NaN(), false),
+		scoredCell("a", "grok", verdict.Success, 40, true),
+		scoredCell("b", "grok", verdict.Success, 30, true),
+		scoredCell("c", "none", verdict.Skipped, 0, false),
 	}}
 }
 
-func TestStandings(t *testing.T) {
-	all := Standings(attempts(), []string{"model"}, []int{1, 2})
+func TestSummarizeGroups(t *testing.T) {
+	all := SummarizeGroups(attempts(), []string{"model"}, []int{1, 2})
 	if len(all) != 3 || all[0].Group[0] != "gpt" || all[2].Group[0] != "none" {
 		t.Fatalf("%+v", all)
 	}
 	gpt := all[0]
-	if gpt.Cells != 6 || gpt.Solved != 1 || gpt.NotFinite != 1 || gpt.Statuses[Success] != 4 || gpt.Statuses[Broken] != 1 {
+	if gpt.Cells != 6 || gpt.Solved != 1 || gpt.NotFinite != 1 || gpt.Statuses[verdict.Success] != 4 || gpt.Statuses[verdict.Broken] != 1 {
 		t.Errorf("%+v", gpt)
 	}
 	// Clamped in aggregates only: 100, 50, 0; the error has no score.
@@ -75,10 +77,10 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-func TestStandingFormats(t *testing.T) {
-	for _, format := range append(StandingFormats(), "xml") {
+func TestGroupFormats(t *testing.T) {
+	for _, format := range append(GroupFormats(), "xml") {
 		var out strings.Builder
-		err := WriteStandings(&out, format, attempts(), []string{"model"}, []int{1, 2}, Options{})
+		err := WriteGroups(&out, format, attempts(), []string{"model"}, []int{1, 2}, Options{})
 		if format == "xml" {
 			if err == nil || !strings.Contains(err.Error(), "markdown") {
 				t.Errorf("%s: %v", format, err)
@@ -88,15 +90,6 @@ func TestStandingFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "standing."+format, []byte(out.String()))
-	}
-}
-
-func TestRatings(t *testing.T) {
-	r := attempts().Cells
-	got := Ratings([][]Cell{r[:6], r[6:8], r[8:]})
-	// gpt has 50 against 40 and 0 against 30: even. None met nobody.
-	if math.Abs(got[0]-got[1]) > 1e-6 || math.Abs(got[0]-1200) > 1e-6 || !math.IsNaN(got[2]) {
-		t.Errorf("ratings %v", got)
+		golden(t, "groups."+format, []byte(out.String()))
 	}
 }

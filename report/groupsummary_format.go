@@ -7,42 +7,43 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fevalgraph/fevalgraph/report/statistics"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// StandingFormats lists the formats that WriteStandings knows.
-func StandingFormats() []string { return []string{"table", "json", "csv", "markdown"} }
+// GroupFormats lists the formats that WriteGroups knows.
+func GroupFormats() []string { return []string{"table", "json", "csv", "markdown"} }
 
-// WriteStandings renders the standings of r by axes. An unknown format is an
+// WriteGroups renders the summaries of the groups of r by axes. An unknown format is an
 // error that lists the known ones.
-func WriteStandings(w io.Writer, format string, r *Results, axes []string, ks []int, o Options) error {
-	all := Standings(r, axes, ks)
+func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int, o Options) error {
+	all := SummarizeGroups(r, axes, ks)
 	var err error
 	switch format {
 	case "table":
-		grid := standingGrid(all, axes, ks, text.Line)
+		grid := groupGrid(all, axes, ks, text.Line)
 		grid.Width = o.Width
 		_, err = io.WriteString(w, grid.Text())
 	case "markdown":
-		grid := standingGrid(all, axes, ks, text.Markdown)
+		grid := groupGrid(all, axes, ks, text.Markdown)
 		_, err = io.WriteString(w, grid.Markdown())
 	case "json":
-		err = encoder(w).Encode(standingsJSON(r.Run, all, axes, ks))
+		err = encoder(w).Encode(groupsJSON(r.Run, all, axes, ks))
 	case "csv":
-		err = standingCSV(w, all, axes, ks)
+		err = groupsCSV(w, all, axes, ks)
 	default:
-		return text.Unknown("format", format, StandingFormats())
+		return text.Unknown("format", format, GroupFormats())
 	}
 	if err != nil {
-		return fmt.Errorf("writing standings as %s: %w", format, err)
+		return fmt.Errorf("writing groups as %s: %w", format, err)
 	}
 	return nil
 }
 
-// standingGrid is the standings for people. Columns in which nothing stands are
-// left out.
-func standingGrid(all []Standing, axes []string, ks []int, safe func(string, int) string) text.Grid {
+// groupGrid is the summaries for people. Columns without any value are left
+// out.
+func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, int) string) text.Grid {
 	header, from := slices.Clone(axes), len(axes)
 	header = append(header, "cells", "solved", "unjudged", "n", "mean", "min", "max", "unbounded mean", "min", "max")
 	for _, k := range ks {
@@ -55,7 +56,7 @@ func standingGrid(all []Standing, axes []string, ks []int, safe func(string, int
 		for _, value := range s.Group {
 			row = append(row, safe(orName(value, "-"), nameColumns))
 		}
-		row = append(row, strconv.Itoa(s.Cells), strconv.Itoa(s.Solved), strconv.Itoa(s.Cells-s.Statuses[Success]))
+		row = append(row, strconv.Itoa(s.Cells), strconv.Itoa(s.Solved), strconv.Itoa(s.Cells-s.Statuses[verdict.Success]))
 		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {
 			if sum.N == 0 {
 				row = append(row, "-", "-", "-")
@@ -115,7 +116,7 @@ func estimateText(e statistics.Estimate, digits int) string {
 	return out
 }
 
-type standingJSON struct {
+type groupJSON struct {
 	Group     map[string]string `json:"group"`
 	Cells     int               `json:"cells"`
 	Solved    int               `json:"solved"`
@@ -148,12 +149,12 @@ type estimateJSON struct {
 	Short  int      `json:"too_few_attempts"`
 }
 
-func standingsJSON(run string, all []Standing, axes []string, ks []int) any {
-	rows := []standingJSON{}
+func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) any {
+	rows := []groupJSON{}
 	for _, s := range all {
-		row := standingJSON{
+		row := groupJSON{
 			Group: map[string]string{}, Cells: s.Cells, Solved: s.Solved, NotFinite: s.NotFinite,
-			Success: s.Statuses[Success], Error: s.Statuses[Error], Timeout: s.Statuses[TimedOut], Skipped: s.Statuses[Skipped], Broken: s.Statuses[Broken],
+			Success: s.Statuses[verdict.Success], Error: s.Statuses[verdict.Error], Timeout: s.Statuses[verdict.TimedOut], Skipped: s.Statuses[verdict.Skipped], Broken: s.Statuses[verdict.Broken],
 			Score: summaryOrNull(s.Score), Unbounded: summaryOrNull(s.Unbounded), PassAt: []estimateJSON{}, BestOf: []estimateJSON{},
 		}
 		for i, axis := range axes {
@@ -185,7 +186,7 @@ func estimateOrNull(k int, e statistics.Estimate) estimateJSON {
 	return out
 }
 
-func standingCSV(w io.Writer, all []Standing, axes []string, ks []int) error {
+func groupsCSV(w io.Writer, all []GroupSummary, axes []string, ks []int) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	header := slices.Concat(axes, []string{"cells", "solved", "success", "error", "timeout", "skipped", "broken", "not_finite",
@@ -200,7 +201,7 @@ func standingCSV(w io.Writer, all []Standing, axes []string, ks []int) error {
 	out.Write(header)
 	for _, s := range all {
 		row := slices.Clone(s.Group)
-		for _, n := range []int{s.Cells, s.Solved, s.Statuses[Success], s.Statuses[Error], s.Statuses[TimedOut], s.Statuses[Skipped], s.Statuses[Broken], s.NotFinite} {
+		for _, n := range []int{s.Cells, s.Solved, s.Statuses[verdict.Success], s.Statuses[verdict.Error], s.Statuses[verdict.TimedOut], s.Statuses[verdict.Skipped], s.Statuses[verdict.Broken], s.NotFinite} {
 			row = append(row, strconv.Itoa(n))
 		}
 		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {

@@ -1,15 +1,13 @@
-package report
-
-import "github.com/fevalgraph/fevalgraph/report/text"
+package verdict
 
 // Policy decides from the counts of a judged checkpoint whether it passes.
 //
-// The plain ones count as SlopCodeBench's reports do: a policy that asks for
-// all of some tests holds when there are none, see Vacuous. Their strict forms
-// want at least one. Those that ask for any need a test to pass anyway.
+// A policy that asks for all of some tests holds when there are none, see
+// Vacuous; its strict form wants at least one. Those that ask for any need a test
+// to pass anyway.
 type Policy string
 
-// What each of them asks for is told by Meaning.
+// Meaning describes each of them.
 const (
 	CoreCases        Policy = "core-cases"
 	AllCoreCases     Policy = "all-core-cases" // another name of CoreCases
@@ -25,8 +23,8 @@ const (
 	StrictAllNonErrorCases Policy = "strict-all-non-error-cases"
 )
 
-// DefaultPolicy decides where a configuration names none: a verdict that
-// nobody asked to be lenient needs evidence.
+// DefaultPolicy decides where a configuration names none: without a request to
+// be lenient, a pass needs evidence.
 const DefaultPolicy = StrictCoreCases
 
 // Policies lists every policy.
@@ -66,26 +64,19 @@ func (p Policy) Meaning() string {
 	return "never: there is no such policy"
 }
 
-// ParsePolicy returns the policy called s. The error for another word lists
-// the policies and names the nearest.
-func ParsePolicy(s string) (Policy, error) {
-	var known []string
-	for _, p := range Policies() {
-		if string(p) == s {
-			return p, nil
-		}
-		known = append(known, string(p))
-	}
-	return "", text.Unknown("policy", s, known)
-}
+// Text implements Rule.
+func (p Policy) Text() string { return string(p) }
 
-// Passes reports whether c passes. A checkpoint that was not judged never
-// does, and an unknown policy passes nothing.
-func (p Policy) Passes(c *Checkpoint) bool {
-	if c.Class != Judged {
+// Passes implements Rule.
+func (p Policy) Passes(c *Checkpoint) (bool, error) { return p.Holds(c.Class, c.Groups), nil }
+
+// Holds reports whether a checkpoint of a class and with such counts passes. One
+// that was not judged never does, and an unknown policy passes nothing.
+func (p Policy) Holds(class Class, groups GroupCounts) bool {
+	if class != Judged {
 		return false
 	}
-	n, _ := p.scope(c.Groups)
+	n, _ := p.Scope(groups)
 	switch p {
 	case CoreCases, AllCoreCases, AllCases, AllNonErrorCases:
 		return n.Passed == n.Total
@@ -99,36 +90,26 @@ func (p Policy) Passes(c *Checkpoint) bool {
 	return false
 }
 
-// Vacuous reports whether c passes although p asks for tests and c has none
+// Vacuous reports whether p holds although it asks for tests and there are none
 // of those that it looks at.
-func (p Policy) Vacuous(c *Checkpoint) bool {
-	n, _ := p.scope(c.Groups)
-	return p != AnyJudged && n.Total == 0 && p.Passes(c)
+func (p Policy) Vacuous(class Class, groups GroupCounts) bool {
+	n, _ := p.Scope(groups)
+	return p != AnyJudged && n.Total == 0 && p.Holds(class, groups)
 }
 
-// scope counts the tests that p looks at, and says which these are.
-func (p Policy) scope(groups GroupCounts) (n Count, which string) {
+// Scope counts the tests that p looks at, and names these.
+func (p Policy) Scope(groups GroupCounts) (n Count, which string) {
 	switch p {
 	case CoreCases, AllCoreCases, AnyCoreCases, StrictCoreCases, StrictAllCoreCases:
 		return groups[Core], "core tests"
 	case AllNonErrorCases, StrictAllNonErrorCases:
-		return groups[Core].plus(groups[Functionality]).plus(groups[Regression]), "tests outside of the error group"
+		return groups.Sum(Core, Functionality, Regression), "tests outside of the error group"
 	}
-	for _, g := range Groups {
-		n = n.plus(groups[g])
-	}
-	return n, "tests"
+	return groups.Sum(Groups[:]...), "tests"
 }
 
-// Caveat is what to know about c beside that it passed, or empty:
-//
-//	passes core-cases with no core tests
-func (c *Checkpoint) Caveat() string {
-	if verdictOf(c) != verdictPassed || !c.Vacuous {
-		return ""
-	}
-	_, which := Policy(c.Policy).scope(c.Groups)
-	return "passes " + c.Policy + " with no " + which
+// Caveat says that p holds for want of tests.
+func (p Policy) Caveat(groups GroupCounts) string {
+	_, which := p.Scope(groups)
+	return "passes " + string(p) + " with no " + which
 }
-
-func (c Count) plus(d Count) Count { return Count{c.Passed + d.Passed, c.Total + d.Total} }

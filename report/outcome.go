@@ -1,42 +1,44 @@
 package report
 
-// verdict is what a rendering says about a checkpoint in one word.
-type verdict string
+import "github.com/fevalgraph/fevalgraph/verdict"
+
+// outcome is what a rendering says about a checkpoint in one word.
+type outcome string
 
 const (
-	verdictPassed  verdict = "passed"
-	verdictFailed  verdict = "failed"
-	verdictErrored verdict = "errored" // the submission kept it from being judged
-	verdictBroken  verdict = "broken"  // infrastructure did
-	verdictSkipped verdict = "skipped"
+	outcomePassed  outcome = "passed"
+	outcomeFailed  outcome = "failed"
+	outcomeErrored outcome = "errored" // the submission kept it from being judged
+	outcomeBroken  outcome = "broken"  // infrastructure did
+	outcomeSkipped outcome = "skipped"
 )
 
-// verdictOf reads the stored verdict; Passed counts only when there was one.
-func verdictOf(c *Checkpoint) verdict {
+// outcomeOf reads the stored verdict; Passed counts only when there was one.
+func outcomeOf(c *Checkpoint) outcome {
 	switch c.Class.Status() {
-	case Success:
+	case verdict.Success:
 		if c.Passed {
-			return verdictPassed
+			return outcomePassed
 		}
-		return verdictFailed
-	case Skipped:
-		return verdictSkipped
-	case Error, TimedOut:
-		return verdictErrored
+		return outcomeFailed
+	case verdict.Skipped:
+		return outcomeSkipped
+	case verdict.Error, verdict.TimedOut:
+		return outcomeErrored
 	}
-	return verdictBroken
+	return outcomeBroken
 }
 
 // rank orders verdicts by how much they ask for attention.
-func (v verdict) rank() int {
+func (v outcome) rank() int {
 	switch v {
-	case verdictPassed:
+	case outcomePassed:
 		return 0
-	case verdictSkipped:
+	case outcomeSkipped:
 		return 1
-	case verdictFailed:
+	case outcomeFailed:
 		return 2
-	case verdictErrored:
+	case outcomeErrored:
 		return 3
 	}
 	return 4
@@ -46,7 +48,7 @@ func (v verdict) rank() int {
 // know only tests, so that reading the tests alone never gives a better
 // verdict than the checkpoint has.
 type remark struct {
-	verdict verdict
+	outcome outcome
 	kind    string // class of the checkpoint, or "policy"
 	message string
 }
@@ -54,13 +56,13 @@ type remark struct {
 // remarkOn returns what c's tests do not say, or nil when they say it all: a
 // checkpoint that was not judged, or one that failed without a failing test.
 func remarkOn(c *Checkpoint) *remark {
-	v := verdictOf(c)
+	v := outcomeOf(c)
 	switch v {
-	case verdictPassed:
+	case outcomePassed:
 		return nil
-	case verdictFailed:
+	case outcomeFailed:
 		for _, t := range c.Tests {
-			if t.Status == TestFailed || t.Status == TestError {
+			if t.Status == verdict.TestFailed || t.Status == verdict.TestError {
 				return nil
 			}
 		}
@@ -73,7 +75,7 @@ func remarkOn(c *Checkpoint) *remark {
 // that this is why.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy
-	if n, which := Policy(c.Policy).scope(c.Groups); n.Total == 0 {
+	if n, which := verdict.Policy(c.Policy).Scope(c.Groups); n.Total == 0 {
 		out += ", there are no " + which
 	}
 	return out

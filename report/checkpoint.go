@@ -1,0 +1,75 @@
+package report
+
+import "github.com/fevalgraph/fevalgraph/verdict"
+
+// NewCheckpoint is a verdict with what was measured, as results show it. It
+// shares the verdict's counts.
+func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
+	c := Checkpoint{
+		Name: v.Name, Passed: v.Passed, Policy: v.Policy, Vacuous: v.Vacuous, Class: v.Class, Message: present(m.Message),
+		Score: v.Score.Bounded, ScoreUnbounded: v.Score.Unbounded, ScoreText: v.Score.BoundedText, ScoreUnboundedText: v.Score.UnboundedText,
+		ExitCode: v.ExitCode, Collected: v.Collected, InfrastructureFailure: v.InfrastructureFailure, DurationMS: m.DurationMS,
+		Groups: v.Groups, Tests: make([]Test, len(v.Tests)),
+	}
+	for i, t := range v.Tests {
+		c.Tests[i] = Test{
+			ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status,
+			Verdict: t.Verdict, Ratio: t.Ratio, RatioUnbounded: t.RatioUnbounded,
+		}
+		// Verdicts and measurements come from the same work unless the
+		// verdicts were equal before; then the newer measurements fit, too.
+		if i < len(m.Tests) {
+			of, to := &m.Tests[i], &c.Tests[i]
+			to.DurationMS, to.Message, to.CPUMS, to.MemoryBytes = of.DurationMS, present(of.Message), of.CPUMS, of.MemoryBytes
+		}
+	}
+	return c
+}
+
+// Verdict is the verdict of c, without its tests.
+func (c *Checkpoint) Verdict() *verdict.Checkpoint {
+	return &verdict.Checkpoint{
+		Name: c.Name, Passed: c.Passed, Policy: c.Policy, Vacuous: c.Vacuous, Class: c.Class, Score: c.score(),
+		ExitCode: c.ExitCode, Collected: c.Collected, InfrastructureFailure: c.InfrastructureFailure, Groups: c.Groups,
+	}
+}
+
+func (c *Checkpoint) score() verdict.Score {
+	return verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded, BoundedText: c.ScoreText, UnboundedText: c.ScoreUnboundedText}
+}
+
+// Caveat is what to know about c beside that it passed; see verdict.Checkpoint.
+func (c *Checkpoint) Caveat() string { return c.Verdict().Caveat() }
+
+// Sample is what figures over many cells take from the cell.
+func (c *Cell) Sample() verdict.Sample {
+	s := verdict.Sample{
+		Problem: c.Problem, Backend: c.Backend, Status: c.Status,
+		Score:       verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded},
+		Checkpoints: make([]verdict.CheckpointSummary, len(c.Checkpoints)),
+	}
+	for i := range c.Checkpoints {
+		of := &c.Checkpoints[i]
+		s.Checkpoints[i] = verdict.CheckpointSummary{Name: of.Name, Class: of.Class, Passed: of.Passed, Groups: of.Groups}
+		if of.Name == "" {
+			s.Score.BoundedText, s.Score.UnboundedText = of.ScoreText, of.ScoreUnboundedText
+		}
+	}
+	return s
+}
+
+// Samples are those of cells.
+func Samples(cells []Cell) []verdict.Sample {
+	samples := make([]verdict.Sample, len(cells))
+	for i := range cells {
+		samples[i] = cells[i].Sample()
+	}
+	return samples
+}
+
+func present(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,50 @@
+package verdict
+
+import (
+	"math"
+
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
+)
+
+// Score is what a problem gave a submission. The zero value is none; 0 is a
+// score. A number that is not finite is kept as text, "nan", "inf" or "-inf",
+// and counts in no figure.
+type Score struct {
+	Bounded       *float64 // from 0 to 100, or beyond when the problem says so
+	Unbounded     *float64 // what the score is without an upper bound
+	BoundedText   string
+	UnboundedText string
+}
+
+// NewScore is the score of two numbers, finite or not.
+func NewScore(bounded, unbounded float64) Score {
+	var s Score
+	s.Bounded, s.BoundedText = NumberOrText(bounded)
+	s.Unbounded, s.UnboundedText = NumberOrText(unbounded)
+	return s
+}
+
+// NumberOrText is one part of a Score: n itself or, when it is not finite, its
+// text.
+func NumberOrText(n float64) (*float64, string) {
+	switch {
+	case math.IsNaN(n):
+		return nil, "nan"
+	case math.IsInf(n, 1):
+		return nil, "inf"
+	case math.IsInf(n, -1):
+		return nil, "-inf"
+	}
+	return &n, ""
+}
+
+// NotFinite reports whether a part of the score is not a finite number.
+func (s Score) NotFinite() bool { return s.BoundedText+s.UnboundedText != "" }
+
+// clamped is the bounded score as figures take it, from 0 to 100; false for none.
+func (s Score) clamped() (float64, bool) {
+	if s.Bounded == nil || !statistics.Finite(*s.Bounded) {
+		return 0, false
+	}
+	return min(max(*s.Bounded, 0), 100), true
+}

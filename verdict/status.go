@@ -1,0 +1,75 @@
+package verdict
+
+// Status of a cell.
+type Status string
+
+const (
+	Success  Status = "success" // every checkpoint asked for was judged, whatever its tests said
+	Error    Status = "error"   // the submission kept a checkpoint from being judged
+	TimedOut Status = "timeout" // a session limit ended a checkpoint
+	Skipped  Status = "skipped" // nothing to judge
+	Broken   Status = "broken"  // infrastructure kept a checkpoint from being judged
+)
+
+// Class tells how a checkpoint's test run ended.
+type Class string
+
+const (
+	Judged          Class = "judged"           // pytest ran and reported
+	CollectionError Class = "collection_error" // pytest could not import or collect
+	NoTests         Class = "no_tests"         // pytest collected nothing
+	NoReport        Class = "no_report"        // pytest ended without a usable report
+	Killed          Class = "killed"           // a signal ended pytest
+	SessionTimeout  Class = "timeout"          // the session limit ended pytest
+	PytestFailed    Class = "pytest_failed"    // interrupted, usage or internal error of pytest
+	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
+	CompileError    Class = "compile_error"    // the submission does not compile
+	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	NoScore         Class = "no_score"         // the problem's program ended and gave no score
+	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
+	NotJudged       Class = "broken"           // infrastructure; no verdict exists
+	ImportedVerdict Class = "imported"         // another tool's verdict, which nothing here believes unless asked to
+	NotReached      Class = "skipped"          // the run ended first, or the machine lacks a device that it needs
+)
+
+// Status of a cell with just one checkpoint of class c. A class that is not
+// known here, from a later version perhaps, is not blamed on the submission.
+func (c Class) Status() Status {
+	switch c {
+	case Judged:
+		return Success
+	case NotReached, ImportedVerdict:
+		return Skipped
+	case SessionTimeout:
+		return TimedOut
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, NoScore:
+		return Error
+	}
+	return Broken
+}
+
+// CellStatus sums up how a cell's checkpoints ended; what kept one from a
+// verdict outweighs the verdicts of the others, infrastructure first.
+func CellStatus(classes []Class) Status {
+	worst := Skipped
+	for _, c := range classes {
+		if s := c.Status(); s.severity() > worst.severity() {
+			worst = s
+		}
+	}
+	return worst
+}
+
+func (s Status) severity() int {
+	switch s {
+	case Skipped:
+		return 0
+	case Success:
+		return 1
+	case Error:
+		return 2
+	case TimedOut:
+		return 3
+	}
+	return 4
+}

@@ -1,0 +1,84 @@
+package verdict
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The bytes themselves are held by TestStoredFormIsFrozen in package tasks.
+func TestStoredCheckpointReadsBack(t *testing.T) {
+	half, code := 0.5, 1
+	for _, c := range []Checkpoint{
+		{Tests: []Test{}},
+		{
+			Name: "checkpoint_1", Passed: true, Policy: "core-cases", Vacuous: true, Class: Judged, ExitCode: &code, Collected: 2,
+			InfrastructureFailure: true, Groups: GroupCounts{Core: {1, 2}, Functionality: {}, Regression: {}, ErrorGroup: {}},
+			Tests: []Test{{"a", "f.py", "checkpoint_1", Core, TestPassed, "", nil, nil}, {"b", "f.py", "checkpoint_0", Regression, TestFailed, "WA", &half, &half}},
+		},
+		{Class: Judged, Score: NewScore(99.5, math.Inf(1)), Tests: []Test{}},
+	} {
+		blob, err := json.Marshal(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Checkpoint
+		if err := json.Unmarshal(blob, &back); err != nil {
+			t.Fatal(err)
+		}
+		if c.Groups == nil {
+			c.Groups = NoTestCounts() // the form has no other word for it
+		}
+		if diff := cmp.Diff(c, back); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestUnknownStoredFormIsRefused(t *testing.T) {
+	for blob, want := range map[string]string{
+		`{"version":2,"class":"judged","passed":true}`: "stored in form 2; known is 1",
+		`{"version":-1}`:  "stored in form -1",
+		`[]`:              "cannot unmarshal",
+		`{"class":"judg`:  "unexpected end",
+		`{"message":"a"}`: "cannot unmarshal",
+	} {
+		var c Checkpoint
+		if err := json.Unmarshal([]byte(blob), &c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", blob, err, want)
+		}
+		if c.Passed {
+			t.Errorf("%s: something of it was taken over", blob)
+		}
+	}
+}
+
+// What decodes encodes to a form that decodes to the same.
+func FuzzStoredCheckpoint(f *testing.F) {
+	f.Add([]byte(`{"name":"a","class":"judged","score_text":"nan","groups":{"core":{"passed":1,"total":2}},"tests":[{"id":"t","ratio":0.5}]}`))
+	f.Add([]byte(`{"version":1,"tests":null,"groups":null}`))
+	f.Fuzz(func(t *testing.T, blob []byte) {
+		var c Checkpoint
+		if json.Unmarshal(blob, &c) != nil {
+			return
+		}
+		first, err := json.Marshal(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Checkpoint
+		if err := json.Unmarshal(first, &back); err != nil {
+			t.Fatal(err)
+		}
+		second, err := json.Marshal(&back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(first) != string(second) {
+			t.Errorf("changed on the way:\n%s\n%s", first, second)
+		}
+	})
+}
