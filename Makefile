@@ -35,7 +35,7 @@ export GOTESTSUM
 # What real needs, and the tests of these packages that check has run and that
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
-REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./bench/gojudge ./internal/fnmatch
+REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestUnchangedRun|TestWhatUnsettlesAnUnchangedRun)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
 .PHONY: build demo test check fmt modules vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
@@ -48,6 +48,7 @@ tools: $(UV) $(STATIC) $(GOTESTSUM) $(GOJUDGE)
 # Listing what is needed downloads it.
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
+	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
@@ -76,12 +77,16 @@ fmt:
 
 vet: modules
 	$(GO) vet ./...
+	$(GO) -C bench vet ./...
 
+# bench is a module of its own.
 staticcheck: $(STATIC) modules
 	$(STATIC) ./...
+	cd bench && $(STATIC) ./...
 
 unit: $(GOTESTSUM) modules
 	scripts/test-again ./... -timeout 60m
+	cd bench && ../scripts/test-again ./... -timeout 60m
 
 # Nothing runs again here: a race that shows one time in three is a race. Unit tests
 # may keep files in memory (internal/ramdir); here, they are on a disk.
@@ -95,6 +100,7 @@ race: modules
 real: build $(UV) $(GOTESTSUM) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) scripts/test-again "$(REAL)" -count=1 -timeout 60m -skip '$(SAME)'
+	cd bench && FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) ../scripts/test-again ./gojudge -count=1 -timeout 60m
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

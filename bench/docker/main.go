@@ -1,7 +1,7 @@
 // Command docker measures what a session of backend/docker costs beside a bare
 // container of the same image that runs the same command:
 //
-//	DOCKER_HOST=... go run ./bench/docker -image IMAGE [-rounds N] [-network NAME] [-json] [COMMAND...]
+//	DOCKER_HOST=... go run -C bench ./docker -image IMAGE [-rounds N] [-network NAME] [-json] [COMMAND...]
 //
 // A bare container is created, started, waited for and removed, and nothing
 // else: no file gets in or out, nobody reads what it prints. A session is what

@@ -1,7 +1,7 @@
 // Command gojudge measures how many trivial cases a second go through
 // backend/gojudge beside a bare loop of requests to go-judge itself:
 //
-//	go run ./bench/gojudge -binary FILE [-parallelism N] [-cases N] [-rounds N] [-json]
+//	go run -C bench ./gojudge -binary FILE [-parallelism N] [-cases N] [-rounds N] [-json]
 //
 // A case is a compiled program that adds two numbers, with its own input. A bare
 // request has the input in it as text, names the program that was uploaded once,

@@ -1,8 +1,8 @@
 // Command judge compares fevalgraph's judge track with a judge server that
 // grades whole submissions, of the kind that Frontier-CS ships:
 //
-//	go run ./bench/judge submit -server URL -solutions DIR -problems 1,2 -models a,b -save FILE
-//	go run ./bench/judge compare [-events FILE] FILE RESULTS...
+//	go run -C bench ./judge submit -server URL -solutions DIR -problems 1,2 -models a,b -save FILE
+//	go run -C bench ./judge compare [-events FILE] FILE RESULTS...
 //
 // submit hands DIR/<problem>/<model>.<ext> in, one at a time, and saves what
 // the server says after each of them. It goes on where an interrupted run

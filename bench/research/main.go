@@ -1,7 +1,7 @@
 // Command research compares two files of results of research problems, score by
 // score: those of Frontier-CS's batches, and those of fevalgraph.
 //
-//	go run ./bench/research [-v] [-again FILE]... REFERENCE RESULTS...
+//	go run -C bench ./research [-v] [-again FILE]... REFERENCE RESULTS...
 //
 // REFERENCE is a batch's .state.<track>.json or results.csv. RESULTS are outputs
 // of `fevalgraph results --format json`, or files of either kind that

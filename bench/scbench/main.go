@@ -1,7 +1,7 @@
 // Command scbench compares two trees of SlopCodeBench's evaluation.json, test
 // by test, and prints what differs:
 //
-//	go run ./bench/scbench TREE TREE
+//	go run -C bench ./scbench TREE TREE
 //
 // A tree is a run directory, <problem>/<checkpoint>/evaluation.json, as
 // SlopCodeBench writes it and as `export "scbench"` does. Durations are not

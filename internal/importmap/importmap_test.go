@@ -102,34 +102,38 @@ type listed struct {
 	Imports    []string // of its code, not of its tests
 }
 
-// TestImports holds every package of the module to the table of rooms.
+// TestImports holds every package of both modules to the table of rooms.
 func TestImports(t *testing.T) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = "../.."
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, said.Bytes())
-	}
-	var packages []listed
-	decoder := json.NewDecoder(bytes.NewReader(out))
-	for {
-		var p listed
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		packages = append(packages, p)
-	}
+	packages := slices.Concat(list(t, "../.."), list(t, "../../bench"))
 	if len(packages) < len(rooms)/2 {
 		t.Fatalf("go list knows only %d packages", len(packages))
 	}
 	for _, problem := range check(packages) {
 		t.Error(problem)
+	}
+}
+
+// list returns the packages of the module in dir.
+func list(t *testing.T, dir string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = dir
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list in %s: %v\n%s", dir, err, said.Bytes())
+	}
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		switch err := decoder.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return packages
+		case err != nil:
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
 	}
 }
 
