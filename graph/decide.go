@@ -4,15 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
+// verdict of a decision.
+type verdict int
+
+const (
+	fresh   verdict = iota // an answer is known
+	stale                  // the work has to run
+	blocked                // a dependency has no outputs
+	follows                // dry run: a dependency is stale and its outputs unknown
+	wrong                  // the inputs cannot be described
+)
+
+// decision is a job that finds out whether a node is fresh. The scheduler fills
+// in the question; run the answer.
+type decision struct {
+	id       ID
+	n        *Node
+	forced   string  // why the node must run whatever the store says, or ""
+	inputs   []input // snapshot of its dependencies
+	expected float64
+	holds    int // of the scheduler when the decision began
+
+	verdict verdict
+	status  Status
+	record  cache.Record // of a fresh answer
+	logged  bool         // the build log has this very answer
+	err     error        // why the inputs are wrong
+	raced   bool         // a source changed while it was read
+}
+
+// newDecision begins to decide about a node whose dependencies are resolved.
+func (s *scheduler) newDecision(id ID) *decision {
+	d := &decision{}
+	if last := len(s.spare) - 1; last >= 0 {
+		d, s.spare = s.spare[last], s.spare[:last]
+	}
+	n := s.g.Node(id)
+	*d = decision{id: id, n: n, forced: s.forced(id), inputs: s.inputs(d.inputs[:0], n), expected: s.expected[id], holds: s.holds}
+	s.phase[id] = deciding
+	s.deciding++
+	s.recent++
+	return d
+}
+
 // forced returns why a node must run whatever the store says, or "".
 func (s *scheduler) forced(id ID) string {
 	switch {
-	case s.again[id].forced:
+	case s.rebuilds[id].forced:
 		return "its output is no longer in the store"
 	case s.asked(id):
 		return "forced"
@@ -20,63 +65,98 @@ func (s *scheduler) forced(id ID) string {
 	return ""
 }
 
-// asked reports whether a person wants a node's work done that has not been
-// done yet in this execution.
+// asked reports whether Options.Force demands work that this execution has not
+// done yet.
 func (s *scheduler) asked(id ID) bool {
 	return s.o.Force != nil && !s.ran[id] && s.o.Force(s.g.Node(id))
 }
 
-// apply acts on the outcome of a check.
-func (s *scheduler) apply(ctx context.Context, id ID, c checked) {
-	n := s.g.Node(id)
-	attempts := s.status[id].Attempts
-	s.status[id] = c.status
-	st := &s.status[id]
-	st.Attempts = attempts
-	switch c.verdict {
-	case fresh:
-		st.State, st.Outputs, st.Message = event.Cached, c.record.Outputs, c.record.Message
-		st.Cause, st.Saved = cachedCause(c.record), c.record.Seconds
-		if !s.o.DryRun {
-			if !c.logged {
-				s.remember(id, c.record, s.keepManifest(ctx, st.Manifest))
-			}
-			st.Manifest = nil // a million of them would be most of the memory
+// run implements job.
+func (d *decision) run(ctx context.Context, s *scheduler) {
+	if s.o.Profile == nil {
+		s.check(ctx, d, nil)
+	} else {
+		p := &phases{}
+		p.enter(Hashing)
+		s.check(ctx, d, p)
+		s.o.Profile.Decided(d.n.Addr, p.marks, time.Now())
+	}
+	switch {
+	case s.o.DryRun:
+		if d.verdict == stale {
+			d.predictOutputs()
 		}
-		s.settle(id, c.class)
-	case blocked:
-		st.State = event.Blocked
-		s.settle(id, "")
-	case wrong:
-		switch {
-		case ctx.Err() != nil: // the end of the run is nobody's fault
-		case s.raced(id, c.err):
-			s.reconsider(id)
-		default:
-			s.fail(id, c.err)
+	case d.verdict == fresh && !d.logged:
+		s.logAnswer(d.n.Addr, d.status.Key, s.keepManifest(ctx, d.status.Manifest), &d.record)
+	case d.verdict == wrong && ctx.Err() == nil:
+		if d.raced = s.raced(d.id, d.err); !d.raced {
+			s.logBroken(d.n.Addr, d.err)
 		}
-	case follows, stale:
-		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: n.Addr, Kind: n.Kind,
-			Key: keyText(st.Key), Cause: st.Cause, Changes: st.Changes})
-		if !s.o.DryRun {
-			s.enqueue(id)
-			return
-		}
-		if c.verdict == stale {
-			s.predict(id)
-		}
-		s.settle(id, "")
 	}
 }
 
-// predict fills in the outputs that a dry run can know without running.
-func (s *scheduler) predict(id ID) {
-	p, ok := s.g.Node(id).Task.(Predictor)
+// predictOutputs fills in the outputs that a dry run can know without running. A task
+// that cannot tell leaves them unknown.
+func (d *decision) predictOutputs() {
+	p, ok := d.n.Task.(Predictor)
 	if !ok {
 		return
 	}
-	if outputs, err := p.Predict(); err == nil {
-		s.status[id].Outputs = outputs
+	if outputs, err := predict(p); err == nil {
+		d.status.Outputs = outputs
+	}
+}
+
+// apply implements job. The answer is dropped when an input was replaced while
+// it was sought, and when it may only say that the run was interrupted.
+func (d *decision) apply(ctx context.Context, s *scheduler) {
+	s.deciding--
+	if d.holds == s.holds {
+		s.recent--
+	}
+	switch {
+	case s.outdated[d.id]:
+		delete(s.outdated, d.id)
+		s.reconsider(d.id)
+	case ctx.Err() != nil && d.verdict != fresh && d.verdict != blocked:
+		s.phase[d.id] = undecided
+	default:
+		s.applyAnswer(d)
+	}
+	clear(d.inputs)
+	s.spare = append(s.spare, d)
+}
+
+func (s *scheduler) applyAnswer(d *decision) {
+	st := &s.status[d.id]
+	attempts := st.Attempts
+	*st = d.status
+	st.Attempts = attempts
+	switch d.verdict {
+	case fresh:
+		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
+		st.Cause, st.Saved = cachedCause(&d.record), d.record.Seconds
+		if !s.o.DryRun {
+			st.Manifest = nil // a million of them would be most of the memory
+		}
+		s.resolve(d.id, d.record.Class)
+	case blocked:
+		st.State = event.Blocked
+		s.resolve(d.id, "")
+	case wrong:
+		if d.raced {
+			s.reconsider(d.id)
+		} else {
+			s.fail(d.id, d.err)
+		}
+	case follows, stale:
+		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: d.n.Addr, Kind: d.n.Kind,
+			Key: keyText(st.Key), Cause: st.Cause, Changes: st.Changes})
+		if s.o.DryRun {
+			s.resolve(d.id, "")
+		} else {
+			s.enqueue(d.id)
+		}
 	}
 }
 
@@ -87,60 +167,87 @@ func cachedCause(r *cache.Record) string {
 	return "inputs unchanged since run " + r.Run
 }
 
-// fail settles a node that could not be described or whose attempt broke for
-// good. Mistakes in the inputs are the user's, what needs a device that is not
-// here is skipped, everything else is broken.
+// fail resolves a node that could not be described or whose attempt broke for
+// good. Mistakes in the inputs are the user's, work that needs an absent device is
+// skipped, everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
-	if IsInput(err) {
+	switch {
+	case IsInput(err):
 		st.State, st.Input = event.Failed, true
 		if st.Cause == "" {
 			st.Cause = "its inputs cannot be read"
 		}
-		s.settle(id, cache.ClassFailed)
-		return
-	}
-	if isAbsent(err) {
+		s.resolve(id, cache.ClassFailed)
+	case isAbsent(err):
 		st.State = event.Skipped
-		s.settle(id, "")
-		return
-	}
-	st.State = event.Broken
-	if !s.o.DryRun {
-		s.noteBroken(id, err)
-	}
-	s.settle(id, "")
-}
-
-// noteBroken keeps the last good answer's entry and marks the attempt after
-// it, so that plan and explain can say so.
-func (s *scheduler) noteBroken(id ID, err error) {
-	n := s.g.Node(id)
-	last, _ := s.o.Log.Get(n.Addr)
-	last.Addr, last.Broken = n.Addr, firstLine(err.Error())
-	if err := s.o.Log.Append(last); err != nil {
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))
+		s.resolve(id, "")
+	default:
+		st.State = event.Broken
+		s.resolve(id, "")
 	}
 }
 
-// keepManifest stores a manifest, which only explanations need.
-func (s *scheduler) keepManifest(ctx context.Context, manifest []byte) cache.Digest {
-	kept, err := cache.PutBytes(context.WithoutCancel(ctx), s.o.Store, manifest)
-	if err != nil {
-		return cache.SumBytes(manifest)
+// raced reports whether a source changed while it was read and the node should
+// be decided again; what was read then is kept out of the store.
+func (s *scheduler) raced(id ID, err error) bool {
+	var changed *cache.ChangedError
+	if !errors.As(err, &changed) {
+		return false
 	}
-	return kept
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.races[id] >= sourceRaceAttempts {
+		return false
+	}
+	s.races[id]++
+	return true
 }
 
-// remember makes r the logged answer for the node, also when the run is being
-// stopped: work that is finished is kept.
-func (s *scheduler) remember(id ID, r *cache.Record, manifest cache.Digest) {
-	st, n := &s.status[id], s.g.Node(id)
-	err := s.o.Log.Append(cache.LogEntry{Addr: n.Addr, Key: st.Key, Manifest: manifest, Class: r.Class,
-		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run})
-	if err != nil {
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))
+// describe, validate and predict turn a panic of a task into an error: one bad
+// node must not lose the work of the others.
+func describe(ctx context.Context, t Task, m *Manifest) (err error) {
+	defer recovered(&err)
+	return t.Describe(ctx, m)
+}
+
+func validate(ctx context.Context, n *Node, r *cache.Record) (reason string, err error) {
+	v, ok := n.Task.(Validator)
+	if !ok || r.Class == cache.ClassFailed {
+		return "", nil
 	}
-	st.Manifest = nil
+	defer recovered(&err)
+	return v.Validate(ctx, r.Outputs)
+}
+
+func predict(p Predictor) (outputs []cache.Output, err error) {
+	defer recovered(&err)
+	return p.Predict()
+}
+
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{p, debug.Stack()}
+	}
+}
+
+// panicError is a panic of a task.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("bug in fevalgraph: panic: %v", e.value) }
+
+// IsInput reports whether err is a mistake in a source that the user named.
+func IsInput(err error) bool {
+	var input *InputError
+	return errors.As(err, &input)
+}
+
+// isAbsent reports whether err says that the machine lacks a device.
+func isAbsent(err error) bool {
+	var absent *AbsentError
+	return errors.As(err, &absent)
 }

@@ -14,6 +14,11 @@
 //	                       '-- retrying <--'
 //	upstream failed or broken -> blocked        run ended first -> interrupted
 //
+// Workers decide and run nodes; Options bounds both separately. A decision reads
+// a snapshot of the node's dependencies, never the state of the scheduler, whose
+// lock is held only while a result is applied. A slow decision therefore delays
+// the nodes that depend on it and no others.
+//
 // The package knows nothing of HCL, pytest, containers or verdicts: what a
 // node does is its Task.
 package graph

@@ -10,13 +10,13 @@ import (
 )
 
 // Locker lets one worker at a time, among all processes on a store, do the
-// work of a key. It never waits.
+// work of a key. It never waits for a holder.
 type Locker interface {
 	Lock(ctx context.Context, k cache.Key) (release func(), ok bool, err error)
 }
 
-// Log remembers, per node address, the last stored answer. *cache.BuildLog is
-// the real one.
+// Log keeps, per node address, the last stored answer. It is safe for concurrent
+// use. *cache.BuildLog is the real one.
 type Log interface {
 	Get(addr string) (cache.LogEntry, bool)
 	Append(cache.LogEntry) error
@@ -31,14 +31,20 @@ type Options struct {
 	Run    string         // id of the run, kept in records
 	Pools  map[string]int // slots by pool; "cpu" must be there
 	DryRun bool           // decide, but run and write nothing
+	// Deciders bounds how many nodes are decided at once. Decisions take no slots.
+	// They mostly wait: for files, backends and the store, which may be on another
+	// machine. 0 is the slots of the largest pool, and at least minDeciders.
+	Deciders int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
-	// Stop is asked after every node that ended; once it says true, nothing
-	// new starts. Nil never stops.
+	// Stop is called for every node that ended; once it returns true, nothing new
+	// starts. Nil never stops. Force, Stop and the Sink are called one at a time,
+	// under the scheduler's lock: while they wait, nothing starts or ends.
 	Stop func(ID, *Status) bool
-	// SaveLog keeps what a broken attempt printed; it may be nil.
+	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for
+	// concurrent use.
 	SaveLog func(addr string, attempt int, output []byte)
-	// Profile, when it is not nil, is told where time went.
+	// Profile, when it is not nil, receives where time went.
 	Profile Profile
 	// LockPoll is the pause between attempts to take over a key that another
 	// process works on; 0 is the default.
@@ -52,8 +58,12 @@ const CPUPool = "cpu"
 // a person notices, at a cost of some system calls per second.
 const defaultLockPoll = 50 * time.Millisecond
 
-// sourceRaceAttempts bounds how often a node is described anew because its
-// sources changed while it read them.
+// minDeciders lets a machine with few slots have some requests under way to a
+// store or a backend that is slow to answer.
+const minDeciders = 8
+
+// sourceRaceAttempts bounds how often a node is decided again because its
+// sources changed while they were read.
 const sourceRaceAttempts = 3
 
 // Status is what an execution decided about a node.
@@ -88,7 +98,7 @@ func (s *Status) output(name string) (cache.Output, bool) {
 
 // Report is the result of an execution.
 type Report struct {
-	Nodes    []ID     // the closure of the targets without what is given, in topological order
+	Nodes    []ID     // the closure of the targets without pinned nodes, in topological order
 	statuses []Status // by ID
 	Seconds  float64
 
@@ -100,13 +110,19 @@ type Report struct {
 func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
 
 // Execute brings the targets and all that they depend on up to date, or, in a
-// dry run, says what that would take. It returns when nothing of it runs any
-// more; a cancelled ctx ends it early with nodes left interrupted. Nodes that
-// fail or break are in the report; an error is a fault of the engine's own
+// dry run, reports what that would take. It returns when all goroutines that it
+// started have; a cancelled ctx ends it early with nodes left interrupted. Nodes
+// that fail or break are in the report; an error is a fault of the engine's own
 // files.
 func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, error) {
 	if o.LockPoll == 0 {
 		o.LockPoll = defaultLockPoll
+	}
+	if o.Deciders == 0 {
+		o.Deciders = minDeciders
+		for _, slots := range o.Pools {
+			o.Deciders = max(o.Deciders, slots)
+		}
 	}
 	if o.Sink == nil {
 		o.Sink = event.Sinks(nil)
@@ -114,7 +130,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	started := time.Now()
 	s := newScheduler(g, g.Closure(targets), o)
 	err := s.run(ctx)
-	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Given != nil })
+	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Pinned != nil })
 	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds()}
 	r.count()
 	return r, err
@@ -163,13 +179,14 @@ func (r *Report) count() {
 	}
 }
 
-// Inputs returns what a node's task would get to work with after an execution
-// that brought its dependencies up to date.
+// Inputs returns the Work that a node's task would get after an execution that
+// brought its dependencies up to date.
 func (g *Graph) Inputs(r *Report, id ID, store cache.Store) *Work {
-	var inputs []input
-	for _, d := range g.Node(id).Deps {
-		st := r.Status(d.On)
-		inputs = append(inputs, input{as: d.As, state: st.State, message: st.Message, outputs: st.Outputs})
+	deps := g.Node(id).Deps
+	inputs := make([]input, len(deps))
+	for i := range deps {
+		st := r.Status(deps[i].On)
+		inputs[i] = input{dep: &deps[i], state: st.State, message: st.Message, outputs: st.Outputs}
 	}
 	return newWork(g.Node(id).Addr, 1, store, inputs)
 }

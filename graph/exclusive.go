@@ -2,22 +2,20 @@ package graph
 
 import (
 	"cmp"
-	"container/heap"
 	"maps"
 	"slices"
 )
 
 // claims keeps nodes apart that want the same thing: a name in Node.Exclusive, or
-// a key. Of nodes with the same key, the second is served what the first made, at
-// once, and does not have to find out in a while that nobody works on it any more.
-// A thing is claimed, and has an entry, while a node that wants it runs. A queued
-// node that finds one claimed is set aside, so that it holds up nobody in its pool,
-// and queued again when the thing is released; of all that wait for one, the
-// longest chain goes first. What a node can wait for is the others that share a
-// thing with it: finitely many, each of which runs once.
-type claims map[any][]ID // who waits for each thing: in phase queued, and some that left it
+// a key. Of nodes with the same key, the first does the work and the others are
+// then served its answer. A thing is claimed, and has an entry, while a node that
+// wants it runs. A queued node that finds one claimed is set aside, so that it
+// blocks no slot of its pool, and queued again when the thing is released; of all
+// that wait for a thing, the longest chain goes first. A node waits only for others
+// that share a thing with it: finitely many, each of which runs once.
+type claims map[any][]ID // nodes that wait for each thing: in phase queued, and some that left it
 
-// wants are the things that no other node may have while a node runs.
+// wants returns the things that no other node may claim while a node runs.
 func (s *scheduler) wants(id ID) []any {
 	things := []any{s.status[id].Key}
 	for _, name := range s.g.Node(id).Exclusive {
@@ -26,8 +24,8 @@ func (s *scheduler) wants(id ID) []any {
 	return things
 }
 
-// claim takes all that a node wants that is to run. Otherwise it takes nothing and
-// sets the node aside.
+// claim takes all that a node wants before it runs. If a thing is not free, it
+// takes nothing and sets the node aside.
 func (s *scheduler) claim(id ID) bool {
 	things := s.wants(id)
 	for _, thing := range things {
@@ -42,12 +40,13 @@ func (s *scheduler) claim(id ID) bool {
 	return true
 }
 
-// release gives back what a node that ran had, and queues again what waited for it.
+// release frees what a node that ran has claimed, and queues the nodes that waited
+// for it.
 func (s *scheduler) release(id ID) {
 	for _, thing := range s.wants(id) {
 		for _, waiting := range s.claims[thing] {
 			if s.phase[waiting] == queued {
-				heap.Push(&s.poolOf(waiting).ready, waiting)
+				s.poolOf(waiting).ready.push(waiting)
 			}
 		}
 		delete(s.claims, thing)

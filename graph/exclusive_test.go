@@ -49,8 +49,8 @@ func (s *sharer) step(addr string, seconds int, names ...string) *step {
 	}}
 }
 
-// job is a node of the tests below.
-type job struct {
+// timed is a node of the tests below.
+type timed struct {
 	addr    string
 	seconds int
 	pool    string
@@ -59,7 +59,7 @@ type job struct {
 
 // schedule runs jobs whose seconds are known from earlier, and returns how long
 // that took and who began when.
-func schedule(t *testing.T, pools map[string]int, jobs ...job) (seconds float64, began map[string]int) {
+func schedule(t *testing.T, pools map[string]int, jobs ...timed) (seconds float64, began map[string]int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, g, s := newProject(t), New(), newSharer(t)
@@ -85,40 +85,40 @@ func TestExclusive(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		pools   map[string]int
-		jobs    []job
+		jobs    []timed
 		seconds float64
 		began   map[string]int
 	}{{
 		name: "one after another, whatever the slots", pools: map[string]int{CPUPool: 8},
-		jobs:    []job{{addr: "a", seconds: 1, names: []string{web}}, {addr: "b", seconds: 1, names: []string{web}}, {addr: "c", seconds: 1, names: []string{web}}},
+		jobs:    []timed{{addr: "a", seconds: 1, names: []string{web}}, {addr: "b", seconds: 1, names: []string{web}}, {addr: "c", seconds: 1, names: []string{web}}},
 		seconds: 3, began: map[string]int{"a": 0, "b": 1, "c": 2},
 	}, {
 		name: "different names do not meet", pools: two,
-		jobs:    []job{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{sql}}},
+		jobs:    []timed{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{sql}}},
 		seconds: 3, began: map[string]int{"a": 0, "b": 0},
 	}, {
 		name: "who waits holds up nobody", pools: two,
-		jobs: []job{{addr: "a", seconds: 4, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
+		jobs: []timed{{addr: "a", seconds: 4, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
 			{addr: "c", seconds: 2}, {addr: "d", seconds: 2}, {addr: "e", seconds: 2}},
 		seconds: 7, began: map[string]int{"a": 0, "b": 4, "c": 0, "d": 2, "e": 4},
 	}, {
 		name: "the longest chain first among those that wait", pools: two,
-		jobs: []job{{addr: "short", seconds: 1, names: []string{web}}, {addr: "long", seconds: 3, names: []string{web}},
+		jobs: []timed{{addr: "short", seconds: 1, names: []string{web}}, {addr: "long", seconds: 3, names: []string{web}},
 			{addr: "middle", seconds: 2, names: []string{web}}},
 		seconds: 6, began: map[string]int{"long": 0, "middle": 3, "short": 5},
 	}, {
 		name: "together they are a chain, which comes before longer work", pools: two,
-		jobs: []job{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
+		jobs: []timed{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
 			{addr: "c", seconds: 4}, {addr: "d", seconds: 4}},
 		seconds: 7, began: map[string]int{"a": 0, "b": 4, "c": 0, "d": 3}, // c and d first would take 10
 	}, {
 		name: "across pools", pools: map[string]int{CPUPool: 2, "gpu": 2},
-		jobs: []job{{addr: "a", seconds: 2, names: []string{web}}, {addr: "b", seconds: 2, pool: "gpu", names: []string{web}},
+		jobs: []timed{{addr: "a", seconds: 2, names: []string{web}}, {addr: "b", seconds: 2, pool: "gpu", names: []string{web}},
 			{addr: "c", seconds: 2, pool: "gpu"}, {addr: "d", seconds: 2}},
 		seconds: 4, began: map[string]int{"a": 0, "b": 2, "c": 0, "d": 0},
 	}, {
 		name: "several names at once", pools: map[string]int{CPUPool: 3},
-		jobs: []job{{addr: "web", seconds: 2, names: []string{web}}, {addr: "sql", seconds: 3, names: []string{sql}},
+		jobs: []timed{{addr: "web", seconds: 2, names: []string{web}}, {addr: "sql", seconds: 3, names: []string{sql}},
 			{addr: "both", seconds: 1, names: []string{sql, web}}},
 		seconds: 4, began: map[string]int{"web": 0, "sql": 0, "both": 3},
 	}} {
@@ -135,9 +135,9 @@ func TestExclusive(t *testing.T) {
 func TestExclusiveRandom(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		jobs := make([]job, 30)
+		jobs := make([]timed, 30)
 		for i := range jobs {
-			jobs[i] = job{addr: fmt.Sprint("n", i), seconds: random.IntN(5), pool: []string{"", "gpu"}[random.IntN(2)]}
+			jobs[i] = timed{addr: fmt.Sprint("n", i), seconds: random.IntN(5), pool: []string{"", "gpu"}[random.IntN(2)]}
 			for _, name := range []string{"x", "y", "z"} {
 				if random.IntN(3) == 0 {
 					jobs[i].names = append(jobs[i].names, name)

@@ -62,7 +62,7 @@ func join(with func(string) string) *step {
 	return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		var all []string
 		for _, in := range w.inputs {
-			text, err := read(ctx, w, in.as)
+			text, err := read(ctx, w, in.dep.As)
 			if err != nil {
 				return Outcome{}, err
 			}

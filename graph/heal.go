@@ -9,79 +9,113 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// loss notes that a settled node was taken back: because its stored outputs
-// turned out to be gone or damaged, or because an input of it was replaced.
-type loss struct {
-	forced bool           // must run again, whatever the store says
-	open   bool           // not settled again yet
+// rebuild notes that a resolved node was invalidated: because its stored outputs
+// are gone or damaged, or because an input of it was replaced.
+type rebuild struct {
+	forced bool           // the node must run again, whatever the store says
+	open   bool           // the node is not resolved again yet
 	times  int            // how often its outputs were lost in this execution
 	before []cache.Output // the outputs that its dependents were decided with
 	usable bool           // whether they were usable
 }
 
-// maxLosses bounds how often one node is made again in one execution; a store
-// that keeps losing blobs is broken. It is more than one because what is below
-// a damaged directory of a tree shows only once that directory is back.
+// loss is a dependency whose outputs are not all in the store.
+type loss struct {
+	id      ID
+	outputs []cache.Output
+	times   int // of its rebuild when the outputs were checked
+}
+
+// maxLosses bounds how often one node is rebuilt in one execution; a store that
+// keeps losing blobs is broken. It is more than one because losses below a damaged
+// directory of a tree show only once that directory is back.
 const maxLosses = 4
 
-// heal answers an attempt that found an input missing from the store, for
-// example after gc or a flipped bit: the dependencies with missing outputs run
-// again, then the node. It reports whether err was of that kind and there is
-// hope.
-func (s *scheduler) heal(ctx context.Context, id ID, err error) bool {
+// canHeal reports whether an attempt broke because an input is missing from the
+// store, for example after gc or a flipped bit, and may succeed after another
+// one; it notes which dependencies must run again before.
+func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	var missing *cache.MissingError
 	var corrupt *cache.CorruptError
-	if !errors.As(err, &missing) && !errors.As(err, &corrupt) {
+	if !errors.As(a.result.err, &missing) && !errors.As(a.result.err, &corrupt) {
 		return false
 	}
-	var gone []ID
-	inWork := false // another dependent has noticed a loss before
-	for _, d := range s.g.Node(id).Deps {
+	lost, underWay := s.dependencies(a.n)
+	lost = slices.DeleteFunc(lost, func(l loss) bool { return s.intact(ctx, l.outputs) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range lost {
 		switch {
-		case s.phase[d.On] != settled:
-			inWork = true
-		case slices.Contains(gone, d.On) || s.complete(ctx, d.On):
-		case s.again[d.On].times >= maxLosses:
-			return false
-		default:
-			gone = append(gone, d.On)
-		}
-	}
-	if len(gone) == 0 && !inWork {
-		// Somebody made the blob again since, or it was never a dependency's.
-		if s.vain[id]++; s.vain[id] > maxLosses {
+		case !s.isCurrent(l):
+			underWay = true // another dependent has noticed the loss meanwhile
+		case l.times >= maxLosses:
 			return false
 		}
 	}
-	for _, dep := range gone {
-		s.status[dep].Attempts = 0
-		s.takeBack(dep, true)
+	if len(lost) == 0 && !underWay {
+		// The blob is back, or it is no dependency's.
+		if s.fruitlessHeals[a.id]++; s.fruitlessHeals[a.id] > maxLosses {
+			return false
+		}
 	}
-	s.reconsider(id)
+	a.result.lost = lost
 	return true
 }
 
-// complete reads all that a node's outputs consist of. Damaged blobs are
-// dropped by that, all at once: finding them one by one would take an attempt
-// of the dependents for each.
-func (s *scheduler) complete(ctx context.Context, id ID) bool {
-	complete := true
-	for _, o := range s.status[id].Outputs {
-		complete = cache.Intact(ctx, s.o.Store, o) && complete
+// dependencies returns the resolved dependencies of a node, each once, and
+// whether there are others.
+func (s *scheduler) dependencies(n *Node) (all []loss, underWay bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := make(map[ID]bool, len(n.Deps))
+	for _, d := range n.Deps {
+		switch {
+		case s.phase[d.On] != resolved:
+			underWay = true
+		case !seen[d.On]:
+			seen[d.On] = true
+			all = append(all, loss{d.On, s.status[d.On].Outputs, s.rebuilds[d.On].times})
+		}
 	}
-	return complete
+	return all, underWay
 }
 
-// takeBack makes a settled node undecided. Dependents that have not begun wait
-// for it again; those that run or are settled are revisited if its outputs
-// turn out to differ.
-func (s *scheduler) takeBack(id ID, forced bool) {
-	l := s.again[id]
-	l.forced, l.open, l.before, l.usable = forced, true, s.status[id].Outputs, s.usable(id)
-	if forced {
-		l.times++
+// isCurrent reports whether a loss has not been dealt with since it was noticed.
+func (s *scheduler) isCurrent(l loss) bool {
+	return s.phase[l.id] == resolved && s.rebuilds[l.id].times == l.times
+}
+
+// intact reads all that outputs consist of. Damaged blobs are dropped by that,
+// all at once: finding them one by one would take an attempt of the dependents
+// for each.
+func (s *scheduler) intact(ctx context.Context, outputs []cache.Output) bool {
+	intact := true
+	for _, o := range outputs {
+		intact = cache.Intact(ctx, s.o.Store, o) && intact
 	}
-	s.again[id] = l
+	return intact
+}
+
+// rebuild makes dependencies run again whose outputs were lost.
+func (s *scheduler) rebuild(lost []loss) {
+	for _, l := range lost {
+		if s.isCurrent(l) {
+			s.status[l.id].Attempts = 0
+			s.invalidate(l.id, true)
+		}
+	}
+}
+
+// invalidate makes a resolved node undecided. Dependents that have not begun wait
+// for it again; those that are running or resolved are revisited if its outputs
+// turn out to differ.
+func (s *scheduler) invalidate(id ID, forced bool) {
+	r := s.rebuilds[id]
+	r.forced, r.open, r.before, r.usable = forced, true, s.status[id].Outputs, s.usable(id)
+	if forced {
+		r.times++
+	}
+	s.rebuilds[id] = r
 	s.open++
 	n, st := s.g.Node(id), &s.status[id]
 	cause := "an input was made anew"
@@ -89,36 +123,38 @@ func (s *scheduler) takeBack(id ID, forced bool) {
 		cause = "its output is no longer in the store"
 	}
 	s.o.Sink.Emit(event.NodeReopened{Type: "node.reopened", Addr: n.Addr, Kind: n.Kind, State: st.State, Cause: cause})
-	st.State = "" // it has nothing to offer now
+	st.State = "" // it has no outputs to consume now
 	s.reconsider(id)
 	for _, user := range s.users[id] {
 		switch s.phase[user] {
+		case deciding:
+			s.outdated[user] = true
 		case undecided, queued, parked, sleeping:
 			s.reconsider(user)
 		}
 	}
 }
 
-// recovered closes a loss when its node settles again and reports whether
+// rebuilt ends the rebuild of a node that is resolved again, and reports whether
 // dependents would now be decided with something else.
-func (s *scheduler) recovered(id ID) bool {
-	l, ok := s.again[id]
-	if !ok || !l.open {
+func (s *scheduler) rebuilt(id ID) bool {
+	r, ok := s.rebuilds[id]
+	if !ok || !r.open {
 		return false
 	}
-	l.forced, l.open = false, false
-	s.again[id] = l
-	return l.usable != s.usable(id) || !slices.Equal(l.before, s.status[id].Outputs)
+	r.forced, r.open = false, false
+	s.rebuilds[id] = r
+	return r.usable != s.usable(id) || !slices.Equal(r.before, s.status[id].Outputs)
 }
 
 // revisitUsers decides again whatever used outputs that have been replaced.
 func (s *scheduler) revisitUsers(id ID) {
 	for _, user := range s.users[id] {
 		switch s.phase[user] {
-		case running:
-			s.dirty[user] = true
-		case settled:
-			s.takeBack(user, false)
+		case running, deciding:
+			s.outdated[user] = true
+		case resolved:
+			s.invalidate(user, false)
 		}
 	}
 }

@@ -15,16 +15,18 @@ import (
 type ID int32
 
 // Task is what a node does. The engine calls Describe before every decision
-// about the node and Run only when the decision is to run; never both at
-// once, and never from two goroutines at a time.
+// about the node, and Run only when the decision is to run; never both at once,
+// and never from two goroutines at a time. Methods of different nodes' tasks run
+// concurrently.
 type Task interface {
 	// Describe writes everything that can change the outputs, except for the
-	// dependencies' outputs, which the engine adds. An *InputError says that
-	// something the user named cannot be read.
+	// dependencies' outputs, which the engine adds. It may take its time: only
+	// nodes that depend on this one wait. An *InputError says that something the
+	// user named cannot be read.
 	Describe(ctx context.Context, m *Manifest) error
 	// Run does the work. An error means that the machinery broke: nothing is
-	// stored and the node may be tried again. Whatever the work itself had to
-	// say is in the Outcome.
+	// stored and the node may be tried again. The result of work that ran to its
+	// end, good or bad, is in the Outcome.
 	Run(ctx context.Context, w *Work) (Outcome, error)
 }
 
@@ -34,18 +36,18 @@ type Predictor interface {
 	Predict() ([]cache.Output, error)
 }
 
-// Perishable is a Task whose outputs name something outside of the store that
-// others may remove: an image, a machine. A stored answer of it is served only
-// while that is there.
-type Perishable interface {
-	// Lost says why outputs of a stored answer name nothing any more, in words
-	// that make a cause; "" when they stand. It is called after Describe and
-	// before whatever depends on the node is described, and must be cheap where
-	// nothing is lost. An error means that nobody knows: the node is broken.
-	Lost(ctx context.Context, outputs []cache.Output) (reason string, err error)
+// Validator is a Task whose outputs name things outside of the store that can be
+// removed behind its back: an image, a machine. A stored answer of it is served
+// only while Validate finds them.
+type Validator interface {
+	// Validate says why stored outputs are no longer valid, in words that make a
+	// cause; "" when they are valid. It is called after Describe and before any
+	// dependent is described, and must be cheap for valid outputs. An error means
+	// that it cannot be known: the node is broken.
+	Validate(ctx context.Context, outputs []cache.Output) (reason string, err error)
 }
 
-// Outcome is what a node's work came to.
+// Outcome is the result of a node's work.
 type Outcome struct {
 	Class   cache.Class // done when empty
 	Outputs []cache.Output
@@ -92,20 +94,21 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
-	// Exclusive names what only one running node at a time may have, whatever
+	// Exclusive names things that only one running node at a time may use, whatever
 	// its pool: "port 8080".
 	Exclusive []string
 	Retry     Retry
 	// Tolerant nodes run even when dependencies have no outputs; Work.State
-	// tells them which. Their outcome is then not stored.
+	// returns how those ended. Their outcome is then not stored.
 	Tolerant bool
 	// Kept nodes' outputs are read after the run, so they are fresh only
 	// while the store still has them.
 	Kept bool
-	// Given, when it is not nil, are the outputs of a node that is known to be
-	// fresh: nothing is decided, or told, about it. Its task runs only when an
-	// output turns out to be gone or damaged.
-	Given []cache.Output
+	// Pinned, when it is not nil, are the outputs of a node that the caller knows to
+	// be fresh: the engine neither decides nor reports anything about it, and it costs
+	// next to nothing. Its task runs only when an output turns out to be missing from
+	// the store, or damaged.
+	Pinned []cache.Output
 }
 
 // Graph is a set of nodes, dependencies before dependents.
@@ -188,55 +191,49 @@ type Work struct {
 	Attempt int // from 1
 	Store   cache.Store
 	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
-	Forced  bool      // a person asked for the work, whatever is known
+	Forced  bool      // Options.Force demands the work, whatever is known
 	inputs  []input
 	index   map[string]int // of inputs by name
 	notes   []string
-	phases  *phases // nil when nobody wants to know
+	phases  *phases // nil without a Profile
 }
 
 func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {
 	w := &Work{Addr: addr, Attempt: attempt, Store: store, Log: io.Discard, inputs: inputs, index: make(map[string]int, len(inputs))}
 	for i := range inputs {
-		w.index[inputs[i].as] = i
+		w.index[inputs[i].dep.As] = i
 	}
 	return w
-}
-
-type input struct {
-	as      string
-	state   event.State
-	message string
-	outputs []cache.Output
-	hole    bool // the dependency has nothing to offer
 }
 
 func (w *Work) hasHoles() bool {
 	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
 }
 
-// Note tells whoever watches the run something that is no part of the outcome,
-// once the attempt is over.
+// Note adds an event to the run that is no part of the outcome. It is emitted
+// when the attempt is over.
 func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
 
 // Input returns the digest of a consumed output; false when the dependency
 // has no such output.
 func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	if i, ok := w.index[as]; ok {
-		for _, o := range w.inputs[i].outputs {
-			if o.Name == output {
-				return o.Digest, true
-			}
-		}
+		o, ok := w.inputs[i].output(output)
+		return o.Digest, ok && !w.inputs[i].hole
 	}
 	return cache.Digest{}, false
 }
 
 // State returns how a dependency ended in this run, and its message. Only
-// tolerant nodes ever see anything but a usable dependency.
+// tolerant nodes ever see a dependency that has no outputs.
 func (w *Work) State(as string) (event.State, string) {
-	if i, ok := w.index[as]; ok {
-		return w.inputs[i].state, w.inputs[i].message
+	i, ok := w.index[as]
+	if !ok {
+		return "", ""
 	}
-	return "", ""
+	in := &w.inputs[i]
+	if in.failed {
+		return event.Failed, in.message
+	}
+	return in.state, in.message
 }

@@ -1,9 +1,11 @@
 package graph
 
+import "container/heap"
+
 // priorities gives every node the expected seconds of the longest chain of
 // work from it to a target; starting long chains first keeps the slots busy
 // to the end. Expectations come from the build log; a node that never ran is
-// taken for the mean of its kind.
+// expected to take the mean of its kind.
 func (s *scheduler) priorities() {
 	type mean struct {
 		sum   float64
@@ -35,24 +37,36 @@ func (s *scheduler) priorities() {
 	s.serialise()
 }
 
-// readyQueue is a heap of node ids, longest remaining chain first, then by id
-// so that equal work runs in source order.
-type readyQueue struct {
+// nodeQueue is a heap of node ids, longest remaining chain first, then by id so
+// that equal work starts in source order.
+type nodeQueue struct {
 	ids      []ID
 	priority []float64 // by ID, shared
 }
 
-func (q *readyQueue) Len() int { return len(q.ids) }
-func (q *readyQueue) Less(i, j int) bool {
+func (q *nodeQueue) push(id ID) { heap.Push(q, id) }
+func (q *nodeQueue) pop() ID    { return heap.Pop(q).(ID) }
+
+// Len implements heap.Interface, as do the methods below.
+func (q *nodeQueue) Len() int { return len(q.ids) }
+
+// Less reports whether the i-th node goes before the j-th.
+func (q *nodeQueue) Less(i, j int) bool {
 	a, b := q.ids[i], q.ids[j]
 	if q.priority[a] != q.priority[b] {
 		return q.priority[a] > q.priority[b]
 	}
 	return a < b
 }
-func (q *readyQueue) Swap(i, j int) { q.ids[i], q.ids[j] = q.ids[j], q.ids[i] }
-func (q *readyQueue) Push(x any)    { q.ids = append(q.ids, x.(ID)) }
-func (q *readyQueue) Pop() any {
+
+// Swap exchanges two nodes.
+func (q *nodeQueue) Swap(i, j int) { q.ids[i], q.ids[j] = q.ids[j], q.ids[i] }
+
+// Push appends a node.
+func (q *nodeQueue) Push(x any) { q.ids = append(q.ids, x.(ID)) }
+
+// Pop removes the last node.
+func (q *nodeQueue) Pop() any {
 	last := len(q.ids) - 1
 	id := q.ids[last]
 	q.ids = q.ids[:last]

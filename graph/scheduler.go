@@ -1,37 +1,36 @@
 package graph
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// scheduler owns all state of one execution, which changes only under its lock.
-// Whoever reports something, the end of an attempt or of a pause, also does what
-// became possible by that: decides, and begins what there are slots for.
+// scheduler owns the state of one execution. The state changes only under mu,
+// and nothing that waits for a task, the store, the build log or another process
+// happens under it: workers do that, in jobs. A worker that has run a job applies
+// the result under mu, schedules the jobs that have become possible, and runs one
+// of them itself.
 //
-// Two rules hold whenever nobody has the lock. waiting of an undecided
-// node is the number of its edges to nodes that are not settled; when it is 0
-// the node is in todo. And no queued, parked or sleeping node has a dependency
-// that is not settled: those go back to undecided when one is taken back.
+// Two rules hold whenever mu is free. waiting of an undecided node is the number
+// of its edges to unresolved nodes; when it is 0 the node is in todo. And no
+// queued, parked or sleeping node has an unresolved dependency: invalidating a
+// node makes its dependents undecided again.
 type scheduler struct {
 	g       *Graph
 	o       Options
 	closure []ID
 
-	mu   sync.Mutex
-	rest chan struct{} // of capacity 1, filled when nothing may be left to wait for
-	over bool          // the execution has returned
+	mu      sync.Mutex
+	workers sync.WaitGroup // run waits for all of them
+	idle    chan struct{}  // of capacity 1, filled when nothing may be left to wait for
+	alarm   alarm
 
 	// All by ID.
 	status   []Status
@@ -45,21 +44,27 @@ type scheduler struct {
 	pools    map[string]*pool
 	names    []string // of pools, sorted
 	claims   claims
-	todo     []ID // to be decided; may hold a node twice
-	open     int  // closure nodes not settled
-	running  int  // attempts
-	parked   []ID // in phase parked, and some that left it
-	sleeping int  // pauses that are not over
+	todo     nodeQueue // to be decided, and some that are no longer; may hold a node twice
+	deciding int       // decisions under way
+	recent   int       // of these, how many attempts still wait for; see hold
+	holds    int       // how often attempts stopped waiting for decisions
+	holding  time.Time // until when attempts wait for decisions; zero when none does
+	open     int       // unresolved nodes of the closure
+	running  int       // attempts under way
+	parked   []ID      // in phase parked, and some that left it
+	pollAt   time.Time // when keys of parked nodes are tried again
+	pauses   []pause   // before further attempts
 	stopping bool
 	fatal    error
+	spare    []*decision // to be used again
 
 	// What only few nodes have.
-	races  map[ID]int  // times described anew because a source changed
-	breaks map[ID]int  // broken attempts
-	vain   map[ID]int  // heals that found nothing to heal
-	again  map[ID]loss // taken back after it was settled
-	dirty  map[ID]bool // running with an input that has been replaced since
-	ran    map[ID]bool // forced, and has run
+	races          map[ID]int     // decisions repeated because a source changed
+	breaks         map[ID]int     // broken attempts
+	fruitlessHeals map[ID]int     // heals that found nothing to heal
+	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
+	outdated       map[ID]bool    // under way with an input that has been replaced since
+	ran            map[ID]bool    // forced, and has run
 }
 
 // phase of a node within one execution.
@@ -67,17 +72,18 @@ type phase uint8
 
 const (
 	undecided phase = iota
+	deciding        // by a worker
 	queued          // for a slot of its pool
 	running
-	parked   // another worker has its key
+	parked   // another process has its key
 	sleeping // until its next attempt
-	settled
+	resolved // its state and outputs are known
 )
 
 // pool limits how many of its nodes run at once.
 type pool struct {
 	free  int
-	ready readyQueue // nodes in phase queued, and some that left it
+	ready nodeQueue // nodes in phase queued, and some that left it
 }
 
 func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
@@ -88,11 +94,13 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n),
 		pools: map[string]*pool{}, claims: claims{},
-		open: len(closure), rest: make(chan struct{}, 1),
-		races: map[ID]int{}, breaks: map[ID]int{}, vain: map[ID]int{}, again: map[ID]loss{}, dirty: map[ID]bool{}, ran: map[ID]bool{},
+		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
+		races: map[ID]int{}, breaks: map[ID]int{}, fruitlessHeals: map[ID]int{},
+		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ran: map[ID]bool{},
 	}
+	s.todo.priority = s.priority
 	for name, slots := range o.Pools {
-		s.pools[name] = &pool{free: slots, ready: readyQueue{priority: s.priority}}
+		s.pools[name] = &pool{free: slots, ready: nodeQueue{priority: s.priority}}
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
@@ -106,39 +114,30 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 	return s
 }
 
-// run drives the execution to its end. Decisions about leaves, which read the
-// sources, are made side by side first; every other node is decided when its
-// last dependency is settled.
+// run drives the execution to its end and returns when all of its workers have.
 func (s *scheduler) run(ctx context.Context) error {
+	defer s.alarm.stop()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() { s.over = true }()
 	if s.fatal = s.checkPools(); s.fatal != nil {
 		s.stopping = true
 	}
-	s.checkLeaves(ctx)
-	poll := time.NewTicker(s.o.LockPoll)
-	defer poll.Stop()
+	s.start()
+	s.spawn(ctx, s.schedule(ctx))
 	done := ctx.Done()
-	for {
-		go s.work(ctx, s.proceed(ctx))
-		if s.finished(ctx) {
-			break
-		}
+	for !s.finished(ctx) {
 		s.mu.Unlock()
-		polled := false
 		select {
-		case <-s.rest:
-		case <-poll.C:
-			polled = true
+		case <-s.idle:
+		case <-s.alarm.timer.C:
 		case <-done:
 			done = nil
 		}
 		s.mu.Lock()
-		if polled {
-			s.unpark()
-		}
+		s.ring()
+		s.spawn(ctx, s.schedule(ctx))
 	}
+	s.mu.Unlock()
+	s.workers.Wait()
 	if s.open > 0 && !s.ended(ctx) {
 		s.fatal = errors.Join(s.fatal, fmt.Errorf("bug in fevalgraph: %d nodes were never decided", s.open))
 	}
@@ -146,23 +145,26 @@ func (s *scheduler) run(ctx context.Context) error {
 	return s.fatal
 }
 
-// proceed does what has become possible, and returns an attempt for the caller to
-// run; nil is none.
-func (s *scheduler) proceed(ctx context.Context) *attempt {
-	s.decideAll(ctx)
-	a := s.dispatch(ctx)
-	if s.finished(ctx) {
-		select {
-		case s.rest <- struct{}{}:
-		default: // it is known already
+// start resolves pinned nodes, which costs no decision, and lists the nodes that
+// can be decided first.
+func (s *scheduler) start() {
+	for _, id := range s.closure {
+		n := s.g.Node(id)
+		switch {
+		case s.stopping:
+			return
+		case n.Pinned != nil && s.forced(id) == "":
+			s.status[id].State, s.status[id].Outputs = event.Cached, n.Pinned
+			s.resolve(id, cache.ClassDone)
+		case s.waiting[id] == 0:
+			s.todo.push(id)
 		}
 	}
-	return a
 }
 
-// finished reports whether nothing runs, and nothing will.
+// finished reports whether no job is under way and none will be.
 func (s *scheduler) finished(ctx context.Context) bool {
-	return s.open == 0 || s.running == 0 && (s.ended(ctx) || s.sleeping == 0 && len(s.parked) == 0)
+	return s.open == 0 || s.running+s.deciding == 0 && (s.ended(ctx) || len(s.pauses)+len(s.parked) == 0)
 }
 
 // ended reports whether nothing new may start.
@@ -181,72 +183,6 @@ func (s *scheduler) checkPools() error {
 	return nil
 }
 
-func (s *scheduler) checkLeaves(ctx context.Context) {
-	var leaves []ID
-	for _, id := range s.closure {
-		if s.waiting[id] == 0 {
-			leaves = append(leaves, id)
-		}
-	}
-	checks := make([]checked, len(leaves))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, id := range leaves {
-		if s.ended(ctx) {
-			break
-		}
-		forced := s.forced(id)
-		if s.g.Node(id).Given != nil { // thousands of them, of which nothing is read
-			checks[i] = s.check(ctx, id, forced)
-			continue
-		}
-		group.Go(func() error {
-			checks[i] = s.check(ctx, id, forced)
-			return nil
-		})
-	}
-	group.Wait()
-	if s.ended(ctx) {
-		return
-	}
-	for i, id := range leaves {
-		s.apply(ctx, id, checks[i])
-	}
-}
-
-// decideAll decides every node that has nothing to wait for. It is a loop and
-// not a recursion through settle: chains may be as long as the graph.
-func (s *scheduler) decideAll(ctx context.Context) {
-	for len(s.todo) > 0 && !s.ended(ctx) {
-		id := s.todo[0]
-		s.todo = s.todo[1:]
-		if s.phase[id] == undecided && s.waiting[id] == 0 {
-			s.apply(ctx, id, s.check(ctx, id, s.forced(id)))
-		}
-	}
-}
-
-// reconsider makes a node undecided; it is decided once its dependencies are
-// settled.
-func (s *scheduler) reconsider(id ID) {
-	s.phase[id] = undecided
-	s.waiting[id] = s.unsettled(id)
-	if s.waiting[id] == 0 {
-		s.todo = append(s.todo, id)
-	}
-}
-
-// unsettled counts the edges of a node to dependencies that are not settled.
-func (s *scheduler) unsettled(id ID) int32 {
-	n := int32(0)
-	for _, d := range s.g.Node(id).Deps {
-		if s.phase[d.On] != settled {
-			n++
-		}
-	}
-	return n
-}
-
 func (s *scheduler) poolOf(id ID) *pool { return s.pools[s.poolName(s.g.Node(id))] }
 
 // poolName is the name of the pool whose slots the node takes.
@@ -257,78 +193,9 @@ func (s *scheduler) poolName(n *Node) string {
 	return CPUPool
 }
 
-func (s *scheduler) enqueue(id ID) {
-	s.phase[id] = queued
-	heap.Push(&s.poolOf(id).ready, id)
-}
-
-// dispatch begins queued nodes while their pools have slots and nobody has what
-// they need for themselves. It returns the first of them for the caller to run;
-// the others have goroutines of their own.
-func (s *scheduler) dispatch(ctx context.Context) (first *attempt) {
-	if s.ended(ctx) {
-		return nil
-	}
-	for _, name := range s.names {
-		p := s.pools[name]
-		for p.free > 0 && p.ready.Len() > 0 {
-			id := heap.Pop(&p.ready).(ID)
-			if s.phase[id] != queued || !s.claim(id) {
-				continue
-			}
-			p.free--
-			if a := s.begin(id); first == nil {
-				first = a
-			} else {
-				go s.work(ctx, a)
-			}
-		}
-	}
-	return first
-}
-
-// settle marks a node as decided for this execution and lets its dependents
-// know.
-func (s *scheduler) settle(id ID, class cache.Class) {
-	s.class[id] = class
-	s.phase[id] = settled
-	s.open--
-	s.announce(id)
-	if s.o.Stop != nil && s.o.Stop(id, &s.status[id]) {
-		s.stopping = true
-	}
-	for _, user := range s.users[id] {
-		if s.phase[user] != undecided {
-			continue
-		}
-		if s.waiting[user]--; s.waiting[user] == 0 {
-			s.todo = append(s.todo, user)
-		}
-	}
-	if s.recovered(id) {
-		s.revisitUsers(id)
-	}
-}
-
-func (s *scheduler) announce(id ID) {
-	st, n := &s.status[id], s.g.Node(id)
-	if st.State == "" || n.Given != nil {
-		return // dry run, or nothing that was decided
-	}
-	e := event.NodeDone{Type: "node.done", Addr: n.Addr, Kind: n.Kind, State: st.State, Key: keyText(st.Key),
-		Cause: st.Cause, Changes: st.Changes, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
-	if o, ok := st.output(LogOutput); ok {
-		e.Log = o.Digest.String()
-	}
-	s.o.Sink.Emit(e)
-}
-
-// LogOutput is the name of the output that holds what a node's work printed.
-const LogOutput = "log"
-
 func (s *scheduler) interruptRest(ctx context.Context) {
 	for _, id := range s.closure {
-		if s.phase[id] == settled {
+		if s.phase[id] == resolved {
 			continue
 		}
 		st := &s.status[id]
@@ -340,11 +207,4 @@ func (s *scheduler) interruptRest(ctx context.Context) {
 		}
 		s.announce(id)
 	}
-}
-
-func keyText(k cache.Key) string {
-	if k.IsZero() {
-		return ""
-	}
-	return k.String()
 }

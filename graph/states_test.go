@@ -198,9 +198,9 @@ func TestTolerant(t *testing.T) {
 	sum := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		told = ""
 		for _, in := range w.inputs {
-			state, message := w.State(in.as)
-			_, has := w.Input(in.as, "out")
-			told += fmt.Sprintf("%s %s %q %v\n", in.as, state, message, has)
+			state, message := w.State(in.dep.As)
+			_, has := w.Input(in.dep.As, "out")
+			told += fmt.Sprintf("%s %s %q %v\n", in.dep.As, state, message, has)
 		}
 		return out(ctx, w, told)
 	}}

@@ -105,7 +105,7 @@ func (c *compiler) knownCell(lc lang.Cell) (name string, id graph.ID) {
 	}
 	name = solutionOn(lc)
 	return name, c.once(graph.Node{Addr: address(KindAggregate, lc.Solution.Problem.Name, name), Kind: KindAggregate,
-		Task: lostCell{c.known.part}, Pool: inProcessPool, Given: outputs})
+		Task: lostCell{c.known.part}, Pool: inProcessPool, Pinned: outputs})
 }
 
 // lostCell is the task of a cell that is not compiled: nothing can make its

@@ -124,8 +124,8 @@ func (i *Image) unchanged(ctx context.Context, store cache.Store, tree cache.Dig
 	})
 }
 
-// Lost implements graph.Perishable: others may remove images.
-func (i *Image) Lost(ctx context.Context, outputs []cache.Output) (string, error) {
+// Validate implements graph.Validator: images can be removed outside of fevalgraph.
+func (i *Image) Validate(ctx context.Context, outputs []cache.Output) (string, error) {
 	for _, o := range outputs {
 		if o.Name != ImageOutput {
 			continue

@@ -148,7 +148,7 @@ func (p *project) openCells(cfg *lang.Config, some *plan.Part) bool {
 	}
 	decided := []string{}
 	for id := range graph.ID(p.plan.Graph.Len()) {
-		if n := p.plan.Graph.Node(id); n.Given == nil {
+		if n := p.plan.Graph.Node(id); n.Pinned == nil {
 			decided = append(decided, n.Addr)
 		}
 	}
@@ -161,7 +161,7 @@ func (p *project) decided(closure []graph.ID) (decided, total int) {
 		return len(closure), len(closure)
 	}
 	for _, id := range closure {
-		if p.plan.Graph.Node(id).Given == nil {
+		if p.plan.Graph.Node(id).Pinned == nil {
 			decided++
 		}
 	}
@@ -219,7 +219,7 @@ func (p *project) amend(rep *graph.Report, out *outcome, end event.RunEnd) error
 func (p *project) savedBefore() (bytes int64, seconds float64) {
 	for id := range graph.ID(p.plan.Graph.Len()) {
 		n := p.plan.Graph.Node(id)
-		if n.Given != nil {
+		if n.Pinned != nil {
 			continue
 		}
 		last, _ := p.log.Get(n.Addr)

@@ -17,7 +17,7 @@ type thing struct {
 	asked int
 }
 
-func (g *thing) Lost(_ context.Context, outputs []cache.Output) (string, error) {
+func (g *thing) Validate(_ context.Context, outputs []cache.Output) (string, error) {
 	g.asked++
 	if g.err != nil || g.there[outputs[0].Digest] {
 		return "", g.err

@@ -1,0 +1,133 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// explain finds out why a node without a stored answer has none, by comparing
+// its manifest with that of the last answer for its address.
+func (s *scheduler) explain(ctx context.Context, d *decision, last cache.LogEntry) {
+	st := &d.status
+	switch {
+	case last.Broken != "" && last.Key.IsZero():
+		st.Cause, st.Category = fmt.Sprintf("last attempt broken (%s)", last.Broken), "broken"
+		return
+	case last.Key.IsZero():
+		st.Cause, st.Category = "never ran", "new"
+		return
+	case last.Key == st.Key:
+		st.Cause, st.Category = "its output is no longer in the store", "lost"
+		return
+	}
+	old, err := s.manifest(ctx, last.Manifest)
+	if err != nil {
+		st.Cause, st.Category = "its inputs changed (the record of the earlier ones is gone)", "changed"
+		return
+	}
+	now, err := DecodeManifest(st.Manifest)
+	if err != nil {
+		st.Cause, st.Category = "its inputs changed", "changed"
+		return
+	}
+	changes := Diff(old, now)
+	via := s.trace(d, changes)
+	st.Cause, st.Category = summarise(changes, via)
+	st.Changes = expand(changes, via)
+	if last.Broken != "" {
+		st.Cause += fmt.Sprintf("; last attempt broken (%s)", last.Broken)
+	}
+}
+
+func (s *scheduler) manifest(ctx context.Context, d cache.Digest) ([]Field, error) {
+	const maxManifest = 256 << 20
+	b, err := cache.ReadBlob(ctx, s.o.Store, d, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeManifest(b)
+}
+
+// trace sets Via of the changes that came from a dependency, and returns the
+// inputs that they came from, nil for the others.
+func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
+	byLabel := map[string]*input{}
+	for i := range d.inputs {
+		for _, name := range d.inputs[i].dep.Outputs {
+			byLabel[d.inputs[i].label(name)] = &d.inputs[i]
+		}
+	}
+	via := make([]*input, len(changes))
+	for i := range changes {
+		if in := byLabel[changes[i].Field]; in != nil {
+			via[i], changes[i].Via = in, s.g.Node(in.dep.On).Addr
+		}
+	}
+	return via
+}
+
+// expand follows every changed dependency by the changes of the dependency
+// itself, so that a node's explanation reaches down to the files.
+func expand(changes []event.Change, via []*input) []event.Change {
+	const maxPerDep, maxInAll = 50, 500
+	var all []event.Change
+	room := maxInAll
+	seen := map[ID]bool{}
+	for i, c := range changes {
+		all = append(all, c)
+		in := via[i]
+		if in == nil || seen[in.dep.On] || !in.stale {
+			continue
+		}
+		seen[in.dep.On] = true
+		below := in.changes[:min(len(in.changes), maxPerDep, room)]
+		room -= len(below)
+		for _, b := range below {
+			if b.Via == "" {
+				b.Via = c.Via
+			}
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// summarise puts the changes in one line. A changed dependency appears once,
+// however many of its outputs changed, and with its own cause, so that the line
+// names the file or field at the root of it.
+func summarise(changes []event.Change, via []*input) (cause, category string) {
+	const maxNamed = 2
+	if len(changes) == 0 {
+		return "its inputs changed in a way that its manifest does not show", "changed"
+	}
+	var parts []string
+	seen := map[ID]bool{}
+	for i, c := range changes {
+		if in := via[i]; in == nil {
+			parts = append(parts, changeText(c))
+		} else if !seen[in.dep.On] {
+			seen[in.dep.On] = true
+			parts = append(parts, in.changeText())
+		}
+	}
+	if more := len(parts) - maxNamed; more > 1 {
+		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	category, _, _ = strings.Cut(changes[0].Field, " ")
+	return strings.Join(parts, ", "), category
+}
+
+// changeText is the change of an input in a few words, with the cause of it.
+func (in *input) changeText() string {
+	// Without a bound, causes would grow with every node of a chain and double with
+	// every diamond.
+	const maxCause = 300
+	if in.stale && in.cause != "" && len(in.cause) <= maxCause {
+		return in.dep.As + ": " + in.cause
+	}
+	return in.dep.As + " changed"
+}

@@ -1,0 +1,124 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// afterBreak is what follows a broken attempt.
+type afterBreak uint8
+
+const (
+	giveUp    afterBreak = iota // the node is broken, failed or skipped
+	interrupt                   // the run was interrupted
+	redecide                    // a source changed while it was read
+	heal                        // an input was missing from the store
+	tryAgain                    // the node has attempts left
+)
+
+// afterBreak finds out what follows a broken attempt, and saves what the attempt
+// leaves behind.
+func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
+	r := &a.result
+	switch {
+	case ctx.Err() != nil:
+		r.broken = interrupt
+		return
+	case s.raced(a.id, r.err):
+		r.broken = redecide
+		return
+	case s.canHeal(ctx, a):
+		r.broken = heal
+		return
+	case !IsInput(r.err) && !isAbsent(r.err) && s.hasAttempts(a):
+		r.broken = tryAgain
+	}
+	if s.o.SaveLog != nil && len(r.log) > 0 {
+		s.o.SaveLog(a.n.Addr, a.work.Attempt, r.log)
+	}
+	if r.broken == giveUp {
+		s.logBroken(a.n.Addr, r.err)
+	}
+}
+
+// hasAttempts reports whether a node whose attempt broke has attempts left.
+func (s *scheduler) hasAttempts(a *attempt) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.breaks[a.id]+1 < a.n.Retry.Attempts
+}
+
+// apply implements job.
+func (a *attempt) apply(ctx context.Context, s *scheduler) { s.handleResult(a) }
+
+// handleResult frees what the attempt held and moves its node on.
+func (s *scheduler) handleResult(a *attempt) {
+	id, r, st := a.id, &a.result, &s.status[a.id]
+	s.running--
+	s.poolOf(id).free++
+	s.release(id)
+	for _, text := range r.notes {
+		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: text})
+	}
+	outdated := s.outdated[id]
+	delete(s.outdated, id)
+	switch {
+	case outdated:
+		// The result is for inputs that are no longer this run's. If it is an
+		// answer, the store has it under their key.
+		s.reconsider(id)
+	case r.kind == busy:
+		s.park(id)
+	case r.kind == answered:
+		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
+		st.Cause, st.Stale, st.Changes, st.Manifest = cachedCause(r.served), false, nil, nil
+		s.resolve(id, r.served.Class)
+	case r.kind == broke:
+		s.handleBreak(a)
+	default:
+		s.succeed(a)
+	}
+}
+
+func (s *scheduler) succeed(a *attempt) {
+	r, st := &a.result, &s.status[a.id]
+	st.Outputs, st.Message, st.Seconds = r.outcome.Outputs, r.outcome.Message, r.seconds
+	switch r.outcome.Class {
+	case cache.ClassFailed:
+		st.State = event.Failed
+	case cache.ClassTimeout:
+		st.State = event.Timeout
+	default:
+		st.State = event.Done
+	}
+	if s.o.Force != nil {
+		s.ran[a.id] = true
+	}
+	if !a.work.hasHoles() {
+		st.Manifest = nil // the store has it
+	}
+	s.resolve(a.id, r.outcome.Class)
+}
+
+func (s *scheduler) handleBreak(a *attempt) {
+	id, r, st := a.id, &a.result, &s.status[a.id]
+	st.Seconds = r.seconds
+	switch r.broken {
+	case interrupt:
+		s.phase[id] = undecided
+	case redecide:
+		s.reconsider(id)
+	case heal:
+		s.rebuild(r.lost)
+		s.reconsider(id)
+	case tryAgain:
+		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
+			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.Wait.Seconds()})
+		s.breaks[id]++
+		s.sleep(id)
+	default:
+		s.fail(id, r.err)
+	}
+}

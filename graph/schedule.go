@@ -1,0 +1,175 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// job is work for a worker: a decision or an attempt. It holds all that it reads
+// of the scheduler's state, so that run needs no lock.
+type job interface {
+	run(ctx context.Context, s *scheduler)
+	apply(ctx context.Context, s *scheduler) // under the scheduler's lock
+}
+
+// spawn starts a worker with its first job; nil is none.
+func (s *scheduler) spawn(ctx context.Context, j job) {
+	if j != nil {
+		s.workers.Go(func() { s.work(ctx, j) })
+	}
+}
+
+// work runs jobs, one after the other, until there is none for it. A slot stays
+// with its goroutine that way: waking another one for each attempt would take
+// time from the programs that attempts run.
+func (s *scheduler) work(ctx context.Context, j job) {
+	for j != nil {
+		j.run(ctx, s)
+		j = s.finish(ctx, j)
+	}
+}
+
+// finish applies the result of a job and returns the worker's next one.
+func (s *scheduler) finish(ctx context.Context, j job) job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j.apply(ctx, s)
+	return s.schedule(ctx)
+}
+
+// schedule starts all jobs that there are nodes, deciders and slots for. It
+// returns the first of them for the caller to run; the others get workers of
+// their own.
+func (s *scheduler) schedule(ctx context.Context) (first job) {
+	start := func(j job) {
+		if first == nil {
+			first = j
+		} else {
+			s.spawn(ctx, j)
+		}
+	}
+	if !s.ended(ctx) {
+		s.startDecisions(start)
+		if s.recent == 0 || !s.hold() {
+			s.startAttempts(start)
+		}
+	}
+	if s.finished(ctx) {
+		select {
+		case s.idle <- struct{}{}:
+		default: // run has not read the last one yet
+		}
+	}
+	return first
+}
+
+// startDecisions takes nodes that wait for no dependency, longest chain first.
+func (s *scheduler) startDecisions(start func(job)) {
+	for s.deciding < s.o.Deciders && len(s.todo.ids) > 0 {
+		if id := s.todo.pop(); s.phase[id] == undecided && s.waiting[id] == 0 {
+			start(s.newDecision(id))
+		}
+	}
+}
+
+// startAttempts takes queued nodes while their pools have slots and no running
+// node has what they want for themselves.
+func (s *scheduler) startAttempts(start func(job)) {
+	for _, name := range s.names {
+		p := s.pools[name]
+		for p.free > 0 && len(p.ready.ids) > 0 {
+			if id := p.ready.pop(); s.phase[id] == queued && s.claim(id) {
+				p.free--
+				start(s.newAttempt(id))
+			}
+		}
+	}
+}
+
+// hold reports whether attempts are to wait for the decisions under way, which
+// may queue nodes that should go first. They wait for maxHold at most: whatever
+// has not been decided by then is slow, and no attempt waits for it again.
+func (s *scheduler) hold() bool {
+	for _, name := range s.names {
+		if p := s.pools[name]; p.free > 0 && len(p.ready.ids) > 0 {
+			if s.holding.IsZero() {
+				s.holding = s.alarm.setAfter(maxHold)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// reconsider makes a node undecided; it is decided once its dependencies are
+// resolved.
+func (s *scheduler) reconsider(id ID) {
+	s.phase[id] = undecided
+	s.waiting[id] = s.unresolved(id)
+	if s.waiting[id] == 0 {
+		s.todo.push(id)
+	}
+}
+
+// unresolved counts the edges of a node to unresolved dependencies.
+func (s *scheduler) unresolved(id ID) int32 {
+	n := int32(0)
+	for _, d := range s.g.Node(id).Deps {
+		if s.phase[d.On] != resolved {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *scheduler) enqueue(id ID) {
+	s.phase[id] = queued
+	s.poolOf(id).ready.push(id)
+}
+
+// resolve fixes a node's status for this execution and tells its dependents.
+func (s *scheduler) resolve(id ID, class cache.Class) {
+	s.class[id] = class
+	s.phase[id] = resolved
+	s.open--
+	s.announce(id)
+	if s.o.Stop != nil && s.o.Stop(id, &s.status[id]) {
+		s.stopping = true
+	}
+	for _, user := range s.users[id] {
+		if s.phase[user] != undecided {
+			continue
+		}
+		if s.waiting[user]--; s.waiting[user] == 0 {
+			s.todo.push(user)
+		}
+	}
+	if s.rebuilt(id) {
+		s.revisitUsers(id)
+	}
+}
+
+// LogOutput is the name of the output that holds what a node's work printed.
+const LogOutput = "log"
+
+func (s *scheduler) announce(id ID) {
+	st, n := &s.status[id], s.g.Node(id)
+	if st.State == "" || n.Pinned != nil {
+		return // a dry run, or nothing was decided
+	}
+	e := event.NodeDone{Type: "node.done", Addr: n.Addr, Kind: n.Kind, State: st.State, Key: keyText(st.Key),
+		Cause: st.Cause, Changes: st.Changes, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
+	if o, ok := st.output(LogOutput); ok {
+		e.Log = o.Digest.String()
+	}
+	s.o.Sink.Emit(e)
+}
+
+func keyText(k cache.Key) string {
+	if k.IsZero() {
+		return ""
+	}
+	return k.String()
+}

@@ -1,0 +1,116 @@
+package graph
+
+import (
+	"slices"
+	"time"
+)
+
+// maxHold bounds how long a slot stays empty because a decision may bring work of
+// higher priority. It is longer than decisions about local files take and too
+// short to be noticed in a run.
+const maxHold = 2 * time.Millisecond
+
+// alarm wakes the scheduler's run at the earliest of the times that it was set
+// to. It is used under the scheduler's lock.
+type alarm struct {
+	timer *time.Timer
+	at    time.Time // zero when it is not set
+}
+
+func newAlarm() alarm {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return alarm{timer: t}
+}
+
+func (a *alarm) set(at time.Time) {
+	if a.at.IsZero() || at.Before(a.at) {
+		a.at = at
+		a.timer.Reset(time.Until(at))
+	}
+}
+
+// setAfter sets the alarm to a time from now, which it returns.
+func (a *alarm) setAfter(d time.Duration) time.Time {
+	at := time.Now().Add(d)
+	a.set(at)
+	return at
+}
+
+func (a *alarm) stop() { a.timer.Stop() }
+
+// pause is the time between two attempts at a node.
+type pause struct {
+	id       ID
+	until    time.Time
+	attempts int // before the pause
+}
+
+// ring ends every wait whose time has come and sets the alarm to the next one.
+func (s *scheduler) ring() {
+	now := time.Now()
+	if s.alarm.at.IsZero() || now.Before(s.alarm.at) {
+		return
+	}
+	s.alarm.at = time.Time{}
+	if !s.holding.IsZero() {
+		s.endHold(now)
+	}
+	if len(s.parked) > 0 {
+		s.unpark(now)
+	}
+	s.pauses = slices.DeleteFunc(s.pauses, func(p pause) bool {
+		if now.Before(p.until) {
+			s.alarm.set(p.until)
+			return false
+		}
+		// A node that was reconsidered and broke again has a later pause.
+		if s.phase[p.id] == sleeping && p.attempts == s.status[p.id].Attempts {
+			s.reconsider(p.id)
+		}
+		return true
+	})
+}
+
+// endHold lets attempts start although decisions are under way.
+func (s *scheduler) endHold(now time.Time) {
+	if now.Before(s.holding) {
+		s.alarm.set(s.holding)
+		return
+	}
+	s.holding, s.recent = time.Time{}, 0
+	s.holds++
+}
+
+// sleep pauses a node before its next attempt.
+func (s *scheduler) sleep(id ID) {
+	s.phase[id] = sleeping
+	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.Wait), s.status[id].Attempts})
+}
+
+// park puts a node aside until the process that has its key releases it.
+func (s *scheduler) park(id ID) {
+	if s.unresolved(id) > 0 {
+		s.reconsider(id)
+		return
+	}
+	s.phase[id] = parked
+	if len(s.parked) == 0 {
+		s.pollAt = s.alarm.setAfter(s.o.LockPoll)
+	}
+	s.parked = append(s.parked, id)
+}
+
+// unpark tries the keys again that other processes had.
+func (s *scheduler) unpark(now time.Time) {
+	if now.Before(s.pollAt) {
+		s.alarm.set(s.pollAt)
+		return
+	}
+	for _, id := range s.parked {
+		if s.phase[id] == parked {
+			s.enqueue(id)
+		}
+	}
+	s.parked = s.parked[:0]
+}
