@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -52,9 +53,11 @@ type Recorder struct {
 	file  *os.File
 	buf   *bufio.Writer
 	sum   hash.Hash // of the events
-	sums  sums      // of the other files
 	err   error     // of the events; there are no more after it
-	logs  error     // of the logs
+
+	saving sync.Mutex // of logs, which attempts save at the same time
+	sums   sums       // of the other files
+	logs   error      // of the logs
 }
 
 // NewRecorder creates runs/<run>/ in the project's state directory.
@@ -96,8 +99,11 @@ func writeLine(w io.Writer, e Event) error {
 	return err
 }
 
-// SaveLog keeps what a broken attempt of a node printed; the last one wins.
+// SaveLog keeps what a broken attempt of a node printed; the last one wins. It is
+// safe for concurrent use, unlike the other methods.
 func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
+	r.saving.Lock()
+	defer r.saving.Unlock()
 	dir := filepath.Join(r.dir, logsDir)
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {

@@ -28,7 +28,7 @@ type project struct {
 	t     *testing.T
 	dir   string
 	store *cache.Memory
-	log   memoryLog
+	log   *memoryLog
 	plan  *Plan
 	boxes map[string]*box
 	// sandbox runs the programs of judge problems; nil is none.
@@ -79,7 +79,7 @@ backend "local" "one" {}
 
 func newProject(t *testing.T, config string) *project {
 	t.Helper()
-	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: memoryLog{}, boxes: map[string]*box{}}
+	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: &memoryLog{}, boxes: map[string]*box{}}
 	for _, f := range txtar.Parse([]byte(files)).Files {
 		p.write(f.Name, string(f.Data))
 	}
@@ -139,10 +139,18 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(b), err
 }
 
-type memoryLog map[string]cache.LogEntry
+// memoryLog is a graph.Log.
+type memoryLog struct{ entries sync.Map }
 
-func (l memoryLog) Get(addr string) (cache.LogEntry, bool) { e, ok := l[addr]; return e, ok }
-func (l memoryLog) Append(e cache.LogEntry) error          { l[e.Addr] = e; return nil }
+func (l *memoryLog) Get(addr string) (cache.LogEntry, bool) {
+	e, ok := l.entries.Load(addr)
+	if !ok {
+		return cache.LogEntry{}, false
+	}
+	return e.(cache.LogEntry), true
+}
+
+func (l *memoryLog) Append(e cache.LogEntry) error { l.entries.Store(e.Addr, e); return nil }
 
 // box is a fake backend whose pytest passes the tests of a checkpoint when the
 // submission's kv.py names it. Other words in there do other things.

@@ -1,0 +1,253 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// slowly is a step whose Describe takes a while, whatever its context says.
+type slowly struct {
+	*step
+	takes time.Duration
+	under atomic.Int32 // calls under way
+}
+
+func (s *slowly) Describe(ctx context.Context, m *Manifest) error {
+	s.under.Add(1)
+	defer s.under.Add(-1)
+	time.Sleep(s.takes)
+	return s.step.Describe(ctx, m)
+}
+
+// clocked keeps when each node ended, in time since it was made.
+type clocked struct {
+	recorder
+	began time.Time
+	ended map[string]time.Duration
+}
+
+func newClocked() *clocked { return &clocked{began: time.Now(), ended: map[string]time.Duration{}} }
+
+func (c *clocked) Emit(e event.Event) {
+	c.recorder.Emit(e)
+	if done, ok := e.(event.NodeDone); ok {
+		c.ended[done.Addr] = time.Since(c.began)
+	}
+}
+
+// TestSlowDescribe: a Describe of 2 s delays the nodes that depend on it. The
+// others run, and their events are emitted, as if it were not there.
+func TestSlowDescribe(t *testing.T) {
+	for _, slots := range []int{1, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			p, g := newProject(t), New()
+			work := func(addr string) *step {
+				return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+					time.Sleep(100 * time.Millisecond)
+					return out(ctx, w, addr)
+				}}
+			}
+			chain := add(g, "chain 0", work("chain 0"))
+			late := g.Add(Node{Addr: "late", Kind: "step", Deps: on(g, chain), Task: &slowly{step: leaf(new("late")), takes: 2 * time.Second}})
+			want := map[string]time.Duration{"chain 0": 100 * time.Millisecond}
+			for i := 1; i < 10; i++ {
+				addr := fmt.Sprint("chain ", i)
+				chain = add(g, addr, work(addr), chain)
+				want[addr] = time.Duration(i+1) * 100 * time.Millisecond
+			}
+			slow := g.Add(Node{Addr: "slow", Kind: "step", Task: &slowly{step: leaf(new("slow")), takes: 2 * time.Second}})
+			add(g, "user", join(nil), slow, late)
+			want["slow"], want["late"], want["user"] = 2*time.Second, 2100*time.Millisecond, 2100*time.Millisecond
+			sink, o := newClocked(), p.options()
+			o.Sink, o.Pools = sink, map[string]int{CPUPool: slots}
+			if _, err := g.Execute(t.Context(), everything(g), o); err != nil {
+				t.Fatal(err)
+			}
+			for addr, at := range want {
+				// An attempt may wait for each slow decision once; see maxHold.
+				if got := sink.ended[addr]; got < at || got > at+2*maxHold {
+					t.Errorf("%d slots: %s ended after %v, want %v", slots, addr, got, at)
+				}
+			}
+			if len(sink.ended) != len(want) {
+				t.Errorf("ended: %v", sink.ended)
+			}
+		})
+	}
+}
+
+// distant is a store or a build log whose requests take time.
+type distant struct {
+	cache.Store
+	*memoryLog
+	latency  time.Duration
+	mu       sync.Mutex
+	now, max int // requests under way
+}
+
+func (d *distant) wait() {
+	d.mu.Lock()
+	d.now++
+	d.max = max(d.max, d.now)
+	d.mu.Unlock()
+	time.Sleep(d.latency)
+	d.mu.Lock()
+	d.now--
+	d.mu.Unlock()
+}
+
+func (d *distant) Record(ctx context.Context, k cache.Key) (*cache.Record, error) {
+	d.wait()
+	return d.Store.Record(ctx, k)
+}
+
+// TestDistantStore: look-ups of 50 ms are made as many at a time as the widest
+// pool has slots, in runs and in plans.
+func TestDistantStore(t *testing.T) {
+	const nodes, slots, latency = 5000, 16, 50 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		top := add(g, "top", leaf(new("top")))
+		for i := range nodes - 1 {
+			add(g, fmt.Sprint("n", i), join(nil), top)
+		}
+		o := p.options()
+		o.Pools = map[string]int{CPUPool: slots}
+		p.executeWith(t.Context(), g, o)
+		for _, dry := range []bool{false, true} {
+			store := &distant{Store: p.store, latency: latency}
+			o.Store, o.Log, o.DryRun = store, newLog(), dry
+			started := time.Now()
+			r := p.executeWith(t.Context(), g, o)
+			if r.Cached != nodes {
+				t.Errorf("%d cached", r.Cached)
+			}
+			if took, ideal := time.Since(started), nodes*latency/slots; took > ideal*13/10 {
+				t.Errorf("dry run %v: took %v, the ideal is %v", dry, took, ideal)
+			}
+			if store.max != slots {
+				t.Errorf("dry run %v: %d look-ups at once, want %d", dry, store.max, slots)
+			}
+			if dry && o.Log.(*memoryLog).appends > 0 {
+				t.Error("a dry run wrote the build log")
+			}
+		}
+	})
+}
+
+func (d *distant) Append(e cache.LogEntry) error {
+	d.wait()
+	return d.memoryLog.Append(e)
+}
+
+// TestSlowLog: entries of the build log are appended side by side, also while
+// another process holds its lock.
+func TestSlowLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		for i := range 8 {
+			addr := fmt.Sprint("n", i)
+			add(g, addr, ends(Outcome{}, errors.New(addr)))
+			add(g, "good "+addr, leaf(&addr))
+		}
+		o := p.options()
+		o.Pools = map[string]int{CPUPool: 16}
+		o.Log = &distant{memoryLog: newLog(), latency: time.Second}
+		r := p.executeWith(t.Context(), g, o)
+		if r.Seconds > 1.1 || r.Broken != 8 || r.Executed != 16 {
+			t.Errorf("took %v s; %+v", r.Seconds, r)
+		}
+	})
+}
+
+// TestReturnsLast: Execute waits for a Describe that ignores the end of the run.
+func TestReturnsLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		stubborn := &slowly{step: leaf(new("x")), takes: time.Minute}
+		g.Add(Node{Addr: "stubborn", Kind: "step", Task: stubborn})
+		g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 2, Wait: time.Hour}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := p.executeWith(ctx, g, p.options())
+		wantStates(t, g, r, "stubborn interrupted", "sleeping interrupted")
+		if stubborn.under.Load() != 0 || r.Seconds != 60 {
+			t.Errorf("Execute returned after %v s with %d calls under way", r.Seconds, stubborn.under.Load())
+		}
+	})
+}
+
+// TestInputReplacedWhileDeciding: a node is not decided with an input that was
+// lost meanwhile, and is decided again with the new one.
+func TestInputReplacedWhileDeciding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		g, tries := New(), 0
+		a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			tries++
+			return out(ctx, w, fmt.Sprint("try ", tries))
+		}})
+		slow := g.Add(Node{Addr: "slow", Kind: "step", Task: &slowly{step: join(nil), takes: 10 * time.Second}, Deps: on(g, a)})
+		add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			time.Sleep(time.Second)
+			if d, _ := w.Input("a", "out"); tries == 1 {
+				store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
+			}
+			return join(nil).work(ctx, w)
+		}}, a)
+		r := p.execute(g)
+		wantStates(t, g, r, "a done", "slow done", "noticer done")
+		if got := p.content(r, slow); got != "try 2" || tries != 2 {
+			t.Errorf("content %q after %d tries", got, tries)
+		}
+		if n := g.Node(slow).Task.(*slowly).ran.Load(); n != 1 {
+			t.Errorf("slow ran %d times", n)
+		}
+		wantStates(t, g, p.execute(g), "a cached", "slow cached", "noticer cached")
+	})
+}
+
+// TestSlowCheckOfLosses: reading what an input consists of, to find out whether it
+// is damaged, delays no other node.
+func TestSlowCheckOfLosses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		g := New()
+		a := add(g, "a", leaf(new("x")))
+		add(g, "user", join(nil), a)
+		quick := add(g, "quick", leaf(new("quick")))
+		r := p.execute(g)
+		store.lose(r.Status(a))
+		o, sink := p.options(), newClocked()
+		o.Store, o.Sink = &slowReads{store}, sink
+		o.Force = func(n *Node) bool { return n.Addr != "a" }
+		add(g, "after quick", join(nil), quick)
+		if _, err := g.Execute(t.Context(), everything(g), o); err != nil {
+			t.Fatal(err)
+		}
+		// after quick reads once; user reads, checks what it read, and reads again.
+		if got := sink.ended; got["quick"] > maxHold || got["after quick"] > time.Second+maxHold || got["user"] < 3*time.Second {
+			t.Errorf("ended: %v", got)
+		}
+	})
+}
+
+// slowReads is a store whose blobs take a second to open.
+type slowReads struct{ *lossy }
+
+func (s *slowReads) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
+	time.Sleep(time.Second)
+	return s.lossy.Open(ctx, d)
+}
