@@ -122,7 +122,7 @@ func (s *scheduler) announceStart(a *attempt) {
 	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt})
 }
 
-// runTask runs the task and notes what it printed.
+// runTask runs the task and keeps what it printed.
 func (s *scheduler) runTask(ctx context.Context, a *attempt) {
 	w, r := a.work, &a.result
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}

@@ -111,6 +111,7 @@ func (d *decision) predictOutputs() {
 // it was sought, and when it may only say that the run was interrupted.
 func (d *decision) apply(ctx context.Context, s *scheduler) {
 	s.deciding--
+	s.endProbes(d)
 	if d.holds == s.holds {
 		s.recent--
 	}

@@ -33,8 +33,8 @@ func Diff(old, new []Field) []event.Change {
 	return changes
 }
 
-// changeText is one change in a few words: files are told by what happened to
-// them, everything else by its values when they are short.
+// changeText is one change in a few words: what happened to a file, and the values
+// of anything else when they are short.
 func changeText(c event.Change) string {
 	const maxShown = 40
 	file, isFile := strings.CutPrefix(c.Field, "file ")

@@ -53,10 +53,9 @@ func (s *scheduler) release(id ID) {
 	}
 }
 
-// serialise raises the priorities of nodes that share a name. They run one
-// after another, so each has those that will run after it behind it, as if
-// they were a chain. Without that, much short work on one name would be left
-// for the end, where it cannot be spread.
+// serialise raises the priorities of nodes that share a name. They run one after
+// another, so each counts as heading a chain of those that run after it. Otherwise
+// much short work on one name would be left for the end, where it runs alone.
 func (s *scheduler) serialise() {
 	sharing := map[string][]ID{}
 	for _, id := range s.closure {

@@ -97,7 +97,11 @@ type Node struct {
 	// Exclusive names things that only one running node at a time may use, whatever
 	// its pool: "port 8080".
 	Exclusive []string
-	Retry     Retry
+	// Probes names what Describe asks and is slow to answer only the first time,
+	// such as a backend. Until one node with a name has been described, no other
+	// that has it is decided.
+	Probes []string
+	Retry  Retry
 	// Tolerant nodes run even when dependencies have no outputs; Work.State
 	// returns how those ended. Their outcome is then not stored.
 	Tolerant bool

@@ -19,7 +19,8 @@ import (
 // of them itself.
 //
 // Two rules hold whenever mu is free. waiting of an undecided node is the number
-// of its edges to unresolved nodes; when it is 0 the node is in todo. And no
+// of its edges to unresolved nodes; when it is 0 the node is in todo or waits for a
+// probe. And no
 // queued, parked or sleeping node has an unresolved dependency: invalidating a
 // node makes its dependents undecided again.
 type scheduler struct {
@@ -44,6 +45,7 @@ type scheduler struct {
 	pools    map[string]*pool
 	names    []string // of pools, sorted
 	claims   claims
+	probes   map[string]*probe
 	todo     nodeQueue // to be decided, and some that are no longer; may hold a node twice
 	deciding int       // decisions under way
 	recent   int       // of these, how many attempts still wait for; see hold
@@ -93,7 +95,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		status: make([]Status, n), class: make([]cache.Class, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n),
-		pools: map[string]*pool{}, claims: claims{},
+		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
 		races: map[ID]int{}, breaks: map[ID]int{}, fruitlessHeals: map[ID]int{},
 		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ran: map[ID]bool{},

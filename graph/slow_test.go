@@ -86,6 +86,45 @@ func TestSlowDescribe(t *testing.T) {
 	}
 }
 
+// TestProbes: nodes that ask the same slow thing keep no decider from others, and
+// ask again after a failure.
+func TestProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		var mu sync.Mutex
+		asked, answered := 0, false
+		for i := range 100 {
+			g.Add(Node{Addr: fmt.Sprint("in a container ", i), Kind: "step", Probes: []string{"docker"}, Task: &step{
+				describe: func(m *Manifest) error {
+					mu.Lock()
+					defer mu.Unlock()
+					m.Int("number", int64(i))
+					if answered {
+						return nil
+					}
+					time.Sleep(2 * time.Second)
+					asked++
+					if answered = asked > 1; !answered {
+						return errors.New("no daemon")
+					}
+					return nil
+				},
+				work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, "x") },
+			}})
+		}
+		add(g, "local", leaf(new("local")))
+		sink, o := newClocked(), p.options()
+		o.Sink = sink
+		r, err := g.Execute(t.Context(), everything(g), o)
+		if err != nil || r.Broken != 1 || r.Executed != 101 || asked != 2 {
+			t.Errorf("%+v, %v; asked %d times", r, err, asked)
+		}
+		if sink.ended["local"] > maxHold || r.Seconds > 4.1 {
+			t.Errorf("the local one ended after %v, all after %v s", sink.ended["local"], r.Seconds)
+		}
+	})
+}
+
 // distant is a store or a build log whose requests take time.
 type distant struct {
 	cache.Store

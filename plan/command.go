@@ -57,7 +57,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 			needs = append(needs, c.uv(s, cell, d, task))
 		}
 		run := node(KindCommand, task, needs)
-		run.Pool, run.Retry = cell.Backend.Pool, retryOf(s, cell.Backend)
+		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
 		graded = node(KindScore, &command.Score{Rule: scoreRule(cell.Problem.Command.Score), Policy: policy},
@@ -152,7 +152,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Driver, Identity: d.opened.identify, Python: d.Interpreter,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
-		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend),
+		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 	})
 	run.Identity = d.opened.identify
 	run.UV = &command.UV{Project: p.UVProject, Python: d.Interpreter, Environments: c.virtual}

@@ -72,9 +72,12 @@ type judging struct {
 func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...string) graph.Node {
 	return graph.Node{
 		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(kind, j.cell, nil),
-		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Retry: j.retry(),
+		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	}
 }
+
+// probes are the names of what descriptions ask.
+func (j *judging) probes() []string { return []string{j.cell.Backend.Addr()} }
 
 // Sandboxes fail now and then, on a busy machine more often, so broken work is
 // tried again unless the configuration says otherwise.
@@ -252,6 +255,6 @@ func (j *judging) tool() graph.ID {
 		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
 		Task: judge.NewTool(judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
 			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box}, j.judge.Checker, j.judge.Include, j.sourcesOf(addr)),
-		Pool: j.cell.Backend.Pool, Retry: j.retry(),
+		Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -68,6 +69,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part, d))
 		run.Pool = cell.Backend.Pool
 		run.Retry = retryOf(s, cell.Backend)
+		run.Probes = []string{d.addr, "requirements " + strings.Join(cell.Problem.Pytest.Requires, " ") + "@" + d.addr}
 		run.Exclusive = exclusive(cell.Problem.Pytest.Ports, d)
 		as := "pytest"
 		if part.file != "" {
