@@ -104,7 +104,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 		}
 	}
 	s.announceStart(a)
-	s.runTask(ctx, a)
+	s.doWork(ctx, a)
 	if r.err == nil && !holes {
 		a.work.Phase(Storing)
 		r.err = s.storeAnswer(ctx, a)
@@ -122,14 +122,14 @@ func (s *scheduler) announceStart(a *attempt) {
 	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt})
 }
 
-// runTask runs the task and keeps what it printed.
-func (s *scheduler) runTask(ctx context.Context, a *attempt) {
+// doWork runs the task and keeps what it printed.
+func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	w, r := a.work, &a.result
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
 	w.Log = &log
 	w.Phase(Working)
 	started := time.Now()
-	r.outcome, r.err = guardedRun(ctx, a.n.Task, w)
+	r.outcome, r.err = runTask(ctx, a.n.Task, w)
 	r.seconds = time.Since(started).Seconds()
 	var panicked *panicError
 	if errors.As(r.err, &panicked) {
@@ -139,11 +139,6 @@ func (s *scheduler) runTask(ctx context.Context, a *attempt) {
 	if r.outcome.Class == "" {
 		r.outcome.Class = cache.ClassDone
 	}
-}
-
-func guardedRun(ctx context.Context, t Task, w *Work) (o Outcome, err error) {
-	defer recovered(&err)
-	return t.Run(ctx, w)
 }
 
 // storeAnswer writes the record while the key's lock is still held, and the log

@@ -3,8 +3,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -204,51 +202,4 @@ func (s *scheduler) raced(id ID, err error) bool {
 	}
 	s.races[id]++
 	return true
-}
-
-// describe, validate and predict turn a panic of a task into an error: one bad
-// node must not lose the work of the others.
-func describe(ctx context.Context, t Task, m *Manifest) (err error) {
-	defer recovered(&err)
-	return t.Describe(ctx, m)
-}
-
-func validate(ctx context.Context, n *Node, r *cache.Record) (reason string, err error) {
-	v, ok := n.Task.(Validator)
-	if !ok || r.Class == cache.ClassFailed {
-		return "", nil
-	}
-	defer recovered(&err)
-	return v.Validate(ctx, r.Outputs)
-}
-
-func predict(p Predictor) (outputs []cache.Output, err error) {
-	defer recovered(&err)
-	return p.Predict()
-}
-
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = &panicError{p, debug.Stack()}
-	}
-}
-
-// panicError is a panic of a task.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("bug in fevalgraph: panic: %v", e.value) }
-
-// IsInput reports whether err is a mistake in a source that the user named.
-func IsInput(err error) bool {
-	var input *InputError
-	return errors.As(err, &input)
-}
-
-// isAbsent reports whether err says that the machine lacks a device.
-func isAbsent(err error) bool {
-	var absent *AbsentError
-	return errors.As(err, &absent)
 }

@@ -3,12 +3,10 @@ package graph
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // ID is a node's index in its graph.
@@ -53,20 +51,6 @@ type Outcome struct {
 	Outputs []cache.Output
 	Message string // one line for people; required for failed and timeout
 }
-
-// InputError says that a source which the configuration names cannot be used.
-// It is the user's to mend, so it is neither broken nor retried.
-type InputError struct{ Err error }
-
-func (e *InputError) Error() string { return e.Err.Error() }
-func (e *InputError) Unwrap() error { return e.Err }
-
-// AbsentError says that this machine lacks a device which the work needs. The
-// node is skipped: neither broken nor retried, and nothing is stored.
-type AbsentError struct{ Err error }
-
-func (e *AbsentError) Error() string { return e.Err.Error() }
-func (e *AbsentError) Unwrap() error { return e.Err }
 
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
@@ -187,57 +171,4 @@ func (n *Node) Label(name string) string {
 		}
 	}
 	return ""
-}
-
-// Work is what a running task may use.
-type Work struct {
-	Addr    string
-	Attempt int // from 1
-	Store   cache.Store
-	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
-	Forced  bool      // Options.Force demands the work, whatever is known
-	inputs  []input
-	index   map[string]int // of inputs by name
-	notes   []string
-	phases  *phases // nil without a Profile
-}
-
-func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {
-	w := &Work{Addr: addr, Attempt: attempt, Store: store, Log: io.Discard, inputs: inputs, index: make(map[string]int, len(inputs))}
-	for i := range inputs {
-		w.index[inputs[i].dep.As] = i
-	}
-	return w
-}
-
-func (w *Work) hasHoles() bool {
-	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
-}
-
-// Note adds an event to the run that is no part of the outcome. It is emitted
-// when the attempt is over.
-func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
-
-// Input returns the digest of a consumed output; false when the dependency
-// has no such output.
-func (w *Work) Input(as, output string) (cache.Digest, bool) {
-	if i, ok := w.index[as]; ok {
-		o, ok := w.inputs[i].output(output)
-		return o.Digest, ok && !w.inputs[i].hole
-	}
-	return cache.Digest{}, false
-}
-
-// State returns how a dependency ended in this run, and its message. Only
-// tolerant nodes ever see a dependency that has no outputs.
-func (w *Work) State(as string) (event.State, string) {
-	i, ok := w.index[as]
-	if !ok {
-		return "", ""
-	}
-	in := &w.inputs[i]
-	if in.failed {
-		return event.Failed, in.message
-	}
-	return in.state, in.message
 }

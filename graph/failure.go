@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// InputError says that a source which the configuration names cannot be used.
+// It is the user's to mend, so it is neither broken nor retried.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// AbsentError says that this machine lacks a device which the work needs. The
+// node is skipped: neither broken nor retried, and nothing is stored.
+type AbsentError struct{ Err error }
+
+func (e *AbsentError) Error() string { return e.Err.Error() }
+func (e *AbsentError) Unwrap() error { return e.Err }
+
+// IsInput reports whether err is a mistake in a source that the user named.
+func IsInput(err error) bool {
+	var input *InputError
+	return errors.As(err, &input)
+}
+
+// isAbsent reports whether err says that the machine lacks a device.
+func isAbsent(err error) bool {
+	var absent *AbsentError
+	return errors.As(err, &absent)
+}
+
+// describe, validate, predict and runTask turn a panic of a task into an error: one bad
+// node must not lose the work of the others.
+func describe(ctx context.Context, t Task, m *Manifest) (err error) {
+	defer recovered(&err)
+	return t.Describe(ctx, m)
+}
+
+func validate(ctx context.Context, n *Node, r *cache.Record) (reason string, err error) {
+	v, ok := n.Task.(Validator)
+	if !ok || r.Class == cache.ClassFailed {
+		return "", nil
+	}
+	defer recovered(&err)
+	return v.Validate(ctx, r.Outputs)
+}
+
+func predict(p Predictor) (outputs []cache.Output, err error) {
+	defer recovered(&err)
+	return p.Predict()
+}
+
+func runTask(ctx context.Context, t Task, w *Work) (o Outcome, err error) {
+	defer recovered(&err)
+	return t.Run(ctx, w)
+}
+
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{p, debug.Stack()}
+	}
+}
+
+// panicError is a panic of a task.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("bug in fevalgraph: panic: %v", e.value) }
