@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
@@ -30,7 +31,7 @@ const programName = "fevalgraph"
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == programName {
-		os.Exit(cli.Main(os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+		os.Exit(cli.Main(os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks()}))
 	}
 	os.Exit(m.Run())
 }

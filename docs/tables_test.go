@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -132,7 +133,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 // commandTables are the flags of every command.
 func commandTables() map[string][]string {
 	tables := map[string][]string{}
-	root := cli.Commands()
+	root := cli.Commands(compat.Benchmarks())
 	tables["flags: *"] = flagTable(root.PersistentFlags())
 	walkCommands(root, func(path string, c *cobra.Command) {
 		flags := c.LocalNonPersistentFlags()
@@ -180,7 +181,7 @@ func flagTable(flags *pflag.FlagSet) []string {
 // Every command has a page, every page of a command a command, and the page
 // says how the command is called.
 func TestCommandPages(t *testing.T) {
-	root := cli.Commands()
+	root := cli.Commands(compat.Benchmarks())
 	want := map[string]bool{"README.md": true}
 	for _, c := range root.Commands() {
 		want[c.Name()+".md"] = true

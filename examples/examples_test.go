@@ -22,6 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/examples"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -367,7 +368,7 @@ func summary(results *report.Results) []string {
 func program(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	got := cli.Main(args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv})
+	got := cli.Main(args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks()})
 	if got != code {
 		t.Errorf("%v ended with %d, want %d\n%s", args, got, code, errs.String())
 	}

@@ -168,7 +168,7 @@ type Mount struct {
 // Problem is one instance of a problem block.
 type Problem struct {
 	Name        string // unique: the name attribute, the label, or label["key"]
-	Ref         string // problem.kvstore or problem.scbench["code_search"]
+	Ref         string // problem.kvstore or problem.suite["code_search"]
 	Title       string
 	Description string
 	Version     int
@@ -334,9 +334,9 @@ type Metric struct {
 
 // Export writes a suite's results to a file after a run.
 type Export struct {
-	Kind  string // json, jsonl, csv, markdown, junit, ctrf, scbench, frontier
+	Kind  string // json, jsonl, csv, markdown, junit, ctrf, or the name of a benchmark
 	Name  string
 	From  *Suite
-	Path  string // absolute; a directory for scbench and frontier
+	Path  string // absolute; a directory for the kinds of benchmarks
 	Range diag.Range
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // instances are the things that references stand for, by the ref attribute
-// of their value: "problem.scbench[\"a\"]".
+// of their value: "problem.suite[\"a\"]".
 type instances struct {
 	problems  map[string]*Problem
 	solutions map[string]*Solution

@@ -28,7 +28,7 @@ type Judge struct {
 	CompileMemory int64         // bytes
 	Output        int64         // bytes that a solution may print
 	Processes     int           // of a solution at a time
-	Compat        string        // CompatSafe or CompatFrontier
+	Compat        string        // "safe", or the name of a benchmark whose rules count
 	Weights       bool          // subtasks count by their Score
 	Subtasks      []Subtask
 	Range         diag.Range

@@ -57,7 +57,7 @@ func scoreSchema() BlockSchema {
 			{Name: "pointer_unbounded", Type: TypeText, Doc: "Place of the unbounded score in it. The default is that they are equal."},
 			{Name: "pattern", Type: TypeText, Doc: "Regular expression with the group (?P<score>…) and perhaps (?P<unbounded>…), whose last match is the score."},
 			{Name: "marker", Type: TypeText, Doc: "What a line begins with that counts; what stands before the score on it."},
-			{Name: "compat", Type: TypeText, Default: `"safe"`, Values: []string{"safe", "frontier"}, Doc: "How lines of numbers, and the end of the program, are read. \"frontier\": as by Frontier-CS's runner for research problems."},
+			{Name: "compat", Type: TypeText, Default: `"safe"`, Values: compatValues(), Doc: "How lines of numbers, and the end of the program, are read. \"frontier\": as by Frontier-CS's runner for research problems."},
 		},
 	}
 }

@@ -8,12 +8,14 @@ const (
 
 func languages() []string { return []string{LanguageCPP, LanguagePython} }
 
-// Modes and scoring rules of judge problems.
+// compatValues are the rules by which scores are read: ours, and those of
+// benchmarks.
+func compatValues() []string { return []string{"safe", "frontier"} }
+
+// Modes of judge problems.
 const (
 	ModeDefault     = "default"
 	ModeInteractive = "interactive"
-	CompatSafe      = "safe"
-	CompatFrontier  = "frontier"
 )
 
 func judgeSchema() BlockSchema {
@@ -38,7 +40,7 @@ func judgeSchema() BlockSchema {
 		{Name: "input_suffix", Type: TypeText, Default: `".in"`, Doc: "After the number in the name of an input."},
 		{Name: "output_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an answer."},
 		{Name: "output_suffix", Type: TypeText, Default: `".ans"`, Doc: "After the number in the name of an answer."},
-		{Name: "compat", Type: TypeText, Default: `"safe"`, Values: []string{CompatSafe, CompatFrontier}, Doc: "How scores are read. \"safe\": a ratio counts only from the checker or interactor. \"frontier\": as by the judge of Frontier-CS."},
+		{Name: "compat", Type: TypeText, Default: `"safe"`, Values: compatValues(), Doc: "How scores are read. \"safe\": a ratio counts only from the checker or interactor. \"frontier\": as by the judge of Frontier-CS."},
 		{Name: "weights", Type: TypeBool, Default: "false", Doc: "Whether a subtask counts by its score. Otherwise every case counts the same."},
 	}
 	attributes = append(attributes, limitsSchema("The default is 1s.", "The default is 256MiB.")...)

@@ -27,12 +27,16 @@ func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 	if err != nil {
 		return err
 	}
+	rule, err := c.scoreRule(cell.Problem.Command.Score)
+	if err != nil {
+		return err
+	}
 	var names []string
 	var deps []graph.Dep
 	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
 		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
 	} else {
-		cc := c.commandCheckpoint(s, cell, answer, d)
+		cc := c.commandCheckpoint(s, cell, answer, rule, d)
 		cell.Checkpoints = append(cell.Checkpoints, cc)
 		names = append(names, answer.Checkpoint.Name)
 		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
@@ -41,12 +45,12 @@ func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 	return nil
 }
 
-func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
+func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, rule score.Rule, d *driver) CellCheckpoint {
 	cc := CellCheckpoint{Checkpoint: answer.Checkpoint}
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
 		return graph.Node{Addr: address(kind, cell.Problem.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, nil), Task: task, Deps: deps, Pool: inProcessPool}
 	}
-	policy := ruleOf(answer.Checkpoint.Pass)
+	policy := RuleOf(answer.Checkpoint.Pass)
 	var graded graph.Node
 	if why := cell.Solution.Failed; why != "" {
 		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
@@ -60,7 +64,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
-		graded = node(KindScore, &command.Score{Rule: scoreRule(cell.Problem.Command.Score), Policy: policy},
+		graded = node(KindScore, &command.Score{Rule: rule, Policy: policy},
 			[]graph.Dep{{On: id, As: command.From, Outputs: command.Outputs()}})
 	}
 	graded.Kept = true
@@ -123,8 +127,12 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 	return run
 }
 
-func scoreRule(r lang.ScoreRule) score.Rule {
-	return score.Rule{From: r.From, Pattern: r.Pattern, Marker: r.Marker, Pointer: r.Pointer, PointerUnbounded: r.PointerUnbounded, Compat: r.Compat}
+func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
+	dialect, err := c.env.scoreDialect(r.Compat)
+	return score.Rule{
+		From: r.From, Pattern: r.Pattern, Marker: r.Marker, Pointer: r.Pointer, PointerUnbounded: r.PointerUnbounded,
+		Dialect: dialect, Compat: r.Compat,
+	}, err
 }
 
 // uv gives a run the Python environment of a uv project, and returns the edge to

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -116,7 +117,7 @@ func (p *project) compile() {
 
 func (p *project) environment() Environment {
 	return Environment{
-		Store: p.store, States: read{},
+		Store: p.store, States: read{}, Benchmarks: []Benchmark{{Name: "frontier", Judge: rules.Judge{}, Score: rules.Runner{}}},
 		Backend: func(b *lang.Backend, _ []string) (Driver, error) {
 			if p.boxes[b.Addr()] == nil {
 				p.boxes[b.Addr()] = newBox(p.store)

@@ -36,7 +36,7 @@ func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	var err error
 	if cell.Backend.LightCP != nil {
 		j.server, err = c.server(cell.Backend)
-	} else {
+	} else if j.rules, err = c.env.judgeRules(j.judge.Compat); err == nil {
 		j.box, err = c.box(cell.Backend)
 	}
 	if err != nil {
@@ -64,6 +64,7 @@ type judging struct {
 	cell   *Cell
 	judge  *lang.Judge
 	answer lang.SolutionCheckpoint
+	rules  judge.Rules   // unless the backend grades submissions
 	box    *judge.Box    // of a backend that runs programs
 	server *judge.Server // of one that grades submissions
 }
@@ -95,7 +96,7 @@ func (j *judging) retry() graph.Retry {
 
 func (j *judging) checkpoint() CellCheckpoint {
 	cc := CellCheckpoint{Checkpoint: j.answer.Checkpoint}
-	policy := ruleOf(cc.Checkpoint.Pass)
+	policy := RuleOf(cc.Checkpoint.Pass)
 	var score graph.Node
 	if why := j.cell.Solution.Failed; why != "" {
 		score = j.node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
@@ -155,7 +156,6 @@ func (j *judging) oneCase(one *lang.Case, program, tool graph.ID) caseNodes {
 		Processes: j.judge.Processes, Stdout: j.judge.Output, Stderr: j.judge.Output,
 	}
 	limits.Stderr = min(limits.Stderr, 1<<20)
-	rules := judge.Rules(j.judge.Compat)
 	fromData := graph.Dep{On: data, As: judge.FromTestData, Outputs: []string{judge.OutputIn, judge.OutputAns}}
 	fromProgram := graph.Dep{On: program, As: judge.FromSolution, Outputs: []string{judge.OutputProgram}}
 	fromTool := graph.Dep{On: tool, As: judge.FromTool, Outputs: []string{judge.OutputProgram}}
@@ -165,7 +165,7 @@ func (j *judging) oneCase(one *lang.Case, program, tool graph.ID) caseNodes {
 	}
 	if j.judge.Mode == lang.ModeInteractive {
 		limits.AddressSpace = false
-		task := &judge.Interact{Language: language, Filename: filename, Rules: rules, Limits: limits,
+		task := &judge.Interact{Language: language, Filename: filename, Rules: j.rules, Limits: limits,
 			InteractorLimits: j.toolLimits(judge.InteractorLimits(limits)), Repeat: j.cell.Repeat, Box: j.box}
 		n := j.node(KindInteract, task, []graph.Dep{fromData, fromProgram, fromTool}, one.Name)
 		n.Kept = true
@@ -178,10 +178,10 @@ func (j *judging) oneCase(one *lang.Case, program, tool graph.ID) caseNodes {
 	ran := onCase(run)
 	fromData.Outputs = []string{judge.OutputIn, judge.OutputAns}
 	fromRun := graph.Dep{On: ran, As: judge.FromRun, Outputs: []string{judge.OutputExit, judge.OutputStdout}}
-	if rules == judge.Frontier {
+	if j.rules.Dialect != nil {
 		fromRun.Outputs = append(fromRun.Outputs, graph.LogOutput)
 	}
-	check := j.node(KindCheck, &judge.Check{Rules: rules, Limits: j.toolLimits(judge.CheckerLimits(checkerTime, checkerMemory)), Box: j.box},
+	check := j.node(KindCheck, &judge.Check{Rules: j.rules, Limits: j.toolLimits(judge.CheckerLimits(checkerTime, checkerMemory)), Box: j.box},
 		[]graph.Dep{fromRun, fromData, fromTool}, one.Name)
 	check.Kept = true
 	checked := onCase(check)

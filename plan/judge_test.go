@@ -368,3 +368,15 @@ func TestJudgeThatBreaks(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// Rules that the program does not have are a mistake, and never ours instead.
+func TestUnknownRules(t *testing.T) {
+	p := newJudgeProject(t, strings.Replace(judgeProblem, "include =", "compat = \"frontier\"\n    include =", 1)+judgeSolutions("double.cpp"))
+	p.write("double.cpp", "doubles")
+	p.judged()
+	env := p.environment()
+	env.Benchmarks = []Benchmark{{Name: "frontier"}}
+	if _, err := Compile(p.plan.Config, 1, env); err == nil || !strings.Contains(err.Error(), `compat = "frontier": this program has no such rules`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
@@ -120,41 +119,42 @@ func TestDividedByNames(t *testing.T) {
 	}
 }
 
-// TestDividedResults: the results are those of undivided runs, and so are the
-// files that are written from them.
+// TestDividedResults: the results are those of undivided runs, and so is what is
+// joined of what the runs left.
 func TestDividedResults(t *testing.T) {
 	for _, code := range []string{"a b c1 c2", "b c1 c2", "", "exit", "hang"} {
-		exported := func(config string) (told []string, files map[string]string) {
+		judged := func(config string) (told []string, c report.Checkpoint, jsonReport, log []byte) {
 			p := newDivided(t, config)
 			p.write("good/c/kv.py", code)
 			r, results := p.execute(t.Context(), graph.Options{})
-			dir := t.TempDir()
-			if err := p.plan.ExportSCBench(t.Context(), p.store, r, results, dir, nil); err != nil {
+			cell := p.plan.Cells[0]
+			jsonReport, log, err := p.plan.PytestOutput(t.Context(), p.store, r, cell, &cell.Checkpoints[2])
+			if err != nil {
 				t.Fatal(err)
 			}
-			files = map[string]string{}
-			for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt"} {
-				content, err := os.ReadFile(filepath.Join(dir, "good@local.one/kv/c", name))
-				if err == nil {
-					files[name] = string(content)
-				}
-			}
-			return tell(results), files
+			return tell(results), results.Cells[0].Checkpoints[2], jsonReport, log
 		}
-		want, wantFiles := exported(strings.Replace(divided, `split = "file"`, "", 1))
-		got, gotFiles := exported(divided)
+		want, wantLast, wantReport, _ := judged(strings.Replace(divided, `split = "file"`, "", 1))
+		got, gotLast, gotReport, log := judged(divided)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-undivided +divided)\n%s", code, diff)
 		}
-		// Four runs of a second and a half.
-		if diff := cmp.Diff(strings.Replace(wantFiles["evaluation.json"], `"duration": 1.5`, `"duration": 6.0`, 1), gotFiles["evaluation.json"]); code != "exit" && code != "hang" && diff != "" {
-			t.Errorf("%q: evaluation.json (-undivided +divided)\n%s", code, diff)
+		if wantLast.Name != "c" {
+			t.Fatalf("the last checkpoint is %q", wantLast.Name)
 		}
-		if _, there := gotFiles["evaluation/report.json"]; there != (wantFiles["evaluation/report.json"] != "") {
-			t.Errorf("%q: report.json is there: %v", code, there)
+		if code != "exit" && code != "hang" {
+			if wantLast.DurationMS *= 4; wantLast.DurationMS != 6000 { // four runs of a second and a half
+				t.Errorf("%q: %v ms", code, wantLast.DurationMS)
+			}
+			if diff := cmp.Diff(wantLast, gotLast); diff != "" {
+				t.Errorf("%q: the last checkpoint (-undivided +divided)\n%s", code, diff)
+			}
 		}
-		if n := strings.Count(gotFiles["evaluation/stdout.txt"], "==> tests/test_"); n != 4 {
-			t.Errorf("%q: stdout.txt is of %d files:\n%s", code, n, gotFiles["evaluation/stdout.txt"])
+		if (gotReport != nil) != (wantReport != nil) {
+			t.Errorf("%q: there is a report: %t", code, gotReport != nil)
+		}
+		if n := strings.Count(string(log), "==> tests/test_"); n != 4 {
+			t.Errorf("%q: the output is of %d files:\n%s", code, n, log)
 		}
 	}
 }

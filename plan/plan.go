@@ -84,6 +84,8 @@ type Environment struct {
 	// Reopened are backends that Reopen made in this environment. What was found
 	// out about them a moment ago is not asked again.
 	Reopened []*Opened
+	// Benchmarks have the rules that problems may ask for beside ours.
+	Benchmarks []Benchmark
 	// Observe is told what sources depend on; see tasks.Sources. It may be nil.
 	Observe func(kind, name string)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// ruleOf returns the rule of a pass block.
-func ruleOf(p lang.Pass) verdict.Rule {
+// RuleOf returns the rule of a pass block.
+func RuleOf(p lang.Pass) verdict.Rule {
 	if p.When != nil {
 		return condition{p.When}
 	}

@@ -36,7 +36,7 @@ func TestPoliciesOfTheLanguage(t *testing.T) {
 	}
 	p := newProject(t, problem)
 	for _, cp := range p.plan.Config.Problems[0].Checkpoints {
-		if got := ruleOf(cp.Pass).Text(); got != string(verdict.DefaultPolicy) {
+		if got := RuleOf(cp.Pass).Text(); got != string(verdict.DefaultPolicy) {
 			t.Errorf("%s passes by %s without a pass block", cp.Name, got)
 		}
 	}

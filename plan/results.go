@@ -113,7 +113,7 @@ func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph
 // withoutVerdict is a checkpoint that could not be graded, and why.
 func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, st *graph.Status) (report.Checkpoint, error) {
 	v := verdict.Checkpoint{
-		Name: cc.Checkpoint.Name, Policy: ruleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotJudged, Groups: verdict.NoTestCounts(),
+		Name: cc.Checkpoint.Name, Policy: RuleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotJudged, Groups: verdict.NoTestCounts(),
 	}
 	if st.State == event.Interrupted {
 		v.Class = verdict.NotReached

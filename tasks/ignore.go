@@ -23,8 +23,7 @@ func Doublestar(patterns []string) Ignore {
 	}
 }
 
-// Fnmatch leaves out what matches one of the patterns as SlopCodeBench reads
-// them: by Python's fnmatch, to which "/" is a character like any other. A path
+// Fnmatch leaves out what matches one of the patterns by Python's fnmatch, to which "/" is a character like any other. A path
 // may match as it is or behind "./", and a directory ends with a slash, so that
 // "venv/*" is the directory venv and "*.pyc" stands for files at any depth.
 func Fnmatch(patterns []string) Ignore {

@@ -1,5 +1,5 @@
-// Package lightcp hands whole submissions to a judge server that somebody
-// already runs, of the kind that Frontier-CS's algorithmic track ships:
+// Package lightcp hands whole submissions to a judge server that already runs
+// and that fevalgraph neither starts nor ends:
 //
 //	POST /submit        {"pid","lang","code"} -> {"sid"}
 //	GET  /result/:sid   {"status":"queued"}, or the result, once

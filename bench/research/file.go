@@ -9,8 +9,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/compat/frontier/batch"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/frontier"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -28,7 +28,7 @@ type outcome struct {
 
 // file is what a file says, in its order.
 type file struct {
-	rounded  bool // to frontier.Decimals
+	rounded  bool // to batch.Decimals
 	names    []name
 	outcomes map[name]outcome
 }
@@ -51,7 +51,7 @@ func read(path string) (*file, error) {
 	f := &file{outcomes: map[name]outcome{}}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		f.rounded = true
-		results, err := frontier.DecodeCSV(bytes.NewReader(text))
+		results, err := batch.DecodeCSV(bytes.NewReader(text))
 		if err != nil {
 			return nil, err
 		}
@@ -67,14 +67,14 @@ func read(path string) (*file, error) {
 		}
 		return f, f.addCells(results.Cells)
 	}
-	state, err := frontier.DecodeState(text)
+	state, err := batch.DecodeState(text)
 	if err != nil {
 		return nil, err
 	}
 	return f, f.addBatch(state.Results)
 }
 
-func (f *file) addBatch(results []frontier.Result) error {
+func (f *file) addBatch(results []batch.Result) error {
 	for _, r := range results {
 		if !r.Status.Complete() {
 			continue // nothing was found out
@@ -134,7 +134,7 @@ func rounded(f *float64) *float64 {
 	if f == nil || math.IsNaN(*f) || math.IsInf(*f, 0) {
 		return f
 	}
-	r, err := strconv.ParseFloat(strconv.FormatFloat(*f, 'f', frontier.Decimals, 64), 64)
+	r, err := strconv.ParseFloat(strconv.FormatFloat(*f, 'f', batch.Decimals, 64), 64)
 	if err != nil {
 		return f
 	}

@@ -16,7 +16,7 @@ func TestEveryCommandHasScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cli.Commands().Commands() {
+	for _, c := range cli.Commands(nil).Commands() {
 		if c.Name() == "help" {
 			continue
 		}

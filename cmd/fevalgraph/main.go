@@ -4,11 +4,12 @@ package main
 import (
 	"os"
 
+	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
 func main() {
 	os.Exit(cli.Main(os.Args[1:], cli.IO{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(),
 	}))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -37,6 +38,8 @@ type IO struct {
 	In        io.Reader
 	Out, Err  io.Writer
 	LookupEnv func(string) (string, bool)
+	// Benchmarks are those whose rules and files commands know.
+	Benchmarks []plan.Benchmark
 }
 
 // errInterrupted is the cause of a context cancelled by a signal.

@@ -31,7 +31,7 @@ type exported struct {
 // ofGraph reports whether an export needs more than results. Its files name no
 // run: while they and what they were made of stay as they are, nothing has to be
 // written.
-func ofGraph(e *lang.Export) bool { return e.Kind == plan.KindSCBench || e.Kind == plan.KindFrontier }
+func ofGraph(e *lang.Export) bool { return !slices.Contains(report.Formats(), e.Kind) }
 
 // export writes the files of export blocks, each whole or not at all.
 func (p *project) export(ctx context.Context, rep *graph.Report, results *report.Results) error {
@@ -54,27 +54,26 @@ func exportOf(e *lang.Export) exported {
 }
 
 func (p *project) exportGraph(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
-	switch {
-	case len(results.Cells) == 0:
+	if len(results.Cells) == 0 {
 		return nil
-	case e.Kind == plan.KindSCBench:
-		return p.plan.ExportSCBench(ctx, p.store, rep, results, e.Path, p.left)
 	}
-	observe := func(kind, name string) {
-		if p.observer != nil {
-			p.observer.note(kind, name)
+	i := slices.IndexFunc(p.app.io.Benchmarks, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
+	if i < 0 {
+		return errors.New("this program cannot write such files")
+	}
+	done, err := p.app.io.Benchmarks[i].Export(ctx, plan.Export{Plan: p.plan, Store: p.store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
+	for _, a := range done.Artifacts {
+		p.exports = append(p.exports, cache.Look{Path: a.Path, Digest: a.Digest})
+	}
+	if p.observer != nil {
+		for _, name := range done.Files {
+			p.observer.note("file", name)
+		}
+		for _, name := range done.Trees {
+			p.observer.note("tree", name)
 		}
 	}
-	return p.plan.ExportFrontier(results, "Evaluation Summary - "+e.From.Name, e.Path, p.left, observe)
-}
-
-// left implements report.Left: the file has to be as the export left it.
-func (p *project) left(path string, content []byte, absent bool) {
-	look := cache.Look{Path: path}
-	if !absent {
-		look.Digest = cache.SumBytes(content)
-	}
-	p.exports = append(p.exports, look)
+	return err
 }
 
 // exportLooks are the files that exports left.

@@ -9,19 +9,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/frontier"
 )
 
-// importFlags say which results of another tool are shown, and as what.
+// importFlags say which results of another tool are shown, and as what. Without
+// an importer there are no such flags.
 type importFlags struct {
-	file    string // "" is none
-	counted bool
+	importer *plan.Importer
+	file     string // "" is none
+	counted  bool
+}
+
+// importFlags are those of the first benchmark whose results can be imported.
+func (a *app) importFlags() *importFlags {
+	f := &importFlags{}
+	for i := range a.io.Benchmarks {
+		if f.importer == nil {
+			f.importer = a.io.Benchmarks[i].Import
+		}
+	}
+	return f
 }
 
 func (f *importFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "import", "", "show what a `STATE` of Frontier-CS's batches says of the same files, too")
+	if f.importer == nil {
+		return
+	}
+	cmd.Flags().StringVar(&f.file, "import", "", "show what "+f.importer.Source+" says of the same files, too")
 	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "believe what is imported: its scores and statuses count")
+}
+
+// help is a paragraph of the command's help.
+func (f *importFlags) help() string {
+	if f.importer == nil {
+		return ""
+	}
+	return f.importer.Help + "\n\n"
 }
 
 func (f *importFlags) check() error {
@@ -32,7 +56,7 @@ func (f *importFlags) check() error {
 }
 
 // addImported adds cells for what a state says, and tells what it leaves out.
-func (a *app) addImported(ctx context.Context, results *report.Results, f importFlags) error {
+func (a *app) addImported(ctx context.Context, results *report.Results, f *importFlags) error {
 	if f.file == "" {
 		return nil
 	}
@@ -40,7 +64,7 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f import
 	if err != nil {
 		return exit(exitUsage, fmt.Errorf("reading what to import: %w", err))
 	}
-	state, err := frontier.DecodeState(text)
+	foreign, err := f.importer.Decode(text)
 	if err != nil {
 		return exit(exitUsage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", f.file, err))
 	}
@@ -49,7 +73,7 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f import
 		return err
 	}
 	defer p.close()
-	imported, err := p.plan.Import(state, f.file, f.counted)
+	imported, err := foreign.Cells(p.plan, f.file, f.counted)
 	if err != nil {
 		return exit(exitUsage, fmt.Errorf("importing %s: %w", f.file, err))
 	}
@@ -58,14 +82,14 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f import
 	if a.flags.quiet {
 		return nil
 	}
-	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), len(state.Results))
-	if left := imported.Count(); len(left) > 0 {
-		told += "; left out: " + strings.Join(left, ", ")
+	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), foreign.Len())
+	if skipped := imported.Count(); len(skipped) > 0 {
+		told += "; left out: " + strings.Join(skipped, ", ")
 	}
 	fmt.Fprintln(a.io.Err, told)
 	if a.flags.verbose {
-		for _, l := range imported.Left {
-			fmt.Fprintf(a.io.Err, "  %s: %s\n", l.Pair, l.Why)
+		for _, s := range imported.Skipped {
+			fmt.Fprintf(a.io.Err, "  %s: %s\n", s.Name, s.Why)
 		}
 	}
 	return nil

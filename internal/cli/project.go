@@ -129,7 +129,7 @@ func (a *app) newProject(cfg *lang.Config, began time.Time, mode access) *projec
 
 // environment is what compiling gets to see.
 func (p *project) environment() plan.Environment {
-	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins, Reopened: p.reopened}
+	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins, Reopened: p.reopened, Benchmarks: p.app.io.Benchmarks}
 	if p.observer != nil {
 		env.Observe = p.observer.note
 		env.StatesOf = func(addr string) tasks.FileStates { return observedStates{p.index, p.observer, addr} }

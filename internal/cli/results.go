@@ -18,7 +18,7 @@ import (
 func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
-	var imports importFlags
+	imports := a.importFlags()
 	var by []string
 	var at []int
 	cmd := command("results", "Results of the last run, or of a past one",
@@ -26,12 +26,7 @@ func (a *app) resultsCommand() *cobra.Command {
 
 Formats: `+strings.Join(report.Formats(), ", ")+`.
 
-With --import the results in a .state.<track>.json of Frontier-CS's batches are
-shown, too, if its hashes are those of the files here. They are no verdicts of
-this project: they have the class imported, and scores count nowhere unless
---count-imported says so. Nothing is stored.
-
-With --by, cells are summed up by what they have on some axes: how many are
+`+imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
 solved, and mean, minimum and maximum of their scores; what k attempts at a
 problem are expected to come to, for each k of --at. Axes are problem, solution,
 backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.

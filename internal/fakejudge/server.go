@@ -1,6 +1,5 @@
-// Package fakejudge stands in for a judge server of the kind that Frontier-CS
-// ships, in tests: it speaks HTTP and has a real one's habits, and what a
-// submission comes to is a function.
+// Package fakejudge stands in for a judge server in tests of lightcp: it speaks
+// HTTP and has a real one's habits, and a function grades submissions.
 package fakejudge
 
 import (

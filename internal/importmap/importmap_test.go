@@ -27,7 +27,7 @@ type room struct {
 var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/unsynced"}
 
 var rooms = []room{
-	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
+	{"cmd/fevalgraph", []string{"internal/cli", "compat"}, "main hands over what the program is made of, and exits"},
 	{"internal/cli", []string{"*"}, "commands bring the rooms together"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
@@ -45,7 +45,11 @@ var rooms = []room{
 	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "verdict", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
 	{"graph", []string{"cache", "event"}, "the engine knows neither the language, nor pytest, nor backends"},
 	{"verdict", nil, "a verdict is data that tasks make and others read; nothing else is known of it here"},
-	{"tasks", []string{"tasks", "graph", "backend", "verdict", "cache", "event", "internal/fnmatch"}, "a task knows values and digests, not HCL, and prints nothing"},
+	{"compat", []string{"compat", "compat/scbench/workspace", "compat/frontier/batch", "compat/frontier/rules", "plan", "lang", "report", "verdict", "cache"}, "what is particular to a benchmark lies upon plan"},
+	{"compat/scbench/workspace", nil, "they are names"},
+	{"compat/frontier/batch", nil, "it reads and writes files of batches, whoever judged"},
+	{"compat/frontier/rules", nil, "rules read text"},
+	{"tasks", []string{"tasks", "graph", "backend", "verdict", "cache", "event", "compat/scbench/workspace", "internal/fnmatch"}, "a task knows values and digests, not HCL, and prints nothing"},
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
 	{"backend/workspace", []string{"backend", "cache", "internal/ownthread"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
@@ -65,7 +69,7 @@ var rooms = []room{
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
-	{"bench/research", []string{"report", "report/frontier", "verdict"}, "it reads result files"},
+	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
 }
 

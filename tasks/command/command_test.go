@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -114,8 +115,8 @@ func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false
 func (noLog) Append(cache.LogEntry) error       { return nil }
 
 func TestEndings(t *testing.T) {
-	safe := score.Rule{From: score.Stdout, Compat: score.CompatSafe}
-	frontier := score.Rule{From: score.Output, Compat: score.CompatFrontier}
+	safe := score.Rule{From: score.Stdout, Compat: "safe"}
+	frontier := score.Rule{From: score.Output, Compat: "frontier", Dialect: rules.Runner{}}
 	file := func(name string) (command.Run, score.Rule) {
 		return command.Run{File: "problem/" + name}, score.Rule{From: score.File, Pointer: "/score"}
 	}

@@ -58,16 +58,12 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 }
 
-// frontierTimeout is the exit code that timeout(1) has when a limit is over.
-// Frontier-CS's runner believes whoever has it.
-const frontierTimeout = 124
-
 // grade returns the checkpoint, not yet graded by a policy, and a line for
 // people. A limit that is over beats a score that was printed; a score beats
 // any other end of the program.
 func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}
-	frontier := s.Rule.Compat == score.CompatFrontier
+	dialect := s.Rule.Dialect
 	switch {
 	case l.exit.Setup != "":
 		c.Class = verdict.NoScore
@@ -75,17 +71,17 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	case l.exit.TimedOut:
 		c.Class = verdict.SessionTimeout
 		return c, limitMessage(time.Duration(l.exit.Limit * float64(time.Second)))
-	case frontier && l.exit.Code == frontierTimeout:
+	case dialect != nil && dialect.TimedOut(l.exit.Code):
 		c.Class = verdict.SessionTimeout
-		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", frontierTimeout)
+		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", l.exit.Code)
 	}
 	found, err := s.Rule.Read(score.Left{
 		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,
 	})
 	if err != nil {
 		c.Class = verdict.NoScore
-		if frontier {
-			return c, score.FrontierTelling(l.stdout, l.stderr)
+		if dialect != nil {
+			return c, dialect.Reason(l.stdout, l.stderr)
 		}
 		return c, l.without(err.Error())
 	}

@@ -1,10 +1,10 @@
 package judge
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -39,7 +39,7 @@ type Check struct {
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
-	m.String("rules", string(c.Rules))
+	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)
 }
@@ -61,9 +61,9 @@ func (c *Check) check(ctx context.Context, w *graph.Work) (Verdict, error) {
 	}
 	if !ran.clean() {
 		verdict, why := ran.blame()
-		if c.Rules == Frontier {
-			said, err := contestant(ctx, w, ran)
-			return frontier(verdict, false, said), err
+		if c.Rules.Dialect != nil {
+			said, err := contestant(ctx, w)
+			return c.Rules.read(verdict, false, said, ran.signal()), err
 		}
 		return failedWith(verdict, why), nil
 	}
@@ -77,8 +77,8 @@ func (c *Check) check(ctx context.Context, w *graph.Work) (Verdict, error) {
 			return Verdict{}, fmt.Errorf("reading what the checker said: %w", err)
 		}
 	}
-	if c.Rules == Frontier {
-		return frontier(wordFor(endOf(e)), endOf(e).clean(), string(said)), nil
+	if c.Rules.Dialect != nil {
+		return c.Rules.read(wordFor(endOf(e)), endOf(e).clean(), string(said), ""), nil
 	}
 	return judged(endOf(e), readable(said))
 }
@@ -92,8 +92,8 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 		if err != nil {
 			return backend.Ending{}, err
 		}
-		if f.name == fileOut && c.Rules == Frontier {
-			if d, err = asText(ctx, w.Store, d); err != nil {
+		if f.name == fileOut && c.Rules.Dialect != nil {
+			if d, err = c.Rules.output(ctx, w.Store, d); err != nil {
 				return backend.Ending{}, err
 			}
 		}
@@ -103,33 +103,37 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 	return c.Box.one(ctx, p)
 }
 
-// asText is a program's output as Frontier-CS's judge hands it on: every byte
-// that is not UTF-8 is U+FFFD.
-func asText(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
+// output is a solution's output as the dialect hands it to the checker.
+func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
 	content, err := cache.ReadBlob(ctx, store, d, -1)
 	if err != nil {
 		return d, fmt.Errorf("reading what the solution printed: %w", err)
 	}
-	if utf8.Valid(content) {
-		return d, nil
+	if read := r.Dialect.Output(content); !bytes.Equal(read, content) {
+		return cache.PutBytes(ctx, store, read)
 	}
-	return cache.PutBytes(ctx, store, []byte(string([]rune(string(content)))))
+	return d, nil
 }
 
 // contestant is what a solution that failed said, as far as it is kept.
-func contestant(ctx context.Context, w *graph.Work, ran end) (string, error) {
-	said := ""
-	if d, ok := w.Input(FromRun, graph.LogOutput); ok {
-		content, err := cache.ReadBlob(ctx, w.Store, d, maxStderr)
-		if err != nil {
-			return "", fmt.Errorf("reading what the solution said: %w", err)
-		}
-		said = string(content)
+func contestant(ctx context.Context, w *graph.Work) (string, error) {
+	d, ok := w.Input(FromRun, graph.LogOutput)
+	if !ok {
+		return "", nil
 	}
-	if ran.Status == backend.Signalled {
-		said += "(signal=" + ran.Signal + ")"
+	content, err := cache.ReadBlob(ctx, w.Store, d, maxStderr)
+	if err != nil {
+		return "", fmt.Errorf("reading what the solution said: %w", err)
 	}
-	return said, nil
+	return string(content), nil
+}
+
+// signal is the name of the signal that ended a program, or "".
+func (e end) signal() string {
+	if e.Status == backend.Signalled {
+		return e.Signal
+	}
+	return ""
 }
 
 // failedWith is a verdict that earns nothing.

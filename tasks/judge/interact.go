@@ -35,7 +35,7 @@ func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 2) // 2: a busy machine is no limit of time
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
-	m.String("rules", string(i.Rules))
+	m.String("rules", i.Rules.Name)
 	describeLimits(m, "", i.Limits)
 	describeLimits(m, "interactor ", i.InteractorLimits)
 	m.Int("repeat", int64(i.Repeat))
@@ -96,18 +96,14 @@ const brokenPipe = "broken pipe"
 func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	s, t := endOf(solution), endOf(interactor)
 	verdict, why := s.blame()
-	if i.Rules == Frontier {
+	if i.Rules.Dialect != nil {
 		switch {
 		case s.clean() && t.clean():
-			return frontier(Accepted, true, string(interactor.Stderr)), nil
+			return i.Rules.read(Accepted, true, string(interactor.Stderr), ""), nil
 		case !s.clean():
-			said := string(solution.Stderr)
-			if s.Status == backend.Signalled {
-				said += "(signal=" + s.Signal + ")"
-			}
-			return frontier(verdict, false, said), nil
+			return i.Rules.read(verdict, false, string(solution.Stderr), s.signal()), nil
 		}
-		return frontier(wordFor(t), false, string(interactor.Stderr)), nil
+		return i.Rules.read(wordFor(t), false, string(interactor.Stderr), ""), nil
 	}
 	said := readable(interactor.Stderr)
 	hung := t.Status == backend.CPULimit || t.Status == backend.ClockLimit

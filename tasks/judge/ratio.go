@@ -5,18 +5,30 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
-// Rules says how a checker's or interactor's words become a ratio.
-type Rules string
+// Rules says how a checker's or interactor's words become a ratio. Without a
+// Dialect, nothing that a solution prints can count.
+type Rules struct {
+	Name    string // in keys
+	Dialect Dialect
+}
 
-// The rules. Under Safe nothing that a solution prints can count. Frontier are
-// those of Frontier-CS's judge, which takes whatever looks like a ratio.
-const (
-	Safe     Rules = "safe"
-	Frontier Rules = "frontier"
-)
+// Dialect is how another judge reads the words of programs.
+type Dialect interface {
+	// Output is a solution's output as its checker reads it.
+	Output(content []byte) []byte
+	// Ratios reads what a program said that ended cleanly or not, by a signal
+	// unless that is empty. A solution that did not end cleanly is read in place
+	// of its checker or interactor. The message is for people.
+	Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string)
+}
+
+// read is a verdict of the dialect's.
+func (r Rules) read(verdict string, clean bool, said, signal string) Verdict {
+	ratio, unbounded, message := r.Dialect.Ratios(clean, said, signal)
+	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(message))}
+}
 
 // Exit codes of checkers and interactors, as testlib has them.
 const (
@@ -105,43 +117,6 @@ func (e end) usable() bool {
 		return true
 	}
 	return false
-}
-
-var (
-	frontierRatio     = regexp.MustCompile(`Ratio: ([0-9.]+)`)
-	frontierUnbounded = regexp.MustCompile(`RatioUnbounded: ([0-9.]+)`)
-)
-
-// frontier reads ratios as Frontier-CS's judge does: the first that stands
-// anywhere in what was said, by whoever it was said, whether or not ok.
-func frontier(verdict string, ok bool, said string) Verdict {
-	ratio := 0.0
-	if ok {
-		ratio = 1
-	}
-	if word := frontierRatio.FindStringSubmatch(said); word != nil {
-		ratio = parseFloat(word[1])
-	}
-	unbounded := ratio
-	if word := frontierUnbounded.FindStringSubmatch(said); word != nil {
-		unbounded = parseFloat(word[1])
-	}
-	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(said))}
-}
-
-// parseFloat is that of JavaScript for digits and points: the longest beginning
-// that is a number.
-func parseFloat(s string) float64 {
-	if i := strings.IndexByte(s, '.'); i >= 0 {
-		if j := strings.IndexByte(s[i+1:], '.'); j >= 0 {
-			s = s[:i+1+j]
-		}
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(n, 0) {
-		return math.NaN()
-	}
-	return n
 }
 
 // number is nil for what JSON has no number for.

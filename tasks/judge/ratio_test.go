@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 )
 
 func exited(code int) end { return end{Status: backend.Exited, Code: code} }
@@ -65,51 +66,6 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// The rules of Frontier-CS's judge.
-func TestFrontier(t *testing.T) {
-	nan := math.NaN()
-	for _, try := range []struct {
-		ok               bool
-		said             string
-		ratio, unbounded float64
-	}{
-		{true, "", 1, 1},
-		{false, "", 0, 0},
-		{false, "Ratio: 1.0 RatioUnbounded: 77.5", 1, 77.5},
-		{false, "Ratio: 1e-05", 1, 1}, // the exponent is not seen
-		{true, "Ratio: -0.5", 1, 1},   // a sign is no digit
-		{false, "Ratio: -0.5", 0, 0},
-		{false, "Ratio: 0.5.", 0.5, 0.5},
-		{false, "Ratio: 0.5.7", 0.5, 0.5},
-		{false, "Ratio: .5", 0.5, 0.5},
-		{false, "Ratio: 5.", 5, 5},
-		{true, "Ratio: .", nan, nan},
-		{true, "Ratio: ..5", nan, nan},
-		{true, "RatioUnbounded: 2.0", 1, 2},
-		{false, "RatioUnbounded: 2.0", 0, 2}, // that is not "Ratio: "
-		{false, "Ratio: 0.5 RatioUnbounded: inf", 0.5, 0.5},
-		{false, "Ratio: 0.1\nRatio: 0.9", 0.1, 0.1},
-		{false, "ratio: 1.0", 0, 0},
-		{false, "Ratio:  1.0", 0, 0},
-		{false, "Ratio: " + strings.Repeat("9", 400), math.Inf(1), math.Inf(1)},
-		{false, "Ratio: 1.0 and then \xff\x00", 1, 1},
-	} {
-		v := frontier(WrongAnswer, try.ok, try.said)
-		for _, n := range []struct {
-			got  *float64
-			want float64
-		}{{v.Ratio, try.ratio}, {v.RatioUnbounded, try.unbounded}} {
-			if math.IsNaN(n.want) || math.IsInf(n.want, 0) {
-				if n.got != nil {
-					t.Errorf("%q: %v, want none", try.said, *n.got)
-				}
-			} else if n.got == nil || *n.got != n.want {
-				t.Errorf("%v %q: %v %v", try.ok, try.said, v.Ratio, v.RatioUnbounded)
-			}
-		}
-	}
-}
-
 // The order of operations is part of a score: these are what it gives, digit by
 // digit.
 func TestScores(t *testing.T) {
@@ -153,7 +109,7 @@ func TestInteractJudges(t *testing.T) {
 		name                 string
 		solution, interactor end
 		said                 string // by the interactor
-		safe, frontier       string
+		safe, dialect        string
 	}{
 		{"both content", exited(0), exited(0), "ok", "AC 1", "AC 1"},
 		{"a wrong answer", exited(0), exited(1), "wrong", "WA 0", "WA 0"},
@@ -171,22 +127,22 @@ func TestInteractJudges(t *testing.T) {
 		{"the interactor crashes", exited(0), crash, "", "", "checker failed 0"},
 		{"the interactor fails", exited(0), exited(3), "FAIL", "", "checker failed 0"},
 	} {
-		for rules, want := range map[Rules]string{Safe: try.safe, Frontier: try.frontier} {
-			v, err := (&Interact{Rules: rules}).judge(ending(try.solution, ""), ending(try.interactor, try.said))
+		for r, want := range map[Rules]string{{}: try.safe, {Dialect: rules.Judge{}}: try.dialect} {
+			v, err := (&Interact{Rules: r}).judge(ending(try.solution, ""), ending(try.interactor, try.said))
 			got := ""
 			if err == nil {
 				got = v.Verdict + " " + strings.TrimSuffix(formatRatio(v.Ratio), ".0")
 			}
 			if got != want {
-				t.Errorf("%s, %s: %q, want %q (%v)", try.name, rules, got, want, err)
+				t.Errorf("%s, %v: %q, want %q (%v)", try.name, r, got, want, err)
 			}
 		}
 	}
-	v, _ := (&Interact{Rules: Frontier}).judge(ending(exited(3), "Ratio: 1.0 RatioUnbounded: 77.5"), ending(exited(1), "wrong"))
+	v, _ := (&Interact{Rules: Rules{Dialect: rules.Judge{}}}).judge(ending(exited(3), "Ratio: 1.0 RatioUnbounded: 77.5"), ending(exited(1), "wrong"))
 	if *v.Ratio != 1 || *v.RatioUnbounded != 77.5 {
 		t.Errorf("injected: %+v", v)
 	}
-	if v, _ := (&Interact{Rules: Safe}).judge(ending(exited(3), "Ratio: 1.0"), ending(exited(1), "wrong")); *v.Ratio != 0 || v.Verdict != RuntimeError {
+	if v, _ := (&Interact{}).judge(ending(exited(3), "Ratio: 1.0"), ending(exited(1), "wrong")); *v.Ratio != 0 || v.Verdict != RuntimeError {
 		t.Errorf("injected: %+v", v)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
 )
 
 // DefaultRequirements are what every pytest problem gets beside its own.
@@ -15,7 +17,7 @@ var DefaultRequirements = []string{
 // Places in the workspace, relative to its root.
 const (
 	iniPath        = "pytest.ini"
-	reportsDir     = ".scbench"
+	reportsDir     = workspace.Reports
 	ctrfPath       = reportsDir + "/ctrf-report.json"
 	jsonReportPath = reportsDir + "/pytest-report.json"
 )

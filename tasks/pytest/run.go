@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
@@ -266,26 +267,12 @@ func (r *Run) environ(dir string) []string {
 	}
 	assets := path.Join(dir, r.Directory, "assets")
 	if len(r.Assets) > 0 {
-		env = append(env, "SCBENCH_ASSETS_DIR="+assets)
+		env = append(env, workspace.Assets(assets))
 	}
 	for _, a := range r.Assets {
-		env = append(env, "SCBENCH_ASSET_"+envName(a.Name)+"="+path.Join(assets, a.Target))
+		env = append(env, workspace.Asset(a.Name, path.Join(assets, a.Target)))
 	}
-	return append(env, "SCBENCH_CHECKPOINT="+r.Checkpoint)
-}
-
-// envName upper-cases a name and replaces what shells do not carry in the
-// names of variables.
-func envName(name string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c >= 'a' && c <= 'z':
-			return c - 'a' + 'A'
-		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
-			return c
-		}
-		return '_'
-	}, name)
+	return append(env, workspace.Checkpoint(r.Checkpoint))
 }
 
 func (r *Run) secrets() []string { return environ.List(r.Env).Secrets() }

@@ -28,11 +28,17 @@ const (
 // Sources lists them.
 func Sources() []string { return []string{Stdout, Stderr, Output, File, Exit} }
 
-// How lines of numbers are read.
-const (
-	CompatSafe     = "safe"     // see Line
-	CompatFrontier = "frontier" // see FrontierLine
-)
+// Dialect is how another program reads its graders.
+type Dialect interface {
+	// Text is the part of a grader's output that has lines.
+	Text(output string) string
+	// Line reads the score on a line, if it has one.
+	Line(line string) (bounded, unbounded float64, ok bool)
+	// Reason is the message when there is no score.
+	Reason(stdout, stderr []byte) string
+	// TimedOut reports whether a grader's exit code says that a limit was over.
+	TimedOut(code int) bool
+}
 
 // Rule says where a score stands.
 type Rule struct {
@@ -48,7 +54,9 @@ type Rule struct {
 	// PointerUnbounded that of the unbounded one. Both are for File only, which
 	// is read as text without a Pointer.
 	Pointer, PointerUnbounded string
-	Compat                    string // CompatSafe or CompatFrontier
+	// Dialect reads lines of numbers; nil is Line. Compat is its name in keys.
+	Dialect Dialect
+	Compat  string
 }
 
 // Left is what a grader left behind.
@@ -102,9 +110,12 @@ func (r Rule) text(text, where string) (Score, error) {
 		return r.match(text, where)
 	}
 	parse, what := Line, "no line of numbers "
-	if r.Compat == CompatFrontier {
-		parse = FrontierLine
-		text = strings.TrimFunc(text, pythonSpace)
+	if r.Dialect != nil {
+		text = r.Dialect.Text(text)
+		parse = func(line string) (Score, bool) {
+			bounded, unbounded, ok := r.Dialect.Line(line)
+			return Score{bounded, unbounded}, ok
+		}
 	}
 	if r.Marker != "" {
 		what = fmt.Sprintf("no line of numbers that begins with %q ", r.Marker)

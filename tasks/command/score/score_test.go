@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 )
 
@@ -32,42 +33,11 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// What Python 3 says of float(word) for the first word of each line.
-func TestFrontierLine(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		in                 string
-		bounded, unbounded float64
-		ok                 bool
-	}{
-		{"85.5", 85.5, 85.5, true},
-		{"  85.5  90 \t", 85.5, 90, true},
-		{"85.5 90 foo bar", 85.5, 90, true}, // the third does not matter
-		{"85.5 foo", 0, 0, false},
-		{"foo 85.5", 0, 0, false},
-		{"1e5", 1e5, 1e5, true}, {"9.5e-05", 9.5e-05, 9.5e-05, true}, {"+1", 1, 1, true}, {"5.", 5, 5, true}, {".5", .5, .5, true},
-		{"1_000", 1000, 1000, true}, {"1__000", 0, 0, false}, {"_1", 0, 0, false}, {"1_", 0, 0, false}, {"1_.5", 0, 0, false}, {"1e1_0", 1e10, 1e10, true},
-		{"inf", inf, inf, true}, {"-Infinity nan", -inf, nan, true}, {"nan", nan, nan, true}, {"+nan", nan, nan, true}, {"infinit", 0, 0, false},
-		{"1e400", inf, inf, true},
-		{"٣.٥", 3.5, 3.5, true}, {"٣x", 0, 0, false}, {"𝟗𝟘", 90, 90, true}, {"８５", 85, 85, true}, {"½", 0, 0, false},
-		{"0x10", 0, 0, false}, {"1,5", 0, 0, false}, {"85.5%", 0, 0, false},
-		{"[85.5", 0, 0, false}, {"[1] 2", 0, 0, false}, {"7 INFO", 0, 0, false}, {"7 8 ERROR", 0, 0, false}, {"7 8 error", 7, 8, true},
-		{"", 0, 0, false}, {" \t", 0, 0, false},
-		{"\x1c7\x1f8\u00a0", 7, 8, true}, // white space of Python's
-		{"7\x008", 0, 0, false},
-	} {
-		got, ok := score.FrontierLine(c.in)
-		if ok != c.ok || ok && (!same(got.Bounded, c.bounded) || !same(got.Unbounded, c.unbounded)) {
-			t.Errorf("FrontierLine(%q) = %v, %t; want %v %v, %t", c.in, got, ok, c.bounded, c.unbounded, c.ok)
-		}
-	}
-}
-
 func TestRead(t *testing.T) {
 	type rule = score.Rule
 	nan, inf := math.NaN(), math.Inf(1)
-	frontier := rule{From: score.Stdout, Compat: score.CompatFrontier}
-	both := rule{From: score.Output, Compat: score.CompatFrontier}
+	runner := rule{From: score.Stdout, Dialect: rules.Runner{}}
+	both := rule{From: score.Output, Dialect: rules.Runner{}}
 	json := func(pointers ...string) rule {
 		r := rule{From: score.File, Pointer: pointers[0]}
 		if len(pointers) > 1 {
@@ -105,11 +75,11 @@ func TestRead(t *testing.T) {
 		{"output", rule{From: score.Output}, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
 		{"output without stderr", rule{From: score.Output}, out("88.5 120\n"), 88.5, 120, ""},
 
-		{"frontier", frontier, out("85.5 90 foo\n[INFO] 3\n7 INFO\n"), 85.5, 90, ""},
-		{"frontier skips a unit", frontier, out("7\n85.5 foo\n"), 7, 7, ""},
-		{"frontier output", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
-		{"frontier output, stderr without a number", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("warning\n")}, 88.5, 120, ""},
-		{"frontier vertical tab is no line end", frontier, out("5\v6\n"), 5, 6, ""},
+		{"dialect", runner, out("85.5 90 foo\n[INFO] 3\n7 INFO\n"), 85.5, 90, ""},
+		{"dialect skips a unit", runner, out("7\n85.5 foo\n"), 7, 7, ""},
+		{"dialect output", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
+		{"dialect output, stderr without a number", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("warning\n")}, 88.5, 120, ""},
+		{"dialect vertical tab is no line end", runner, out("5\v6\n"), 5, 6, ""},
 
 		{"marker", rule{Marker: "SCORE:"}, out("99\nSCORE: 12 13\n100\n"), 12, 13, ""},
 		{"marker is absent", rule{Marker: "SCORE:"}, out("99\n SCORE: 12\n"), 0, 0, `no line of numbers that begins with "SCORE:" on stdout`},
@@ -161,25 +131,22 @@ func TestRead(t *testing.T) {
 
 func TestTelling(t *testing.T) {
 	traceback := "Traceback (most recent call last):\n  File \"x.py\", line 3, in <module>\n    raise ValueError(name) from None\nValueError: no such name\n"
-	for _, c := range []struct{ name, stdout, stderr, want, frontier string }{
-		{"traceback", "starting\n", traceback, "ValueError: no such name", "    raise ValueError(name) from None"},
-		{"a module's exception", "", "numpy.linalg.LinAlgError: singular\n", "numpy.linalg.LinAlgError: singular", "numpy.linalg.LinAlgError: singular"},
-		{"the shell", "", "bash: evaluate.sh: No such file or directory\n", "bash: evaluate.sh: No such file or directory", "Could not parse score from output"},
-		{"compiler", "", "a.cpp: In function main\na.cpp:3:1: error: expected ;\n", "a.cpp:3:1: error: expected ;", "Could not parse score from output"},
-		{"stdout", "Error: missing solution\n", "note\n", "Error: missing solution", "Error: missing solution"},
-		{"a warning is none", "", "x.py:1: FutureWarning: Error ahead\nbye\n", "bye", "x.py:1: FutureWarning: Error ahead"},
-		{"somewhere in a line", "got an Error there\n", "", "got an Error there", "got an Error there"},
-		{"last line", "a\nb\n\n", "", "b", "Could not parse score from output"},
-		{"nothing", "", "\n", "", "Could not parse score from output"},
-		{"not UTF-8", "", "Error: \xff\n", "Error: \uFFFD", "Error: \uFFFD"},
-		{"long", "", "Error: " + strings.Repeat("x", 1000) + "\n", "Error: " + strings.Repeat("x", 493) + "…", "Error: " + strings.Repeat("x", 1000)},
+	for _, c := range []struct{ name, stdout, stderr, want string }{
+		{"traceback", "starting\n", traceback, "ValueError: no such name"},
+		{"a module's exception", "", "numpy.linalg.LinAlgError: singular\n", "numpy.linalg.LinAlgError: singular"},
+		{"the shell", "", "bash: evaluate.sh: No such file or directory\n", "bash: evaluate.sh: No such file or directory"},
+		{"compiler", "", "a.cpp: In function main\na.cpp:3:1: error: expected ;\n", "a.cpp:3:1: error: expected ;"},
+		{"stdout", "Error: missing solution\n", "note\n", "Error: missing solution"},
+		{"a warning is none", "", "x.py:1: FutureWarning: Error ahead\nbye\n", "bye"},
+		{"somewhere in a line", "got an Error there\n", "", "got an Error there"},
+		{"last line", "a\nb\n\n", "", "b"},
+		{"nothing", "", "\n", ""},
+		{"not UTF-8", "", "Error: \xff\n", "Error: \uFFFD"},
+		{"long", "", "Error: " + strings.Repeat("x", 1000) + "\n", "Error: " + strings.Repeat("x", 493) + "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := score.Telling([]byte(c.stdout), []byte(c.stderr)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
-			}
-			if got := score.FrontierTelling([]byte(c.stdout), []byte(c.stderr)); got != c.frontier {
-				t.Errorf("as Frontier-CS: got %q, want %q", got, c.frontier)
 			}
 		})
 	}
@@ -206,7 +173,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("SCORE: 1 2\n{\"a\": NaN}", "/a", "(?P<score>.)", "S")
 	f.Fuzz(func(t *testing.T, text, pointer, pattern, marker string) {
 		left := score.Left{Stdout: []byte(text), File: []byte(text)}
-		for _, r := range []score.Rule{{Marker: marker}, {Compat: score.CompatFrontier}, {From: score.File, Pointer: "/" + pointer}} {
+		for _, r := range []score.Rule{{Marker: marker}, {Dialect: rules.Runner{}}, {From: score.File, Pointer: "/" + pointer}} {
 			r.Read(left)
 		}
 		if _, err := score.CompilePattern(pattern); err == nil {

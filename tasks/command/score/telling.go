@@ -34,17 +34,6 @@ func Telling(stdout, stderr []byte) string {
 	return ""
 }
 
-// FrontierTelling is the message of Frontier-CS's runner: the first line of all
-// that was printed with Error or ERROR in it, as it is.
-func FrontierTelling(stdout, stderr []byte) string {
-	for line := range strings.SplitSeq(strings.ToValidUTF8(string(stdout)+"\n"+string(stderr), "\uFFFD"), "\n") {
-		if namesError(line) {
-			return line
-		}
-	}
-	return "Could not parse score from output"
-}
-
 func namesError(line string) bool {
 	return strings.Contains(line, "Error") || strings.Contains(line, "ERROR")
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Write writes the files of one run of SlopCodeBench into dir:
@@ -23,9 +24,17 @@ import (
 // Every file appears whole. A report.json of an earlier run is removed where
 // there is no report now, and all files of a checkpoint that was not judged
 // now, and of every checkpoint of an invalid problem: they would pass for this
-// run's. left is told of all of these files.
-func Write(dir string, problems []Problem, left report.Left) error {
-	w := writer{left}
+// run's. All of these files are artifacts.
+func Write(dir string, problems []Problem) ([]plan.Artifact, error) {
+	w := &writer{}
+	err := w.run(dir, problems)
+	return w.artifacts, err
+}
+
+// writer writes and removes files and lists them.
+type writer struct{ artifacts []plan.Artifact }
+
+func (w *writer) run(dir string, problems []Problem) error {
 	for _, p := range problems {
 		if p.Invalid {
 			if err := w.removeCheckpoints(filepath.Join(dir, p.Path)); err != nil {
@@ -52,10 +61,7 @@ func Write(dir string, problems []Problem, left report.Left) error {
 	return w.write(filepath.Join(dir, "result.json"), result)
 }
 
-// writer writes and removes files and tells of them.
-type writer struct{ left report.Left }
-
-func (w writer) checkpoint(dir string, c *Checkpoint) error {
+func (w *writer) checkpoint(dir string, c *Checkpoint) error {
 	if !c.judged() {
 		return w.removeCheckpoint(dir)
 	}
@@ -83,7 +89,7 @@ func (w writer) checkpoint(dir string, c *Checkpoint) error {
 
 // removeCheckpoints removes the files of every checkpoint below a problem's
 // directory: of an invalid problem nobody knows their names.
-func (w writer) removeCheckpoints(dir string) error {
+func (w *writer) removeCheckpoints(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -99,7 +105,7 @@ func (w writer) removeCheckpoints(dir string) error {
 }
 
 // removeCheckpoint removes the files of a checkpoint and nothing else.
-func (w writer) removeCheckpoint(dir string) error {
+func (w *writer) removeCheckpoint(dir string) error {
 	for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
 		if err := w.remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return err
@@ -109,8 +115,8 @@ func (w writer) removeCheckpoint(dir string) error {
 }
 
 // remove removes a file that need not be there.
-func (w writer) remove(path string) error {
-	w.left.Tell(path, nil, true)
+func (w *writer) remove(path string) error {
+	w.artifacts = append(w.artifacts, plan.Artifact{Path: path})
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -119,8 +125,8 @@ func (w writer) remove(path string) error {
 
 // write leaves a file alone that has this content already: a run that found
 // nothing to do should not sync hundreds of files either.
-func (w writer) write(path string, content []byte) error {
-	w.left.Tell(path, content, false)
+func (w *writer) write(path string, content []byte) error {
+	w.artifacts = append(w.artifacts, plan.Artifact{Path: path, Digest: cache.SumBytes(content)})
 	if same(path, content) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package frontier
+package batch
 
 import (
 	"math"
@@ -41,11 +41,19 @@ var some = []Result{
 	{Pair: Pair{"d/m.py", "d"}, Status: Pending},
 }
 
+func writeAll(dir, title string, results []Result) error {
+	files, err := Files(title, results)
+	if err != nil {
+		return err
+	}
+	return Write(dir, files)
+}
+
 // The texts are what Frontier-CS's batches write of the same results, but for
 // what is not finite, which has no part in means here, and the first line.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results", "research")
-	if err := Write(dir, "Evaluation Summary - nightly", some, nil); err != nil {
+	if err := writeAll(dir, "Evaluation Summary - nightly", some); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
@@ -95,7 +103,7 @@ func TestWrite(t *testing.T) {
 func TestWriteAgain(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
-		if err := Write(dir, "t", some, nil); err != nil {
+		if err := writeAll(dir, "t", some); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(filepath.Join(dir, "results.csv"), 0o600); err != nil { // a file written anew has 0644
@@ -106,13 +114,13 @@ func TestWriteAgain(t *testing.T) {
 	if err != nil || len(entries) != 7 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
-	if err := Write(dir, "t", some, nil); err != nil {
+	if err := writeAll(dir, "t", some); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "results.csv")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("results.csv was written again: %v, %v", info.Mode(), err)
 	}
-	if err := Write(dir, "t", append(some, some[0]), nil); err == nil {
+	if err := writeAll(dir, "t", append(some, some[0])); err == nil {
 		t.Error("two results of one pair were written")
 	}
 }

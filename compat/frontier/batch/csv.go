@@ -1,4 +1,4 @@
-package frontier
+package batch
 
 import (
 	"encoding/csv"

@@ -1,4 +1,4 @@
-package frontier
+package batch
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -13,7 +14,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
-// Write writes the files of a batch's results directory:
+// File is a file of a batch's results directory.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// Files are those of a batch's results directory:
 //
 //	results.csv                        every pair
 //	by_model.csv, by_problem.csv       counts, means and extremes
@@ -21,44 +28,34 @@ import (
 //	pending.txt, skipped.txt           pairs without an answer, and why
 //	summary.txt                        for people; title is its first line
 //
-// Each appears whole or not at all, and one that would not change is left
-// alone: nothing in them depends on when they are written, so that a directory
-// that is a git repository has no changes when the results have none. left, unless
-// it is nil, is told of all of them.
-func Write(dir, title string, results []Result, left func(path string, content []byte)) error {
+// Nothing in them depends on when they are made, so that a directory that is a git
+// repository has no changes when the results have none.
+func Files(title string, results []Result) ([]File, error) {
 	results = sorted(results)
 	for i := 1; i < len(results); i++ {
 		if results[i].Pair == results[i-1].Pair {
-			return fmt.Errorf("two results are both of the pair %s", results[i].ID())
+			return nil, fmt.Errorf("two results are both of the pair %s", results[i].ID())
 		}
 	}
 	is := func(all ...Status) func(Status) bool {
-		return func(s Status) bool {
-			for _, one := range all {
-				if s == one {
-					return true
-				}
-			}
-			return false
-		}
+		return func(s Status) bool { return slices.Contains(all, s) }
 	}
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{
+	return []File{
 		{"failed.txt", list(results, is(Error, Timeout))},
 		{"pending.txt", list(results, func(s Status) bool { return !s.Complete() })},
 		{"skipped.txt", list(results, is(Skipped))},
 		{"by_model.csv", aggregateCSV("model", results, func(r Result) string { return r.Model() })},
 		{"by_problem.csv", aggregateCSV("problem", results, func(r Result) string { return r.Problem })},
 		{"summary.txt", summary(title, results)},
-		{"results.csv", resultsCSV(results)}, // last: who finds it may rely on the others
-	} {
-		path := filepath.Join(dir, file.name)
-		if left != nil {
-			left(path, file.content)
-		}
-		if err := write(path, file.content); err != nil {
+		{"results.csv", resultsCSV(results)}, // last: a reader that finds it may rely on the others
+	}, nil
+}
+
+// Write writes files into dir, each whole or not at all. One that would not change
+// is left alone.
+func Write(dir string, files []File) error {
+	for _, f := range files {
+		if err := write(filepath.Join(dir, f.Name), f.Content); err != nil {
 			return err
 		}
 	}

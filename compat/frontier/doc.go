@@ -1,0 +1,15 @@
+// Package frontier is everything particular to Frontier-CS: the rules of its
+// judges (rules), the files of its batches (batch), and the way between these and
+// a plan: exports of results, and imports of what a batch said about the same
+// files.
+package frontier
+
+import (
+	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Benchmark is the part of Frontier-CS that the program hands to plan.
+func Benchmark() plan.Benchmark {
+	return plan.Benchmark{Name: "frontier", Score: rules.Runner{}, Judge: rules.Judge{}, Export: export, Import: importer()}
+}

@@ -1,0 +1,60 @@
+package frontier
+
+import (
+	"os"
+
+	"github.com/fevalgraph/fevalgraph/compat/frontier/batch"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// hashes remembers the hashes of problems' directories, and what was read.
+type hashes struct {
+	known        map[treeOf]string
+	files, trees []string
+}
+
+func newHashes() *hashes { return &hashes{known: map[treeOf]string{}} }
+
+// treeOf is a directory as a generation of the batch evaluator sees it.
+type treeOf struct {
+	dir        string
+	generation batch.Generation
+}
+
+// of hashes a solution's file and its problem's directory as batches do; "" is
+// the hash of a solution that is no file, and of a problem that is invalid.
+func (h *hashes) of(s *lang.Solution, g batch.Generation) (solution, problem string, err error) {
+	source := answerOf(s)
+	if source != "" {
+		h.files = append(h.files, source)
+	}
+	if source != "" && isFile(source) {
+		if solution, err = batch.HashFile(source); err != nil {
+			return "", "", err
+		}
+	}
+	dir := ""
+	switch {
+	case s.Problem.Command != nil:
+		dir = s.Problem.Command.Root
+	case s.Problem.Judge != nil:
+		dir = s.Problem.Judge.Root
+	default:
+		return solution, "", nil
+	}
+	key := treeOf{dir, g}
+	problem, known := h.known[key]
+	if !known {
+		h.trees = append(h.trees, dir)
+		if problem, err = batch.HashDirectory(dir, g); err != nil {
+			return "", "", err
+		}
+		h.known[key] = problem
+	}
+	return solution, problem, nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

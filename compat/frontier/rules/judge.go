@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Judge implements judge.Dialect.
+type Judge struct{}
+
+// Output is a solution's output as its checker reads it: every byte that is not
+// UTF-8 is U+FFFD.
+func (Judge) Output(content []byte) []byte {
+	if utf8.Valid(content) {
+		return content
+	}
+	return []byte(string([]rune(string(content))))
+}
+
+var (
+	ratioWord     = regexp.MustCompile(`Ratio: ([0-9.]+)`)
+	unboundedWord = regexp.MustCompile(`RatioUnbounded: ([0-9.]+)`)
+)
+
+// Ratios are the first that stand anywhere in what was said, by whichever program
+// it was said, whether or not that ended well. The signal that ended a solution is
+// a part of what it said.
+func (Judge) Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string) {
+	if signal != "" {
+		said += "(signal=" + signal + ")"
+	}
+	if clean {
+		ratio = 1
+	}
+	if word := ratioWord.FindStringSubmatch(said); word != nil {
+		ratio = parseFloat(word[1])
+	}
+	unbounded = ratio
+	if word := unboundedWord.FindStringSubmatch(said); word != nil {
+		unbounded = parseFloat(word[1])
+	}
+	return ratio, unbounded, said
+}
+
+// parseFloat is that of JavaScript for digits and points: the longest beginning
+// that is a number.
+func parseFloat(s string) float64 {
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		if j := strings.IndexByte(s[i+1:], '.'); j >= 0 {
+			s = s[:i+1+j]
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(n, 0) {
+		return math.NaN()
+	}
+	return n
+}

@@ -1,0 +1,31 @@
+// Package workspace names what tests that are written for SlopCodeBench find in
+// their workspace and environment. Every problem that pytest judges has them.
+package workspace
+
+import "strings"
+
+// Reports is the directory of pytest's reports, relative to the workspace.
+const Reports = ".scbench"
+
+// Assets is the variable with the directory of all assets.
+func Assets(dir string) string { return "SCBENCH_ASSETS_DIR=" + dir }
+
+// Asset is the variable with the place of one asset.
+func Asset(name, path string) string { return "SCBENCH_ASSET_" + variable(name) + "=" + path }
+
+// Checkpoint is the variable with the name of the checkpoint.
+func Checkpoint(name string) string { return "SCBENCH_CHECKPOINT=" + name }
+
+// variable upper-cases a name and replaces what shells do not carry in the
+// names of variables.
+func variable(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z':
+			return c - 'a' + 'A'
+		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			return c
+		}
+		return '_'
+	}, name)
+}

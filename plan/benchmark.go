@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// Benchmark is everything that is particular to one benchmark: the rules by which
+// its own programs judge, and the files that they write and read. Any part may be
+// nil. The program hands benchmarks in; no code here names one.
+type Benchmark struct {
+	// Name is the value of compat in problems and the kind of export blocks.
+	Name   string
+	Score  score.Dialect // of command problems
+	Judge  judge.Dialect // of judge problems
+	Export func(context.Context, Export) (Exported, error)
+	Import *Importer
+}
+
+// Export is a request to write results in the files of a benchmark's own tools.
+type Export struct {
+	Plan    *Plan
+	Store   cache.Store
+	Run     *graph.Report
+	Results *report.Results // of the export's suite
+	Suite   string
+	Dir     string // the files are below it
+}
+
+// Cells returns a look-up of the cell of the plan that a cell of results is about;
+// nil is none.
+func (e *Export) Cells() func(*report.Cell) *Cell {
+	type name struct {
+		problem, solution, backend string
+		repeat                     int
+	}
+	cells := make(map[name]*Cell, len(e.Plan.Cells))
+	for _, c := range e.Plan.Cells {
+		cells[name{c.Problem.Name, c.Solution.Name, c.Backend.Addr(), c.Repeat}] = c
+	}
+	return func(rc *report.Cell) *Cell {
+		return cells[name{rc.Problem, rc.Solution, rc.Backend, rc.Repeat}]
+	}
+}
+
+// Exported is what an export wrote and what it read beside results.
+type Exported struct {
+	Artifacts []Artifact
+	Files     []string // files that were read
+	Trees     []string // directories of which all was read
+}
+
+// Artifact is a file that an export answers for, whether or not it had to be
+// written: it has a content, or must be absent.
+type Artifact struct {
+	Path   string
+	Digest cache.Digest // of the content; zero: the file is absent
+}
+
+// Importer reads results that another tool wrote.
+type Importer struct {
+	Source string // what the file is: "a `STATE` of ...", the file's name in backquotes
+	Help   string // a paragraph about what is imported
+	Decode func(text []byte) (Foreign, error)
+}
+
+// Foreign are results of another tool.
+type Foreign interface {
+	// Len is their number.
+	Len() int
+	// Cells returns those that are about the files of p as they are. from is the
+	// file's name; counted are shown as if they had been judged here.
+	Cells(p *Plan, from string, counted bool) (Imported, error)
+}
+
+// Imported are results of another tool as cells.
+type Imported struct {
+	Cells   []report.Cell
+	Skipped []SkippedResult // all others, in the file's order
+}
+
+// SkippedResult is a result that is not imported.
+type SkippedResult struct{ Name, Why string }
+
+// Count returns how many were skipped for each reason, in order of the first.
+func (i *Imported) Count() []string {
+	n := map[string]int{}
+	var order []string
+	for _, s := range i.Skipped {
+		if n[s.Why]++; n[s.Why] == 1 {
+			order = append(order, s.Why)
+		}
+	}
+	for j, why := range order {
+		order[j] = fmt.Sprintf("%d %s", n[why], why)
+	}
+	return order
+}
+
+// ownRules are the rules of fevalgraph itself.
+const ownRules = "safe"
+
+// benchmark is the benchmark whose rules a problem asks for, nil for ours.
+func (e *Environment) benchmark(compat string, has func(*Benchmark) bool) (*Benchmark, error) {
+	if compat == ownRules {
+		return nil, nil
+	}
+	for i := range e.Benchmarks {
+		if b := &e.Benchmarks[i]; b.Name == compat && has(b) {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("compat = %q: this program has no such rules", compat)
+}
+
+func (e *Environment) judgeRules(compat string) (judge.Rules, error) {
+	rules := judge.Rules{Name: compat}
+	b, err := e.benchmark(compat, func(b *Benchmark) bool { return b.Judge != nil })
+	if b != nil {
+		rules.Dialect = b.Judge
+	}
+	return rules, err
+}
+
+func (e *Environment) scoreDialect(compat string) (score.Dialect, error) {
+	b, err := e.benchmark(compat, func(b *Benchmark) bool { return b.Score != nil })
+	if b == nil {
+		return nil, err
+	}
+	return b.Score, nil
+}
+
+// PytestOutput is what the tests of a checkpoint left: pytest-json-report's file,
+// nil when there is none, and pytest's output. Both are joined when every test
+// file had a run of its own.
+func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.Report, cell *Cell, cc *CellCheckpoint) (jsonReport, log []byte, err error) {
+	runs := make([]pytest.Ended, len(cc.Pytest))
+	for i, id := range cc.Pytest {
+		runs[i] = pytest.Ended{File: p.Graph.Node(id).Label("file"), Outputs: run.Status(id).Outputs}
+	}
+	if jsonReport, log, err = pytest.Join(ctx, store, cell.Problem.Pytest.Directory, runs); err != nil {
+		return nil, nil, fmt.Errorf("reading what the tests of %s left: %w", cc.Checkpoint.Name, err)
+	}
+	return jsonReport, log, nil
+}
