@@ -11,7 +11,7 @@ import (
 // snapshotChunk is how many paths a worker takes at a time.
 const snapshotChunk = 256
 
-// Changes are what Amended.Changes found.
+// Changes are what Snapshot.Changes found.
 type Changes struct {
 	// Files are regular files with a digest that hold other bytes by now, or have
 	// another mode, and still are regular files. They are sorted.
@@ -22,11 +22,11 @@ type Changes struct {
 }
 
 // Changed returns a path that is not as it was, or "" when all are.
-func (a *Amended) Changed(ctx context.Context) string { return a.Changes(ctx, 0).Other }
+func (s *Snapshot) Changed(ctx context.Context) string { return s.Changes(ctx, 0).Other }
 
 // Changes looks at every path again, as many at once as there are processors.
 // More files than limit are Other.
-func (a *Amended) Changes(ctx context.Context, limit int) Changes {
+func (s *Snapshot) Changes(ctx context.Context, limit int) Changes {
 	var next atomic.Int64
 	var other atomic.Pointer[string]
 	var mu sync.Mutex
@@ -41,7 +41,7 @@ func (a *Amended) Changes(ctx context.Context, limit int) Changes {
 		files = append(files, path)
 	}
 	var group sync.WaitGroup
-	all := a.first.Len() + a.later.Len()
+	all := s.Len()
 	for range min(runtime.GOMAXPROCS(0), all/snapshotChunk+1) {
 		group.Go(func() {
 			for other.Load() == nil && ctx.Err() == nil {
@@ -50,7 +50,9 @@ func (a *Amended) Changes(ctx context.Context, limit int) Changes {
 					return
 				}
 				for i := from; i < min(from+snapshotChunk, all); i++ {
-					if path, same, file := a.look(i); !same {
+					r := s.record(i)
+					if same, file := s.look(r); !same {
+						path := s.path(r)
 						found(string(path[:len(path)-1]), file)
 					}
 				}
@@ -66,19 +68,4 @@ func (a *Amended) Changes(ctx context.Context, limit int) Changes {
 		c.Other = "(interrupted)"
 	}
 	return c
-}
-
-// look compares record i with what is there: those of what was looked at first, and
-// then those of what was later.
-func (a *Amended) look(i int) (path []byte, same, file bool) {
-	s := a.first
-	switch n := i - s.Len(); {
-	case n >= 0:
-		s, i = a.later, n
-	case a.again != nil && a.again[i]:
-		return nil, true, false
-	}
-	r := s.record(i)
-	same, file = s.look(r)
-	return s.path(r), same, file
 }

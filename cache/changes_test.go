@@ -49,7 +49,7 @@ func TestSnapshotLooksNoCloserThanAsked(t *testing.T) {
 			if err := try.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Amended(nil).Changed(t.Context()); (got == "") != try.same {
+			if got := s.Changed(t.Context()); (got == "") != try.same {
 				t.Errorf("changed: %q", got)
 			}
 		})
@@ -67,101 +67,44 @@ func TestSnapshotChanges(t *testing.T) {
 	}
 	write(t, dir+"/strict", "abc")
 	looks = append(looks, Look{Path: dir + "/strict", Follow: true})
-	first, err := TakeSnapshot(looks, later())
+	s, err := TakeSnapshot(looks, later())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := first.Amended(nil)
 	if s.Len() != len(files)+1 {
 		t.Errorf("%d looks are kept", s.Len())
 	}
-	expect := func(s *Amended, limit int, other string, want ...string) {
+	expect := func(limit int, other string, want ...string) {
 		t.Helper()
 		c := s.Changes(t.Context(), limit)
 		if c.Other != other || other == "" && !slices.Equal(c.Files, want) {
 			t.Errorf("changed: %q; want %q, %q", c, want, other)
 		}
 	}
-	expect(s, 3, "")
+	expect(3, "")
 	write(t, files[2], "another")
-	expect(s, 3, "", files[2])
-	left := s.Without(func(path string, file bool) bool { return file && path != files[1] })
-	if expect(left, 3, ""); left.Len() != 2 {
-		t.Errorf("%d paths are left", left.Len())
-	}
+	expect(3, "", files[2])
 	if err := os.Chmod(files[0], 0o755); err != nil {
 		t.Fatal(err)
 	}
-	expect(s, 3, "", files[0], files[2])
+	expect(3, "", files[0], files[2])
 	if c := s.Changes(t.Context(), 1); c.Other == "" {
 		t.Errorf("two of at most one: %q", c)
 	}
 
-	// A part of it looked at again holds again, and what was looked at only then.
-	fresh, err := s.Later([]Look{{Path: files[0], Digest: digest}, {Path: files[2], Digest: SumBytes([]byte("another"))}, {Path: dir + "/absent"}}, later())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first, err = DecodeSnapshot(bytes.Join(first.Parts(), nil)); err == nil {
-		fresh, err = DecodeSnapshot(bytes.Join(fresh.Parts(), nil))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := first.Amended(fresh)
-	if part.Len() != s.Len()+1 {
-		t.Errorf("%d looks of %d and one more", part.Len(), s.Len())
-	}
-	expect(part, 3, "")
-	write(t, files[1], "abd")
-	expect(part, 3, "", files[1])
-	write(t, files[2], "a third")
-	expect(part, 3, "", files[1], files[2])
-
-	// And again: what was looked at last counts.
-	again, err := part.Later([]Look{{Path: files[2], Digest: SumBytes([]byte("a third"))}}, later())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again.Len() != fresh.Len() || len(again.paths) != len(fresh.paths) || len(again.digests) != len(fresh.digests) {
-		t.Errorf("%d looks, %d bytes of paths and %d of digests; before it were %d, %d and %d",
-			again.Len(), len(again.paths), len(again.digests), fresh.Len(), len(fresh.paths), len(fresh.digests))
-	}
-	part = first.Amended(again)
-	expect(part, 3, "", files[1])
-	left = part.Without(func(path string, file bool) bool { return file && path != files[2] })
-	if expect(left, 3, ""); left.Len() != 3 {
-		t.Errorf("%d paths are left", left.Len())
-	}
-	write(t, dir+"/absent", "")
-	expect(part, 3, dir+"/absent")
-	expect(left, 3, dir+"/absent")
-	if err := os.Remove(dir + "/absent"); err != nil {
-		t.Fatal(err)
-	}
-
-	// Another way to look at a path is another look.
-	both, err := s.Later([]Look{{Path: files[1], Exists: true}, {Path: dir + "/strict"}}, later())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := first.Amended(both).Len(); n != s.Len()+2 {
-		t.Errorf("%d looks of %d and two others", n, s.Len())
-	}
 	var unsettled *UnsettledError
-	if _, err := s.Later([]Look{{Path: files[0], Digest: SumBytes([]byte("abd"))}}, time.Now()); !errors.As(err, &unsettled) {
+	if _, err := TakeSnapshot([]Look{{Path: files[1], Digest: SumBytes([]byte("abd"))}}, time.Now()); !errors.As(err, &unsettled) {
 		t.Errorf("of bytes that are not there: %v", err)
 	}
-
 	write(t, dir+"/strict", "abd")
-	expect(part, 3, dir+"/strict")
+	expect(3, dir+"/strict")
 	write(t, dir+"/strict", "abc")
 	for _, path := range []string{files[0], files[2]} {
 		if err := errors.Join(os.Remove(path), os.Symlink("b", path)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if c := part.Changes(t.Context(), 3); c.Other == "" {
+	if c := s.Changes(t.Context(), 3); c.Other == "" {
 		t.Errorf("links in place of files: %q", c)
 	}
 }

@@ -134,9 +134,6 @@ func (s *Snapshot) path(r []byte) []byte {
 	return text[:bytes.IndexByte(text, 0)+1]
 }
 
-// way is how record r was looked at: another way sees something else.
-func way(r []byte) uint32 { return binary.LittleEndian.Uint32(r[8:]) &^ lookAbsent }
-
 // Record i of the table.
 func (s *Snapshot) record(i int) []byte { return s.table[i*lookSize : (i+1)*lookSize] }
 

@@ -74,13 +74,13 @@ func TestSnapshotSeesEveryChange(t *testing.T) {
 			if s, err = DecodeSnapshot(bytes.Join(s.Parts(), nil)); err != nil {
 				t.Fatal(err)
 			}
-			if path := s.Amended(nil).Changed(context.Background()); path != "" {
+			if path := s.Changed(context.Background()); path != "" {
 				t.Fatalf("%s has changed by itself", path)
 			}
 			if err := change(dir); err != nil {
 				t.Fatal(err)
 			}
-			if s.Amended(nil).Changed(context.Background()) == "" {
+			if s.Changed(context.Background()) == "" {
 				t.Error("nothing was noticed")
 			}
 		})
@@ -107,7 +107,7 @@ func TestSnapshotOfWhatIsUnsettled(t *testing.T) {
 	if _, err := TakeSnapshot([]Look{{Path: path}}, later()); !errors.As(err, &unsettled) {
 		t.Errorf("a file of the future: %v", err)
 	}
-	if s, err := TakeSnapshot([]Look{{Path: path, Young: true}}, time.Now()); err != nil || s.Amended(nil).Changed(context.Background()) != "" {
+	if s, err := TakeSnapshot([]Look{{Path: path, Young: true}}, time.Now()); err != nil || s.Changed(context.Background()) != "" {
 		t.Errorf("a file that may be young: %v", err)
 	}
 	right, wrong := SumBytes([]byte("abc")), SumBytes([]byte("abd"))
@@ -118,7 +118,7 @@ func TestSnapshotOfWhatIsUnsettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path := s.Amended(nil).Changed(context.Background()); path != "" {
+	if path := s.Changed(context.Background()); path != "" {
 		t.Errorf("%s has the same bytes", path)
 	}
 	// Within the same tick, with every time put back: only the bytes tell.
@@ -126,7 +126,7 @@ func TestSnapshotOfWhatIsUnsettled(t *testing.T) {
 	if err := os.Chtimes(path, future, future); err != nil {
 		t.Fatal(err)
 	}
-	if s.Amended(nil).Changed(context.Background()) == "" {
+	if s.Changed(context.Background()) == "" {
 		t.Error("other bytes were not noticed")
 	}
 }
@@ -141,13 +141,13 @@ func TestSnapshotLetsBytesDecide(t *testing.T) {
 	if err := os.Chtimes(path, time.Now(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if path := s.Amended(nil).Changed(context.Background()); path != "" {
+	if path := s.Changed(context.Background()); path != "" {
 		t.Errorf("%s was only touched", path)
 	}
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if s.Amended(nil).Changed(context.Background()) == "" {
+	if s.Changed(context.Background()) == "" {
 		t.Error("another mode was not noticed")
 	}
 }
@@ -186,7 +186,7 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add(bytes.Join(s.Parts(), nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := DecodeSnapshot(b); err == nil {
-			s.Amended(nil).Changed(t.Context())
+			s.Changed(t.Context())
 		}
 	})
 }

@@ -108,15 +108,6 @@ type NodeDone struct {
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
 }
 
-// RunSame stands for the NodeDone of every node that has none of its own in the
-// run: all of them were served, as in an earlier run or after it, and no input had
-// changed since.
-type RunSame struct {
-	Type  string `json:"type"`  // run.same
-	As    string `json:"as"`    // id of that run
-	Nodes int    `json:"nodes"` // how many
-}
-
 // RunEnd is the last line. Nodes = Executed + Cached + Blocked + Skipped + Interrupted;
 // Failed and Broken count among Executed.
 type RunEnd struct {
@@ -144,7 +135,6 @@ func (NodeRetry) event()    {}
 func (NodeNote) event()     {}
 func (NodeReopened) event() {}
 func (NodeDone) event()     {}
-func (RunSame) event()      {}
 func (RunEnd) event()       {}
 
 // Sink takes the events of a run in order. Emit must not block for long and

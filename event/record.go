@@ -25,10 +25,6 @@ import (
 const (
 	EventsFile  = "events.jsonl"
 	ResultsFile = "results.json"
-	sameFile    = "same.jsonl"  // the events of the run that a RunSame names
-	sinceFile   = "since.jsonl" // of nodes that were decided after that, once or more often
-	sameResults = "same.json"   // the results of a run of everything, in place of ResultsFile
-	patchesFile = "since.json"  // what runs of a part came to after that, as patches of it
 	logsDir     = "logs"
 	logSuffix   = ".log"
 	latestFile  = "latest"
@@ -119,10 +115,10 @@ func logName(addr string) string {
 	return hex.EncodeToString(sum[:12]) + logSuffix
 }
 
-// SaveResults writes the run's results file, of which the parts are given in order.
-// It appears whole, but does not wait for the disk: its checksum tells whether it
-// is what was written.
-func (r *Recorder) SaveResults(parts ...[]byte) error {
+// SaveResults writes the run's results file. Write is called once. The file appears
+// whole, but does not wait for the disk: its checksum tells whether it is what was
+// written.
+func (r *Recorder) SaveResults(write func(io.Writer) error) error {
 	sum := sha256.New()
 	whole := filepath.Join(r.dir, ResultsFile)
 	file, err := os.OpenFile(whole+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
@@ -131,10 +127,7 @@ func (r *Recorder) SaveResults(parts ...[]byte) error {
 	}
 	const buffer = 64 << 10
 	w := bufio.NewWriterSize(io.MultiWriter(sum, file), buffer)
-	for _, part := range parts {
-		w.Write(part) // a first error is kept
-	}
-	err = errors.Join(w.Flush(), file.Close())
+	err = errors.Join(write(w), w.Flush(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), whole)
 	}
@@ -144,123 +137,6 @@ func (r *Recorder) SaveResults(parts ...[]byte) error {
 	}
 	r.sums[ResultsFile] = [sha256.Size]byte(sum.Sum(nil))
 	return nil
-}
-
-// SaveResultsSince says that the results are those of an earlier run, run, but for
-// some bytes. The patches are of the results of the run of everything in that one's
-// record, and take the place of its patches; see Run.PatchedResults. It does not
-// matter whether that record is removed.
-func (r *Recorder) SaveResultsSince(run string, patches []Patch) error {
-	from := OpenRun(r.state, run)
-	err := r.adopt(from, sameResults, sameResults)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = r.adopt(from, ResultsFile, sameResults)
-	}
-	if err == nil {
-		err = r.savePatches(patches)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the results: %w", err)
-	}
-	return nil
-}
-
-// Same says that the run came to what an earlier run of the project did, As, of
-// which its record from then on holds the events and results; it does not matter
-// whether that one's is removed. Nothing of this run was emitted but its start.
-func (r *Recorder) Same(e RunSame) error {
-	from := OpenRun(r.state, e.As)
-	if err := r.takeOver(from); err != nil {
-		return err
-	}
-	err := r.adopt(from, ResultsFile, ResultsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.Join(r.adopt(from, sameResults, sameResults), r.adopt(from, patchesFile, patchesFile))
-	}
-	if err != nil {
-		return fmt.Errorf("writing the run record: %w", err)
-	}
-	r.Emit(e)
-	return nil
-}
-
-// Since is like Same for a run that decides about some nodes, which it emits,
-// and came to what the other run did for the rest. Its results are saved as those of
-// any other run, or by SaveResultsSince.
-func (r *Recorder) Since(e RunSame) error {
-	if err := r.takeOver(OpenRun(r.state, e.As)); err != nil {
-		return err
-	}
-	r.Emit(e)
-	return nil
-}
-
-// adopt makes a file of another run's record one of this.
-func (r *Recorder) adopt(from *Run, name, as string) error {
-	known, err := from.sums()
-	if err != nil {
-		return err
-	}
-	if err := linkOrCopy(filepath.Join(from.dir, name), filepath.Join(r.dir, as)); err != nil {
-		return err
-	}
-	if sum, ok := known[name]; ok { // not summed again: it may be large
-		r.sums[as] = sum
-	}
-	return nil
-}
-
-// takeOver makes the events of another run's record part of this one.
-func (r *Recorder) takeOver(from *Run) error {
-	err := r.adopt(from, sameFile, sameFile)
-	var damaged *DamagedError
-	switch {
-	case errors.As(err, &damaged):
-		return err
-	case errors.Is(err, fs.ErrNotExist):
-		err = r.adopt(from, EventsFile, sameFile)
-	case err == nil: // that run was the same as another one, but perhaps for some nodes
-		err = r.addSince(from)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the run record: %w", err)
-	}
-	return nil
-}
-
-// addSince writes down what another run, and those that it took over, decided
-// about some nodes.
-func (r *Recorder) addSince(from *Run) error {
-	since, err := from.read(sinceFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	own, err := from.read(EventsFile)
-	if err != nil {
-		return err
-	}
-	for line := range bytes.Lines(own) {
-		if _, ok := Decode(line).(NodeDone); ok {
-			since = append(since, line...)
-		}
-	}
-	if len(since) == 0 {
-		return nil
-	}
-	r.sums[sinceFile] = sha256.Sum256(since)
-	return os.WriteFile(filepath.Join(r.dir, sinceFile), since, 0o644)
-}
-
-// linkOrCopy makes a file that is never written again appear at another place.
-func linkOrCopy(from, to string) error {
-	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	content, err := os.ReadFile(from) // some file systems have no links
-	if err != nil {
-		return err
-	}
-	return renameio.WriteFile(to, content, 0o644)
 }
 
 // Close finishes the record and makes its run the latest one.
@@ -352,68 +228,10 @@ func OpenRun(state, id string) *Run {
 }
 
 // Each calls fn for every event of the run, in order, until it returns false.
-// Lines that do not decode, such as one cut off by a crash, are skipped. A
-// RunSame is followed by the NodeDone events that it stands for. That the file is
-// not what was written, a *DamagedError, shows at its end.
+// Lines that do not decode, such as one cut off by a crash, are skipped. That the
+// file is not what was written, a *DamagedError, shows at its end.
 func (r *Run) Each(fn func(Event) bool) error {
-	return r.eachEvent(EventsFile, func(e Event) (bool, error) {
-		same, ok := e.(RunSame)
-		if more := fn(e); !ok || !more {
-			return more, nil
-		}
-		return r.eachServed(same.As, fn)
-	})
-}
-
-// eachServed calls fn for the nodes that a RunSame stands for, until it returns
-// false.
-func (r *Run) eachServed(as string, fn func(Event) bool) (more bool, err error) {
-	since, err := r.doneIn(sinceFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	own, err := r.doneIn(EventsFile)
-	if err != nil {
-		return false, err
-	}
-	more = true
-	err = r.eachEvent(sameFile, func(e Event) (bool, error) {
-		done, ok := e.(NodeDone)
-		if _, decided := own[done.Addr]; !ok || decided {
-			return true, nil
-		}
-		if later, ok := since[done.Addr]; ok {
-			done = later
-		}
-		more = fn(done.served(as))
-		return more, nil
-	})
-	return more, err
-}
-
-// doneIn are the last NodeDone of a file of the record, by address.
-func (r *Run) doneIn(name string) (map[string]NodeDone, error) {
-	all := map[string]NodeDone{}
-	err := r.eachEvent(name, func(e Event) (bool, error) {
-		if done, ok := e.(NodeDone); ok {
-			all[done.Addr] = done
-		}
-		return true, nil
-	})
-	return all, err
-}
-
-// served is what became of a node in a run that had nothing to do after run.
-func (e NodeDone) served(run string) NodeDone {
-	if e.State != Cached {
-		e.State, e.Cause = Cached, "inputs unchanged since run "+run
-	}
-	e.Changes, e.Seconds, e.Attempt = nil, 0, 0
-	return e
-}
-
-func (r *Run) eachEvent(name string, fn func(Event) (bool, error)) error {
-	file, err := os.Open(filepath.Join(r.dir, name))
+	file, err := os.Open(filepath.Join(r.dir, EventsFile))
 	if err != nil {
 		return fmt.Errorf("reading the run record: %w", err)
 	}
@@ -422,13 +240,11 @@ func (r *Run) eachEvent(name string, fn func(Event) (bool, error)) error {
 	reader := bufio.NewReader(io.TeeReader(file, sum))
 	for {
 		line, err := reader.ReadBytes('\n')
-		if e := Decode(line); e != nil {
-			if more, err := fn(e); !more || err != nil {
-				return err
-			}
+		if e := Decode(line); e != nil && !fn(e) {
+			return nil
 		}
 		if errors.Is(err, io.EOF) {
-			return r.check(name, sum.Sum(nil))
+			return r.check(EventsFile, sum.Sum(nil))
 		}
 		if err != nil {
 			return fmt.Errorf("reading the run record: %w", err)
@@ -447,6 +263,11 @@ func (r *Run) Node(addr string) (*NodeDone, error) {
 	})
 	return found, err
 }
+
+// Results returns the results of the run as results.json has them: fs.ErrNotExist
+// when the run ended without, and a *DamagedError when the file is not what was
+// written.
+func (r *Run) Results() ([]byte, error) { return r.read(ResultsFile) }
 
 // Log returns what the node's broken attempt in this run printed. One that is not
 // what was written is a *DamagedError.
@@ -478,8 +299,6 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeReopened](line)
 	case "node.done":
 		return decodeAs[NodeDone](line)
-	case "run.same":
-		return decodeAs[RunSame](line)
 	case "run.end":
 		return decodeAs[RunEnd](line)
 	}

@@ -2,7 +2,7 @@ package event
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,9 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
+
+// text is what SaveResults is given to write s.
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
 
 func record(t *testing.T, state, run string, events ...Event) {
 	t.Helper()
@@ -25,73 +28,6 @@ func record(t *testing.T, state, run string, events ...Event) {
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A run that was the same as an earlier one has the same nodes, all of them
-// served, and the same results; also when the earlier record is gone, and when
-// that one was the same as another.
-func TestSame(t *testing.T) {
-	state := t.TempDir()
-	first, err := NewRecorder(state, "run1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.Emit(RunStart{Type: "run.start", Run: "run1"})
-	first.Emit(NodeDone{Type: "node.done", Addr: "a", State: Done, Cause: "never ran", Seconds: 2, Attempt: 1, Changes: []Change{{Field: "f"}}, Key: "k"})
-	first.Emit(NodeDone{Type: "node.done", Addr: "b", State: Cached, Cause: "inputs unchanged since run run0"})
-	if err := errors.Join(first.SaveResults([]byte("{}")), first.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range []string{"run2", "run3"} {
-		r, err := NewRecorder(state, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Emit(RunStart{Type: "run.start", Run: id})
-		if err := r.Same(RunSame{Type: "run.same", As: fmt.Sprint("run", i+1), Nodes: 2}); err != nil {
-			t.Fatal(err)
-		}
-		r.Emit(RunEnd{Type: "run.end", Run: id})
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(filepath.Join(state, "runs", fmt.Sprint("run", i+1))); err != nil {
-			t.Fatal(err)
-		}
-		run, err := FindRun(state, "latest")
-		if err != nil || run.ID != id {
-			t.Fatal(run, err)
-		}
-		var got []Event
-		if err := run.Each(func(e Event) bool { got = append(got, e); return true }); err != nil {
-			t.Fatal(err)
-		}
-		since := fmt.Sprint("inputs unchanged since run run", i+1)
-		want := []Event{RunStart{Type: "run.start", Run: id}, RunSame{Type: "run.same", As: fmt.Sprint("run", i+1), Nodes: 2},
-			NodeDone{Type: "node.done", Addr: "a", State: Cached, Cause: since, Key: "k"},
-			NodeDone{Type: "node.done", Addr: "b", State: Cached, Cause: "inputs unchanged since run run0"},
-			RunEnd{Type: "run.end", Run: id}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", id, diff)
-		}
-		n := 0
-		if err := run.Each(func(Event) bool { n++; return n < 3 }); err != nil || n != 3 {
-			t.Errorf("stopped after %d, %v", n, err)
-		}
-		if done, err := run.Node("a"); err != nil || done == nil || done.State != Cached {
-			t.Errorf("%+v, %v", done, err)
-		}
-		if b, err := run.Results(); err != nil || string(b) != "{}" {
-			t.Errorf("%q, %v", b, err)
-		}
-	}
-	gone, err := NewRecorder(state, "run4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gone.Same(RunSame{Type: "run.same", As: "run1"}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the same as a run without a record: %v", err)
 	}
 }
 
@@ -124,7 +60,7 @@ func TestRecorder(t *testing.T) {
 	r.Emit(every[len(every)-2].event)
 	r.SaveLog("pytest:kv/a", 1, []byte("first"))
 	r.SaveLog("pytest:kv/a", 2, []byte("second"))
-	if err := r.SaveResults([]byte("{}")); err != nil {
+	if err := r.SaveResults(text("{}")); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(state, "latest")); !errors.Is(err, fs.ErrNotExist) {

@@ -176,7 +176,6 @@ func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 type compiler struct {
 	env      Environment
 	plan     *Plan
-	known    known
 	backends map[*lang.Backend]*driver
 	boxes    map[*lang.Backend]*judge.Box
 	servers  map[*lang.Backend]*judge.Server
@@ -194,10 +193,6 @@ const inProcessPool = "(in process)"
 // Compile turns a configuration into a graph. jobs is the size of the cpu
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
-	return compile(cfg, jobs, env, nil)
-}
-
-func compile(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, error) {
 	cells := 0 // each has a node at least
 	for _, suite := range cfg.Suites {
 		cells += len(suite.Cells)
@@ -205,7 +200,6 @@ func compile(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, er
 	c := &compiler{
 		env:      env,
 		plan:     &Plan{Config: cfg, Graph: graph.NewOf(cells), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		known:    known{part: part, number: make(map[lang.Cell]int, cells)},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
 		servers:  map[*lang.Backend]*judge.Server{},
@@ -233,28 +227,14 @@ func compile(cfg *lang.Config, jobs int, env Environment, part *Part) (*Plan, er
 func (c *compiler) suite(s *lang.Suite) error {
 	deps := make([]graph.Dep, 0, len(s.Cells))
 	names := make([]string, 0, len(s.Cells))
-	wanted := c.known.part == nil
 	for lc := range cellsOf(s) {
-		var name string
-		var on graph.ID
-		switch {
-		case c.known.wants(lc):
-			cell, err := c.cell(s, lc)
-			if err != nil {
-				return err
-			}
-			name, on, wanted = cell.Name(), cell.Node, true
-		case c.known.alone():
-			continue
-		default:
-			name, on = c.knownCell(lc)
+		cell, err := c.cell(s, lc)
+		if err != nil {
+			return err
 		}
-		name = lc.Solution.Problem.Name + "/" + name
+		name := lc.Solution.Problem.Name + "/" + cell.Name()
 		names = append(names, name)
-		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
-	}
-	if !wanted || c.known.alone() {
-		return nil // it stays as it was
+		deps = append(deps, graph.Dep{On: cell.Node, As: name, Outputs: resultOutput})
 	}
 	c.plan.Graph.Add(graph.Node{
 		Addr: KindAggregate + ":suite." + s.Name, Kind: KindAggregate,
@@ -306,6 +286,15 @@ func (c *compiler) join(cell *Cell, suite string) {
 			add(id)
 		}
 	}
+}
+
+// sourcesOf is what the task of a node that reads source files needs.
+func (c *compiler) sourcesOf(addr string) tasks.Sources {
+	s := tasks.Sources{States: c.env.States, Store: c.env.Store, Observe: c.env.Observe}
+	if c.env.StatesOf != nil {
+		s.States = c.env.StatesOf(addr)
+	}
+	return s
 }
 
 // once adds a node unless its address is known: shared inputs of cells.

@@ -63,24 +63,6 @@ func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	}
 }
 
-// Replace counts a cell in place of one that was counted under the same policy.
-func (t *Tally) Replace(was, now *Cell, p *verdict.Policy) {
-	var less Tally
-	less.Add(was, p)
-	t.Add(now, p)
-	t.BrokenCells -= less.BrokenCells
-	t.FailedCells -= less.FailedCells
-	c, l := &t.Counts, &less.Counts
-	c.Cells -= l.Cells
-	c.Checkpoints -= l.Checkpoints
-	c.Passed -= l.Passed
-	c.Vacuous -= l.Vacuous
-	c.Failed -= l.Failed
-	c.Errored -= l.Errored
-	c.Broken -= l.Broken
-	c.Skipped -= l.Skipped
-}
-
 // Summary is the summary of all cells that were counted.
 func (t *Tally) Summary() Summary {
 	s := t.Counts

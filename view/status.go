@@ -26,12 +26,14 @@ type StatusRow struct {
 
 // StatusTable writes rows in the order given.
 func StatusTable(w io.Writer, rows []StatusRow, color bool) {
-	io.WriteString(w, statusGrid(rows, color).Text())
-}
-
-func statusGrid(rows []StatusRow, color bool) text.Grid {
+	grid := text.Grid{
+		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state", "cause"},
+		Right:  []int{5, 6},
+	}
 	noted := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" })
-	grid := statusHead(noted) // few are, and the column is wide
+	if noted { // few are, and the column is wide
+		grid.Header = append(grid.Header, "note")
+	}
 	palette := text.NewPalette(color)
 	for i, r := range rows {
 		if i > 0 && rows[i-1].Problem != r.Problem {
@@ -39,19 +41,7 @@ func statusGrid(rows []StatusRow, color bool) text.Grid {
 		}
 		grid.Rows = append(grid.Rows, r.cells(palette, noted))
 	}
-	return grid
-}
-
-// statusHead is a grid without rows.
-func statusHead(noted bool) text.Grid {
-	grid := text.Grid{
-		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state", "cause"},
-		Right:  []int{5, 6},
-	}
-	if noted {
-		grid.Header = append(grid.Header, "note")
-	}
-	return grid
+	io.WriteString(w, grid.Text())
 }
 
 func (r StatusRow) cells(palette text.Palette, noted bool) []string {
@@ -70,43 +60,6 @@ func (r StatusRow) cells(palette text.Palette, noted bool) []string {
 		row = append(row, text.Line(r.Note, 0))
 	}
 	return row
-}
-
-// StatusDrawing is what StatusTable writes, and what it takes to draw some rows
-// again without the others. It is a plain value, that can be kept in a file.
-type StatusDrawing struct {
-	text.Drawing
-	Color bool
-	Noted bool // there is a column for notes
-}
-
-// StatusChange is another content of a row, which is about the same checkpoint.
-type StatusChange struct {
-	Row      int
-	Was, New StatusRow
-}
-
-// DrawStatus draws rows in the order given.
-func DrawStatus(rows []StatusRow, color bool) *StatusDrawing {
-	grid := statusGrid(rows, color)
-	return &StatusDrawing{Drawing: grid.Draw(), Color: color, Noted: len(grid.Header) > len(statusHead(false).Header)}
-}
-
-// Amended is the drawing with some other rows; false when that takes to draw all of
-// it anew.
-func (d *StatusDrawing) Amended(changes []StatusChange) (*StatusDrawing, bool) {
-	next := *d
-	palette := text.NewPalette(d.Color)
-	var rows []text.RowChange
-	for _, c := range changes {
-		if c.New.Note != "" && !d.Noted || c.New.Note == "" && c.Was.Note != "" { // which may have been the only one
-			return &next, false
-		}
-		rows = append(rows, text.RowChange{Row: c.Row, Was: c.Was.cells(palette, d.Noted), New: c.New.cells(palette, d.Noted)})
-	}
-	var ok bool
-	next.Drawing, ok = d.Drawing.Amended(statusHead(d.Noted), "", rows)
-	return &next, ok
 }
 
 func paintVerdict(p text.Palette, word string) string {

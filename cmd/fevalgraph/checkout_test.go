@@ -88,6 +88,17 @@ func (c *checkout) run(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// mayFail runs, which may end with exit code 1 for what the tests say.
+func (c *checkout) mayFail(args ...string) (stdout string) {
+	c.t.Helper()
+	cmd := c.command(args...)
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+		c.t.Fatalf("fevalgraph %q: %v\n%s", args, err, output(cmd))
+	}
+	return fmt.Sprint(cmd.Stdout)
+}
+
 // lastRun is the record of the last run that ended.
 func (c *checkout) lastRun() *runRecord {
 	c.t.Helper()

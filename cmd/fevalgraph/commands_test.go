@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,12 +24,7 @@ import (
 //	ran N [KIND=COUNT...]     the last run executed N nodes, and so many of these kinds
 //	ranexactly [ADDR...]      the last run executed exactly these nodes
 //	planned [ADDR...]         a plan calls exactly these nodes stale
-//	cached [ARG...]           another run executes nothing; the first in a script
-//	                          insists that such a run is told from memory
-//	remembered [ARG...]       another run is told from memory, as soon as all that
-//	                          was written has settled
-//	partly                    the last run was one of a part
-//	decided                   the last run was not told from memory, not even in part
+//	cached [ARG...]           another run executes nothing
 //	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
 //	line first|last FILE OUT  write one line of a file to another
 //	events N FILE             the lines are a whole event stream of N nodes
@@ -50,9 +44,6 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"ranexactly": ranExactlyCommand,
 		"planned":    plannedCommand,
 		"cached":     cachedCommand,
-		"remembered": rememberedCommand,
-		"decided":    decidedCommand,
-		"partly":     partlyCommand,
 		"json":       jsonCommand,
 		"smaller":    smallerCommand,
 		"line":       lineCommand,
@@ -231,45 +222,6 @@ func braces(word string) []string {
 }
 
 func cachedCommand(ts *testscript.TestScript, args []string) error {
-	if err := anotherRun(ts, args); err != nil || ts.Getenv("REMEMBERED") != "" {
-		return err
-	}
-	// Once in a script, all that was written gets the time to settle, so that
-	// what follows is told from a run that is remembered.
-	ts.Setenv("REMEMBERED", "1")
-	if len(args) > 0 { // what is asked for in another way is decided in full
-		time.Sleep(settling)
-		return errors.Join(anotherRun(ts, args), anotherRun(ts, args))
-	}
-	return rememberedCommand(ts, args)
-}
-
-func rememberedCommand(ts *testscript.TestScript, args []string) error {
-	for range 20 {
-		time.Sleep(settling)
-		if err := anotherRun(ts, args); err != nil {
-			return err
-		}
-		r, err := lastRun(ts.MkAbs(".fevalgraph"))
-		if err != nil || r.same == r.start.Nodes {
-			return err
-		}
-	}
-	return errors.New("a run in which nothing changed is never told from memory")
-}
-
-func decidedCommand(ts *testscript.TestScript, _ []string) error {
-	r, err := lastRun(ts.MkAbs(".fevalgraph"))
-	if err == nil && r.same > 0 {
-		err = fmt.Errorf("%d of %d nodes were not decided about", r.same, r.start.Nodes)
-	}
-	return err
-}
-
-// settling is longer than the ticks of file systems.
-const settling = 220 * time.Millisecond
-
-func anotherRun(ts *testscript.TestScript, args []string) error {
 	before, err := lastRun(ts.MkAbs(".fevalgraph"))
 	if err != nil {
 		return err
@@ -287,14 +239,6 @@ func anotherRun(ts *testscript.TestScript, args []string) error {
 		return errors.New("the run was not recorded")
 	}
 	return sameSet("the run executed", r.executed, nil)
-}
-
-func partlyCommand(ts *testscript.TestScript, _ []string) error {
-	r, err := lastRun(ts.MkAbs(".fevalgraph"))
-	if err == nil && (r.same == 0 || r.same == r.start.Nodes) {
-		err = fmt.Errorf("%d of %d nodes were not decided about", r.same, r.start.Nodes)
-	}
-	return err
 }
 
 func jsonCommand(ts *testscript.TestScript, args []string) error {

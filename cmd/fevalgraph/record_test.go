@@ -12,7 +12,6 @@ type runRecord struct {
 	end      event.RunEnd
 	executed []string // addresses of nodes whose work ran, in order
 	states   map[string]event.State
-	same     int // nodes that were not decided about, but taken over from an earlier run
 }
 
 // lastRun reads the record of the latest run in a state directory.
@@ -32,8 +31,6 @@ func readRun(run *event.Run) (*runRecord, error) {
 			r.start = e
 		case event.RunEnd:
 			r.end = e
-		case event.RunSame:
-			r.same = e.Nodes
 		case event.NodeDone:
 			r.states[e.Addr] = e.State
 			switch e.State {

@@ -50,7 +50,7 @@ func (p *project) judgeServer(b *lang.Backend) (backend.JudgeServer, error) {
 // tools are the variables that lead tools to their files on a backend.
 func (a *app) tools(b *lang.Backend) []string {
 	if b.Kind == local.Kind {
-		return local.Tools(a.lookupEnv)
+		return local.Tools(a.io.LookupEnv)
 	}
 	return nil // containers have their own
 }
@@ -91,7 +91,7 @@ func (a *app) dockerReaper() func(context.Context, backend.Entry) error {
 }
 
 func (p *project) localDriver(b *lang.Backend, env []string) plan.Driver {
-	path, _ := p.app.lookupEnv("PATH")
+	path, _ := p.app.io.LookupEnv("PATH")
 	for _, v := range b.Env {
 		if v.Name == "PATH" {
 			path = v.Value
@@ -136,7 +136,7 @@ func (p *project) dockerDriver(b *lang.Backend, env []string) plan.Driver {
 // connect makes ready to talk to the daemon at host; "" is that of the caller's
 // environment.
 func (a *app) connect(host string) (*docker.Daemon, error) {
-	e, err := docker.FindEndpoint(host, a.lookupEnv)
+	e, err := docker.FindEndpoint(host, a.io.LookupEnv)
 	var daemon *docker.Daemon
 	if err == nil {
 		daemon, err = docker.Connect(e)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -40,7 +41,6 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	}
 	p.showInvalid(e.targets)
 	closure := p.plan.Graph.Closure(e.targets)
-	decided, total := p.decided(closure)
 	recorder, err := event.NewRecorder(p.state, p.run)
 	if err != nil {
 		return exit(exitNotJudged, err)
@@ -53,33 +53,21 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 		trace.Phase("configuration and graph", p.began)
 		e.trace, sinks = trace, append(sinks, trace)
 	}
-	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: total,
+	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: Version(), Nodes: len(closure),
 		Time: time.Now(), Jobs: p.plan.Pools[graph.CPUPool]}
-	recorder.Emit(start)
-	if err := p.takeOver(recorder, decided); err != nil {
-		return errors.Join(errLostPart, recorder.Close(), shown.Close())
-	}
-	start.Nodes = decided // what there is to watch
-	sinks[1:].Emit(start)
+	sinks.Emit(start)
 	executing := time.Now()
 	local.SpareProcessor()
 	rep, results, err := p.execute(ctx, e, sinks, recorder)
 	trace.Phase("decisions and work", executing)
-	if p.part != nil && p.part.graph.Lost {
-		return errors.Join(errLostPart, recorder.Close(), shown.Close())
-	}
-	var out *outcome // nil when there is none
-	if err == nil {
-		out, err = p.outcome(results)
-	}
 	writing := time.Now()
-	code := p.exitCode(ctx, e, rep, out, err)
-	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: total, Executed: rep.Executed, Cached: rep.Cached + total - decided, Failed: rep.Failed,
+	code := p.exitCode(ctx, e, rep, results, err)
+	end := event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(closure), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: code}
-	end.SavedBytes, end.SavedSeconds = p.saved(rep)
+	end.SavedBytes, end.SavedSeconds = rep.Saved()
 	var saving errgroup.Group // of what saves only time
 	saving.Go(p.index.Save)
-	err = errors.Join(err, out.save(recorder), p.exportAll(context.WithoutCancel(ctx), rep, out))
+	err = errors.Join(err, saveResults(recorder, results), p.export(context.WithoutCancel(ctx), rep, results))
 	if err != nil && code < exitNotJudged && code != exitUsage {
 		code = exitNotJudged
 		end.Exit = code
@@ -87,14 +75,7 @@ func (p *project) evaluate(ctx context.Context, e evaluation) error {
 	sinks.Emit(end)
 	trace.Phase("results", writing)
 	err = errors.Join(err, recorder.Close(), shown.Close(), writeProfile(e.profile, trace))
-	p.showOutcome(e, rep, out, end)
-	switch {
-	case err != nil, !p.memorable(ctx, rep, out, end):
-	case p.part == nil:
-		err = p.remember(ctx, rep, out, end)
-	default:
-		err = p.amend(rep, out, end)
-	}
+	p.showOutcome(e, rep, results, end)
 	err = errors.Join(err, saving.Wait())
 	if code == exitPassed && err == nil {
 		return nil
@@ -156,7 +137,7 @@ func (p *project) fails(ctx context.Context, policy *verdict.Policy, st *graph.S
 
 // exitCode applies the rules of the exit codes; what kept the run from judging
 // outweighs what was judged.
-func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report, out *outcome, err error) int {
+func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report, results *report.Results, err error) int {
 	switch {
 	case context.Cause(ctx) != nil:
 		return exitInterrupted
@@ -167,40 +148,29 @@ func (p *project) exitCode(ctx context.Context, e evaluation, rep *graph.Report,
 	case rep.Broken > 0, rep.Skipped > 0:
 		return exitNotJudged
 	}
-	summary, err := out.summary(e.policy)
-	if err != nil {
-		return exitNotJudged
-	}
-	return summary.Exit
+	return report.Summarize(results, e.policy).Exit
 }
 
-// exportAll writes the exports of everything, if there are any.
-func (p *project) exportAll(ctx context.Context, rep *graph.Report, out *outcome) error {
-	if out == nil || len(p.cfg.Exports) == 0 {
+// saveResults writes the results into the run's record; nil is none.
+func saveResults(recorder *event.Recorder, results *report.Results) error {
+	if results == nil {
 		return nil
 	}
-	all, err := out.whole()
-	if err != nil {
-		return err
-	}
-	return p.export(ctx, rep, all)
+	return recorder.SaveResults(func(w io.Writer) error { return report.Write(w, "json", results, report.Options{}) })
 }
 
 // showOutcome prints results and the closing line; in quiet runs only what
 // could not be judged, which progress has told otherwise.
-func (p *project) showOutcome(e evaluation, rep *graph.Report, out *outcome, end event.RunEnd) {
+func (p *project) showOutcome(e evaluation, rep *graph.Report, results *report.Results, end event.RunEnd) {
 	a := p.app
 	switch {
 	case a.flags.json:
 		return
 	case a.flags.quiet:
 		p.showTroubles(rep)
-		if p.observer != nil { // a later run may not be quiet
-			p.showResults(e, out)
-		}
 		return
 	}
-	p.showResults(e, out)
+	p.showResults(e, results)
 	if len(p.plan.Cells) == 0 {
 		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
 	}
@@ -213,23 +183,15 @@ func (p *project) showOutcome(e evaluation, rep *graph.Report, out *outcome, end
 	}
 }
 
-func (p *project) showResults(e evaluation, out *outcome) {
-	if out == nil || len(p.plan.Cells) == 0 {
-		return
-	}
-	if p.observer != nil && len(p.cfg.Results) == 0 { // as remembered: the whole may not be needed
-		out.draw(p.out(), p.app.color())
-		return
-	}
-	results, err := out.whole()
-	if err != nil || len(results.Cells) == 0 {
+func (p *project) showResults(e evaluation, results *report.Results) {
+	if results == nil || len(results.Cells) == 0 {
 		return
 	}
 	shown := results
 	if e.policy != nil {
 		shown = results.Under(*e.policy)
 	}
-	report.Write(p.out(), "table", shown, report.Options{Color: p.app.color(), Verbose: p.app.flags.verbose})
+	report.Write(p.app.io.Out, "table", shown, report.Options{Color: p.app.color(), Verbose: p.app.flags.verbose})
 	p.showLeaderboards(results)
 }
 

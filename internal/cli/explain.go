@@ -33,9 +33,6 @@ ADDR is a node's address, or a selector that fits just one.`,
 }
 
 func (a *app) explainNow(ctx context.Context, arg string) error {
-	if done, err := a.recallExplanation(ctx, arg); done {
-		return err
-	}
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err

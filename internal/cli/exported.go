@@ -12,25 +12,13 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// exported is an export that follows from results alone, and is written again by
-// every run: the run's id is in most of them.
-type exported struct {
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
-	Suite string `json:"suite"`
-	Path  string `json:"path"`
-}
-
-// ofGraph reports whether an export needs more than results. Its files name no
-// run: while they and what they were made of stay as they are, nothing has to be
-// written.
+// ofGraph reports whether an export needs more than results.
 func ofGraph(e *lang.Export) bool { return !slices.Contains(report.Formats(), e.Kind) }
 
 // export writes the files of export blocks, each whole or not at all.
@@ -41,16 +29,12 @@ func (p *project) export(ctx context.Context, rep *graph.Report, results *report
 	var errs []error
 	for _, e := range p.cfg.Exports {
 		if !ofGraph(e) {
-			errs = append(errs, exportOf(e).write(results))
-		} else if err := p.exportGraph(ctx, rep, e, results.Suite(e.From.Name)); err != nil {
-			errs = append(errs, exportOf(e).failed(err))
+			errs = append(errs, exportFailed(e, writeExport(e, results.Suite(e.From.Name))))
+		} else {
+			errs = append(errs, exportFailed(e, p.exportGraph(ctx, rep, e, results.Suite(e.From.Name))))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func exportOf(e *lang.Export) exported {
-	return exported{Kind: e.Kind, Name: e.Name, Suite: e.From.Name, Path: e.Path}
 }
 
 func (p *project) exportGraph(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
@@ -61,72 +45,28 @@ func (p *project) exportGraph(ctx context.Context, rep *graph.Report, e *lang.Ex
 	if i < 0 {
 		return errors.New("this program cannot write such files")
 	}
-	done, err := p.app.io.Benchmarks[i].Export(ctx, plan.Export{Plan: p.plan, Store: p.store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
-	for _, a := range done.Artifacts {
-		p.exports = append(p.exports, cache.Look{Path: a.Path, Digest: a.Digest})
+	_, err := p.app.io.Benchmarks[i].Export(ctx, plan.Export{Plan: p.plan, Store: p.store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
+	return err
+}
+
+// writeExport writes the file, unless the export's suite has no cells.
+func writeExport(e *lang.Export, results *report.Results) error {
+	if len(results.Cells) == 0 {
+		return nil
 	}
-	if p.observer != nil {
-		for _, name := range done.Files {
-			p.observer.note("file", name)
-		}
-		for _, name := range done.Trees {
-			p.observer.note("tree", name)
-		}
+	var content bytes.Buffer
+	err := report.Write(&content, e.Kind, results, report.Options{})
+	if err == nil {
+		err = writeWhole(e.Path, content.Bytes())
 	}
 	return err
 }
 
-// exportLooks are the files that exports left.
-func (p *project) exportLooks() ([]cache.Look, error) {
-	looks := slices.Clone(p.exports)
-	for i, l := range looks {
-		if _, err := os.Lstat(l.Path); l.Digest.IsZero() && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s appeared again", l.Path)
-		}
-		absolute, err := filepath.Abs(l.Path)
-		if err != nil {
-			return nil, err
-		}
-		looks[i].Path = absolute
-	}
-	return looks, nil
-}
-
-// write writes the file, unless the export's suite has no cells.
-func (e exported) write(results *report.Results) error {
-	subset := results.Suite(e.Suite)
-	if len(subset.Cells) == 0 {
-		return nil
-	}
-	var content bytes.Buffer
-	err := report.Write(&content, e.Kind, subset, report.Options{})
+func exportFailed(e *lang.Export, err error) error {
 	if err == nil {
-		err = writeWhole(e.Path, content.Bytes())
-	}
-	if err != nil {
-		return e.failed(err)
-	}
-	return nil
-}
-
-func (e exported) failed(err error) error { return fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err) }
-
-// exportAgain writes what a run in full would have exported, of the results of
-// the run that is remembered.
-func (p *project) exportAgain(u *unchanged) error {
-	if len(u.Exports) == 0 {
 		return nil
 	}
-	results, _, err := p.app.pastResults(p.state, u.Run)
-	if err != nil {
-		return err
-	}
-	results.Run = p.run
-	var errs []error
-	for _, e := range u.Exports {
-		errs = append(errs, e.write(results))
-	}
-	return errors.Join(errs...)
+	return fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err)
 }
 
 func writeWhole(path string, content []byte) error {

@@ -42,11 +42,6 @@ func (p *project) dryRun(ctx context.Context, e evaluation) (*graph.Report, erro
 }
 
 func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) error {
-	if a.repeatable(s.args, f) {
-		if done, err := a.recallPlan(ctx, check); done {
-			return err
-		}
-	}
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err
@@ -61,7 +56,7 @@ func (a *app) runPlan(ctx context.Context, s selection, f runFlags, check bool) 
 	if err != nil {
 		return err
 	}
-	if err := p.showPlan(rep, p.askedInvalid(e.targets), 0); err != nil {
+	if err := p.showPlan(rep, p.askedInvalid(e.targets)); err != nil {
 		return err
 	}
 	return planned(rep, check)
@@ -107,8 +102,8 @@ type planNode struct {
 	Changes []event.Change `json:"changes,omitempty"`
 }
 
-// showPlan shows what was decided; rest is how many more nodes are fresh for sure.
-func (p *project) showPlan(rep *graph.Report, invalid diag.List, rest int) error {
+// showPlan shows what was decided.
+func (p *project) showPlan(rep *graph.Report, invalid diag.List) error {
 	out := planJSON{Schema: 1, Nodes: []planNode{}, Diagnostics: invalid}
 	var lines []view.PlanLine
 	causes := map[string]int{}
@@ -141,7 +136,7 @@ func (p *project) showPlan(rep *graph.Report, invalid diag.List, rest int) error
 		return nil
 	}
 	jobs := p.plan.Pools[graph.CPUPool]
-	view.Plan(p.app.io.Out, lines, out.Fresh+rest, len(rep.Nodes)+rest, countCauses(causes), out.Seconds/float64(max(jobs, 1)), jobs, p.app.color(), p.app.flags.verbose)
+	view.Plan(p.app.io.Out, lines, out.Fresh, len(rep.Nodes), countCauses(causes), out.Seconds/float64(max(jobs, 1)), jobs, p.app.color(), p.app.flags.verbose)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -40,16 +38,10 @@ type project struct {
 	renews bool // the lock file is made anew
 	locker *locker
 
-	observer *observer    // of a run that may be remembered; else nil
-	said     bytes.Buffer // what such a run showed as its results
-	exports  []cache.Look // files that exports left
-	part     *part        // of a run of a part; else nil
-
 	registry *backend.Registry
 	daemon   *docker.Daemon // nil until a backend needs one
 	backends []closer       // that have something to remove at the end
 	judges   judges
-	reopened []*plan.Opened                        // of what is remembered
 	inside   map[plan.Driver]requirements.Resolver // of backends that resolve where they run
 }
 
@@ -68,7 +60,7 @@ type store interface {
 func (a *app) langOptions() lang.Options {
 	return lang.Options{
 		Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles,
-		Env: a.lookupEnv, Version: Version(),
+		Env: a.io.LookupEnv, Version: Version(),
 	}
 }
 
@@ -77,9 +69,6 @@ func (a *app) load(o lang.Options) (*lang.Config, error) {
 	cfg, diags := lang.Load(o)
 	if diags.HasErrors() {
 		return nil, exit(exitUsage, diags)
-	}
-	if len(diags) > 0 && a.observer != nil {
-		a.observer.doubts("warnings are to be shown each time")
 	}
 	if len(diags) > 0 && !a.flags.quiet {
 		view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
@@ -108,7 +97,6 @@ func (a *app) open(ctx context.Context, o lang.Options, mode access) (*project, 
 		return nil, err
 	}
 	p := a.newProject(cfg, began, mode)
-	p.observer = a.observer
 	if err := p.openStore(ctx); err != nil {
 		p.close()
 		return nil, err
@@ -129,12 +117,7 @@ func (a *app) newProject(cfg *lang.Config, began time.Time, mode access) *projec
 
 // environment is what compiling gets to see.
 func (p *project) environment() plan.Environment {
-	env := plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.lookupEnv, Pins: p.locker.pins, Reopened: p.reopened, Benchmarks: p.app.io.Benchmarks}
-	if p.observer != nil {
-		env.Observe = p.observer.note
-		env.StatesOf = func(addr string) tasks.FileStates { return observedStates{p.index, p.observer, addr} }
-	}
-	return env
+	return plan.Environment{Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.app.tools, Environments: p.environments, LookupEnv: p.app.io.LookupEnv, Pins: p.locker.pins, Benchmarks: p.app.io.Benchmarks}
 }
 
 func newRunID() string {
@@ -156,7 +139,7 @@ func (p *project) openStore(ctx context.Context) error {
 	if err := p.openIndex(); err != nil {
 		return err
 	}
-	if err := p.openLog(nil); err != nil || p.reads {
+	if err := p.openLog(); err != nil || p.reads {
 		return err
 	}
 	return p.openSessions(ctx)
@@ -173,11 +156,10 @@ func (p *project) openIndex() (err error) {
 	return nil
 }
 
-// openLog opens the build log for the entries of some addresses; nil wants all.
-func (p *project) openLog(addrs []string) (err error) {
+func (p *project) openLog() (err error) {
 	path := filepath.Join(p.state, "buildlog")
 	if p.reads {
-		if p.log, err = cache.ReadBuildLogOf(path, addrs); err != nil {
+		if p.log, err = cache.ReadBuildLogOf(path, nil); err != nil {
 			return exit(exitNotJudged, err)
 		}
 		return nil
@@ -185,7 +167,7 @@ func (p *project) openLog(addrs []string) (err error) {
 	if err := os.MkdirAll(p.state, 0o755); err != nil {
 		return exit(exitUsage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 	}
-	if p.log, err = cache.OpenBuildLogOf(path, addrs); isDenied(err) {
+	if p.log, err = cache.OpenBuildLogOf(path, nil); isDenied(err) {
 		return exit(exitUsage, elsewhere(err))
 	} else if err != nil {
 		return exit(exitNotJudged, err)

@@ -132,6 +132,5 @@ func (a *app) pastResults(state, name string) (*report.Results, *event.Run, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
 	}
-	results.Run = run.ID // the file may be that of a run that this one found unchanged
 	return results, run, nil
 }

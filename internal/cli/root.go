@@ -14,17 +14,8 @@ import (
 
 // app is one invocation of the program.
 type app struct {
-	io       IO
-	flags    globalFlags
-	observer *observer // of a run that may be remembered; else nil
-}
-
-// lookupEnv reads the environment on behalf of the work.
-func (a *app) lookupEnv(name string) (string, bool) {
-	if a.observer != nil {
-		return a.observer.lookupEnv(a.io.LookupEnv)(name)
-	}
-	return a.io.LookupEnv(name)
+	io    IO
+	flags globalFlags
 }
 
 // globalFlags are those that every command takes.

@@ -65,12 +65,6 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 			if f.dryRun {
 				return a.runPlan(cmd.Context(), f.selection(args), f, false)
 			}
-			if a.repeatable(args, f) {
-				if done, err := a.repeat(cmd.Context()); done || err != nil {
-					return err
-				}
-				a.observer = newObserver(a.projectDir())
-			}
 			p, err := a.open(cmd.Context(), a.langOptions(), writing)
 			if err != nil {
 				return err

@@ -30,11 +30,6 @@ whether a run would judge it anew.`,
 }
 
 func (a *app) runStatus(ctx context.Context, s selection) error {
-	if len(s.args) == 0 && s.pairs == "" {
-		if done, err := a.recallStatus(ctx); done {
-			return err
-		}
-	}
 	p, err := a.open(ctx, a.langOptions(), reading)
 	if err != nil {
 		return err
