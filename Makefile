@@ -36,7 +36,7 @@ export GOTESTSUM
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestUnchangedRun|TestWhatUnsettlesAnUnchangedRun)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
 .PHONY: build demo test check fmt modules vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
 

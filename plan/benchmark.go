@@ -37,17 +37,11 @@ type Export struct {
 // Cells returns a look-up of the cell of the plan that a cell of results is about;
 // nil is none.
 func (e *Export) Cells() func(*report.Cell) *Cell {
-	type name struct {
-		problem, solution, backend string
-		repeat                     int
-	}
-	cells := make(map[name]*Cell, len(e.Plan.Cells))
+	cells := make(map[CellID]*Cell, len(e.Plan.Cells))
 	for _, c := range e.Plan.Cells {
-		cells[name{c.Problem.Name, c.Solution.Name, c.Backend.Addr(), c.Repeat}] = c
+		cells[c.ID()] = c
 	}
-	return func(rc *report.Cell) *Cell {
-		return cells[name{rc.Problem, rc.Solution, rc.Backend, rc.Repeat}]
-	}
+	return func(rc *report.Cell) *Cell { return cells[ResultCell(rc)] }
 }
 
 // Exported is what an export wrote and what it read beside results.

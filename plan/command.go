@@ -92,7 +92,7 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 
 // workspace adds the node with a command problem's own files.
 func (c *compiler) workspace(p *lang.Problem) graph.ID {
-	addr := KindWorkspace + ":" + p.Name
+	addr := address(KindWorkspace, p.Name)
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sourcesOf(addr)),
@@ -150,7 +150,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 		Addr: addr, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})
-	addr = KindEnvironment + ":" + place + "@" + d.addr
+	addr = address(KindEnvironment, place+"@"+d.addr)
 	if p.UVOverrides != "" {
 		addr += " " + p.UVOverrides
 	}

@@ -17,10 +17,10 @@ func (c *compiler) image(b *lang.Backend, d Driver) ([]graph.Dep, error) {
 	}
 	build := b.Docker.Build
 	node := func(kind string, task graph.Task) graph.Node {
-		return graph.Node{Addr: kind + ":" + b.Addr(), Kind: kind, Task: task, Pool: inProcessPool,
+		return graph.Node{Addr: address(kind, b.Addr()), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
 	}
-	context := c.plan.Graph.Add(node(KindContext, tasks.NewContext(build.Context, c.sourcesOf(KindContext+":"+b.Addr()))))
+	context := c.plan.Graph.Add(node(KindContext, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, b.Addr())))))
 	image := node(KindImage, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
 	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)

@@ -15,7 +15,7 @@ import (
 // any cell needs it: a problem without solutions must not vanish.
 func (c *compiler) invalid(p *lang.Problem) graph.ID {
 	return c.once(graph.Node{
-		Addr: KindProblem + ":" + p.Name, Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
+		Addr: address(KindProblem, p.Name), Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
 		Task: &tasks.Invalid{Reason: reason(p.Invalid)}, Pool: inProcessPool,
 	})
 }
@@ -23,7 +23,7 @@ func (c *compiler) invalid(p *lang.Problem) graph.ID {
 // invalidCell adds the only node of a cell whose problem cannot be evaluated.
 func (c *compiler) invalidCell(cell *Cell) {
 	cell.Node = c.plan.Graph.Add(graph.Node{
-		Addr: KindAggregate + ":" + cell.Problem.Name + "/" + cell.Name(), Kind: KindAggregate,
+		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
 		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{},
 		Deps: []graph.Dep{{On: c.invalid(cell.Problem), As: "problem"}}, Pool: inProcessPool,
 	})

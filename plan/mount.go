@@ -28,7 +28,7 @@ func (c *compiler) mounts(b *lang.Backend, d Driver) (deps []graph.Dep, hashed [
 			}
 			return ""
 		}}
-		id := c.plan.Graph.Add(graph.Node{Addr: KindMount + ":" + b.Addr() + m.Target, Kind: KindMount, Task: task, Pool: inProcessPool,
+		id := c.plan.Graph.Add(graph.Node{Addr: address(KindMount, b.Addr()+m.Target), Kind: KindMount, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
 		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
 		hashed = append(hashed, task)

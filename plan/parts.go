@@ -63,7 +63,7 @@ func testFiles(p *lang.Problem, cp *lang.Checkpoint) []string {
 // tests adds the node with some of a problem's test files and everything that
 // is common to them, shared by cells and, if its name is, by checkpoints.
 func (c *compiler) tests(p *lang.Problem, name string, labels []graph.Label, files []string, mayLack bool) graph.ID {
-	addr := KindTests + ":" + p.Name + "/" + name
+	addr := address(KindTests, p.Name, name)
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindTests, Labels: labels,
 		Task: tasks.NewTests(tasks.Tests{Root: p.Pytest.Root, Files: files, MayLack: mayLack}, c.sourcesOf(addr)), Pool: inProcessPool,

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -144,20 +143,6 @@ type CaseNode struct {
 	Verdict graph.ID
 }
 
-// Name is how a cell is called in addresses: agent["small"]@local.host, with
-// "#2" for a second repeat.
-func (c *Cell) Name() string {
-	return solutionOn(lang.Cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat})
-}
-
-func solutionOn(lc lang.Cell) string {
-	name := lc.Solution.Name + "@" + lc.Backend.Addr()
-	if lc.Repeat > 1 {
-		name += fmt.Sprintf("#%d", lc.Repeat)
-	}
-	return name
-}
-
 // cellsOf are the cells of a suite that are evaluated.
 func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 	return func(yield func(lang.Cell) bool) {
@@ -237,7 +222,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 		deps = append(deps, graph.Dep{On: cell.Node, As: name, Outputs: resultOutput})
 	}
 	c.plan.Graph.Add(graph.Node{
-		Addr: KindAggregate + ":suite." + s.Name, Kind: KindAggregate,
+		Addr: address(KindAggregate, "suite."+s.Name), Kind: KindAggregate,
 		Labels: []graph.Label{{Name: "kind", Value: KindAggregate}, {Name: "suite", Value: s.Name}},
 		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})

@@ -14,18 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// address is kind:problem/name/…: parts that are empty, such as a nameless
-// checkpoint's, are left out.
-func address(kind, problem string, parts ...string) string {
-	addr := kind + ":" + problem
-	for _, part := range parts {
-		if part != "" {
-			addr += "/" + part
-		}
-	}
-	return addr
-}
-
 // pytestCell adds the nodes of a cell of a pytest problem.
 func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	d, err := c.driver(cell.Backend)
@@ -180,10 +168,7 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 
 // materialize adds the node of an asset, shared by the checkpoints that have it.
 func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
-	addr := KindMaterialize + ":" + p.Name + "/" + a.Name
-	if a.Owner != "" {
-		addr = KindMaterialize + ":" + p.Name + "/" + a.Owner + "/" + a.Name
-	}
+	addr := address(KindMaterialize, p.Name, a.Owner, a.Name)
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, a.Owner),
 		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sourcesOf(addr)),

@@ -8,34 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
-
-// configuredCache returns the configuration when it loads, for its cache
-// block; commands that only need the store do without one.
-func (a *app) configuredCache() *lang.Config {
-	cfg, diags := lang.Load(a.langOptions())
-	if diags.HasErrors() {
-		return nil
-	}
-	return cfg
-}
-
-func (a *app) openCache(readOnly bool) (*cache.Disk, error) {
-	dir, err := a.cacheDir(a.configuredCache())
-	if err != nil {
-		return nil, err
-	}
-	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: readOnly})
-	if err != nil {
-		return nil, exit(exitUsage, err)
-	}
-	return disk, nil
-}
 
 func (a *app) cacheCommand() *cobra.Command {
 	cmd := command("cache", "Look after the content store", "Cache shows, trims and checks the content store, which projects share.",
@@ -52,24 +29,17 @@ func (a *app) cacheStatsCommand() *cobra.Command {
 project: how many nodes were served and how many ran, what the served ones had
 made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 		func(cmd *cobra.Command, args []string) error {
-			disk, err := a.openCache(true)
+			s, err := eval.Stats(cmd.Context(), a.options())
 			if err != nil {
 				return err
 			}
-			s, err := disk.Stats(cmd.Context())
-			if err != nil {
-				return exit(exitNotJudged, err)
-			}
-			served, err := event.ServedIn(a.projectState())
-			if err != nil {
-				return exit(exitNotJudged, err)
-			}
+			served := s.Served
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "dir": disk.Dir(), "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
+				return a.writeJSON(map[string]any{"schema": 1, "dir": s.Dir, "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
 					"records": s.Records, "record_bytes": s.RecordBytes, "served": served})
 			}
 			rows := [][]string{
-				{"directory", disk.Dir()},
+				{"directory", s.Dir},
 				{"blobs", fmt.Sprintf("%d (%s)", s.Blobs, view.Bytes(s.BlobBytes))},
 				{"records", fmt.Sprintf("%d (%s)", s.Records, view.Bytes(s.RecordBytes))},
 			}
@@ -97,28 +67,24 @@ limits. What is removed and needed again is made again. It is safe beside a run.
 		`  fevalgraph cache gc --max-size 5GiB
   fevalgraph cache gc --max-age 30d --dry-run`,
 		func(cmd *cobra.Command, args []string) error {
-			o := cache.GCOptions{MaxBytes: -1, DryRun: dryRun, Now: time.Now()}
+			o := eval.GCLimits{MaxBytes: -1, DryRun: dryRun}
 			var err error
 			if maxSize != "" {
 				if o.MaxBytes, err = lang.ParseSize(maxSize); err != nil {
-					return exit(exitUsage, fmt.Errorf("--max-size: %w", err))
+					return exit(eval.Usage, fmt.Errorf("--max-size: %w", err))
 				}
 			}
 			if maxAge != "" {
 				if o.MaxAge, err = parseAge(maxAge); err != nil {
-					return exit(exitUsage, fmt.Errorf("--max-age: %w", err))
+					return exit(eval.Usage, fmt.Errorf("--max-age: %w", err))
 				}
 			}
 			if maxSize == "" && maxAge == "" {
-				return exit(exitUsage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
+				return exit(eval.Usage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
 			}
-			disk, err := a.openCache(dryRun)
+			r, err := eval.GC(cmd.Context(), a.options(), o)
 			if err != nil {
 				return err
-			}
-			r, err := disk.GC(cmd.Context(), o)
-			if err != nil {
-				return exit(exitNotJudged, err)
 			}
 			if a.flags.json {
 				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "shelves": r.Shelves, "bytes": r.Bytes, "kept_bytes": r.KeptBytes, "unreadable": r.Unreadable})
@@ -158,13 +124,9 @@ func (a *app) cacheVerifyCommand() *cobra.Command {
 is damaged. With --repair damaged entries are dropped; their nodes become stale.`,
 		"  fevalgraph cache verify --repair",
 		func(cmd *cobra.Command, args []string) error {
-			disk, err := a.openCache(!repair)
+			r, err := eval.Verify(cmd.Context(), a.options(), repair)
 			if err != nil {
 				return err
-			}
-			r, err := disk.Verify(cmd.Context(), repair, nil)
-			if err != nil {
-				return exit(exitNotJudged, err)
 			}
 			if a.flags.json {
 				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": orEmpty(r.Corrupt), "dangling": orEmpty(r.Dangling)}); err != nil {
@@ -180,7 +142,7 @@ is damaged. With --repair damaged entries are dropped; their nodes become stale.
 				fmt.Fprintf(a.io.Out, "checked %d blobs and %d records: %d corrupt, %d dangling\n", r.Blobs, r.Records, len(r.Corrupt), len(r.Dangling))
 			}
 			if len(r.Corrupt) > 0 && !repair {
-				return exit(exitFailed, nil)
+				return exit(eval.Failed, nil)
 			}
 			return nil
 		})

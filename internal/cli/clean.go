@@ -2,15 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func (a *app) cleanCommand() *cobra.Command {
@@ -29,7 +26,7 @@ from a Dockerfile.`,
   fevalgraph clean --containers
   fevalgraph clean --all`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runClean(cmd.Context(), keepRuns, all, containers)
+			return a.runClean(cmd.Context(), eval.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers})
 		})
 	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
 	cmd.Flags().BoolVar(&containers, "containers", false, "remove the project's containers and images from the Docker daemon")
@@ -37,39 +34,22 @@ from a Dockerfile.`,
 	return cmd
 }
 
-func (a *app) runClean(ctx context.Context, keepRuns int, all, containers bool) error {
-	state := a.projectState()
-	reaped, err := backend.Reap(ctx, filepath.Join(state, "sessions"), a.reapers())
-	if err != nil {
-		return exit(exitNotJudged, err)
-	}
-	ended, left := sumReaped(reaped)
-	if len(left) > 0 { // --all would forget them
-		return exit(exitNotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
-	}
-	if containers {
-		if err := a.cleanContainers(ctx, state); err != nil {
-			return exit(exitNotJudged, err)
+func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
+	c, err := eval.Clean(ctx, a.options(), r)
+	if removed := c.Containers; removed != nil {
+		which := ""
+		if removed.Built > 0 {
+			which = fmt.Sprintf(", %d of which built from a Dockerfile,", removed.Built)
 		}
+		fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(removed.Containers, "container"), text.Count(removed.Images, "image"), which, removed.Host)
 	}
-	if all {
-		if err := os.RemoveAll(state); err != nil {
-			return exit(exitNotJudged, err)
-		}
-		fmt.Fprintf(a.io.Out, "removed %s\n", state)
-		return nil
+	switch {
+	case err != nil:
+		return err
+	case r.All:
+		fmt.Fprintf(a.io.Out, "removed %s\n", c.State)
+	default:
+		fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", c.Sessions, c.Removed, c.Runs)
 	}
-	runs, err := event.Runs(state)
-	if err != nil {
-		return exit(exitNotJudged, err)
-	}
-	removed := 0
-	for len(runs)-removed > max(keepRuns, 0) {
-		if err := os.RemoveAll(filepath.Join(state, "runs", runs[removed])); err != nil {
-			return exit(exitNotJudged, err)
-		}
-		removed++
-	}
-	fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", ended, removed, len(runs))
 	return nil
 }

@@ -1,7 +1,6 @@
 // Package cli is the command line: one file per command, each turning flags
-// into options, calling a room, and handing what came of it to view. Commands
-// decide nothing about staleness or verdicts and print only through view and
-// report.
+// into options, calling package eval once, and handing the values that it returns
+// to view or report. Commands decide nothing, open no store and start no backend.
 package cli
 
 import (
@@ -15,22 +14,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// Exit codes; scripts rely on them.
+// Exit codes beside those of package eval; scripts rely on them.
 const (
-	exitPassed      = 0
-	exitFailed      = 1  // judged, something fails its policy
-	exitUsage       = 2  // usage or configuration error
-	exitNotJudged   = 3  // something could not be judged
-	exitNoMatch     = 4  // a selector matched nothing
-	exitStale       = 5  // plan --check found stale work
-	exitBug         = 70 // a bug in fevalgraph
-	exitInterrupted = 130
+	exitStale eval.Exit = 5  // plan --check found stale work
+	exitBug   eval.Exit = 70 // a bug in fevalgraph
 )
 
 // IO is what the program has of the outside world.
@@ -45,30 +39,15 @@ type IO struct {
 // errInterrupted is the cause of a context cancelled by a signal.
 var errInterrupted = errors.New("interrupted")
 
-// exitError carries the exit code of a command; err may be nil when
-// everything has been said.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
-	}
-	return e.err.Error()
-}
-func (e *exitError) Unwrap() error { return e.err }
-
 // exit makes a command end with a code and, unless err is nil, a message.
-func exit(code int, err error) error { return &exitError{code, err} }
+func exit(code eval.Exit, err error) error { return &eval.Error{Exit: code, Err: err} }
 
 // Main runs the program and returns its exit code.
 func Main(args []string, stdio IO) (code int) {
 	app := &app{io: stdio}
 	defer func() {
 		if p := recover(); p != nil {
-			code = app.reportBug(p)
+			code = int(app.reportBug(p))
 		}
 	}()
 	ctx, stop := app.interruptible()
@@ -80,9 +59,9 @@ func Main(args []string, stdio IO) (code int) {
 	root.SetErr(stdio.Err)
 	err := root.ExecuteContext(ctx)
 	if err == nil && context.Cause(ctx) != nil {
-		return exitInterrupted
+		return int(eval.Interrupted)
 	}
-	return app.complain(err)
+	return int(app.complain(err))
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP
@@ -99,7 +78,7 @@ func (a *app) interruptible() (context.Context, func()) {
 		fmt.Fprintln(a.io.Err, "interrupted: stopping what runs; finished work is kept (again to stop at once)")
 		cancel(errInterrupted)
 		if _, ok := <-signals; ok {
-			os.Exit(exitInterrupted)
+			os.Exit(int(eval.Interrupted))
 		}
 	}()
 	return ctx, func() {
@@ -110,21 +89,21 @@ func (a *app) interruptible() (context.Context, func()) {
 }
 
 // complain shows an error and returns its exit code.
-func (a *app) complain(err error) int {
+func (a *app) complain(err error) eval.Exit {
 	if err == nil {
-		return exitPassed
+		return eval.Passed
 	}
-	code := exitUsage // what cobra says is about usage
-	var e *exitError
+	code := eval.Usage // what cobra says is about usage
+	var e *eval.Error
 	if errors.As(err, &e) {
-		code = e.code
-		if e.err == nil {
+		code = e.Exit
+		if e.Err == nil {
 			return code
 		}
-		err = e.err
+		err = e.Err
 	}
 	if errors.Is(err, errInterrupted) {
-		return exitInterrupted
+		return eval.Interrupted
 	}
 	var list diag.List
 	if errors.As(err, &list) {
@@ -142,17 +121,12 @@ func (a *app) complain(err error) int {
 	return code
 }
 
-func (a *app) reportBug(p any) int {
+func (a *app) reportBug(p any) eval.Exit {
 	fmt.Fprintf(a.io.Err, "fevalgraph: bug: %v\nThis should not happen. Set FEVALGRAPH_DEBUG=1 for the trace and please report it.\n", p)
 	if _, debug := a.io.LookupEnv("FEVALGRAPH_DEBUG"); debug {
 		panic(p)
 	}
 	return exitBug
-}
-
-// noMatch is the error of a selector that picks nothing.
-func noMatch(format string, args ...any) error {
-	return exit(exitNoMatch, fmt.Errorf(format, args...))
 }
 
 // command makes a cobra command whose usage errors stay short.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -25,7 +27,7 @@ func (a *app) completionCommand() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.io.Out)
 			}
-			return exit(exitUsage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
+			return exit(eval.Usage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
 		})
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.ValidArgs = shells

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -24,7 +25,7 @@ references and functions of the configuration are there.`,
 		func(cmd *cobra.Command, args []string) error {
 			console, diags := lang.NewConsole(a.langOptions())
 			if diags.HasErrors() {
-				return exit(exitUsage, diags)
+				return exit(eval.Usage, diags)
 			}
 			if file, ok := a.io.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 				return a.converse(console, file)
@@ -52,11 +53,11 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 			break
 		}
 		if err != nil {
-			return exit(exitUsage, err)
+			return exit(eval.Usage, err)
 		}
 	}
 	if failed {
-		return exit(exitUsage, nil)
+		return exit(eval.Usage, nil)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -21,11 +22,11 @@ type coverage struct {
 
 // listCoverage prints the coverage of each problem that anything is expected of:
 // the pairs of a file or, without one, the solutions of the configuration.
-func (p *project) listCoverage(pairs string) error {
-	expected := &lang.Paired{Solutions: p.cfg.Solutions}
+func (a *app) listCoverage(p *eval.Project, pairs string) error {
+	expected := &lang.Paired{Solutions: p.Config.Solutions}
 	if pairs != "" {
 		var err error
-		if expected, err = p.readPairs(pairs); err != nil {
+		if expected, err = p.ReadPairs(pairs); err != nil {
 			return err
 		}
 	}
@@ -60,7 +61,7 @@ func (p *project) listCoverage(pairs string) error {
 		rows = append(rows, []string{c.Problem, strconv.Itoa(c.Expected), strconv.Itoa(c.Present), strconv.Itoa(missing), strconv.Itoa(failed), strconv.Itoa(empty)})
 	}
 	missing, failed, empty := 0, 0, 0
-	for _, problem := range p.cfg.Problems {
+	for _, problem := range p.Config.Problems {
 		c := at[problem]
 		if c == nil {
 			continue
@@ -71,11 +72,11 @@ func (p *project) listCoverage(pairs string) error {
 		total.Present += c.Present
 		missing, failed, empty = missing+len(c.Missing), failed+len(c.Failed), empty+len(c.Empty)
 	}
-	if p.app.flags.json {
-		return p.app.writeJSON(map[string]any{"schema": 1, "coverage": all})
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "coverage": all})
 	}
 	add(&total, missing, failed, empty)
-	view.Table(p.app.io.Out, []string{"problem", "expected", "present", "missing", "failed", "empty"}, rows, p.app.color())
+	view.Table(a.io.Out, []string{"problem", "expected", "present", "missing", "failed", "empty"}, rows, a.color())
 	return nil
 }
 

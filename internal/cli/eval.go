@@ -20,13 +20,9 @@ its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
   fevalgraph eval kvstore ./my-solution --checkpoint checkpoint_1
   fevalgraph eval kvstore ./my-solution --backend local.host --json`,
 		func(cmd *cobra.Command, args []string) error {
-			o := a.langOptions()
+			o := a.options()
 			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
-			p, err := a.open(cmd.Context(), o, writing)
-			if err != nil {
-				return err
-			}
-			return p.finish(p.runSelected(cmd, []string{"suite=eval"}, f))
+			return a.evaluate(cmd.Context(), o, f.request([]string{"suite=eval"}), "")
 		})
 	cmd.Args = cobra.ExactArgs(2)
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")

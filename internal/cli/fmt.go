@@ -11,6 +11,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -34,11 +35,11 @@ func (a *app) runFmt(files []string, check bool) error {
 	if slices.Equal(files, []string{"-"}) {
 		src, err := io.ReadAll(a.io.In)
 		if err != nil {
-			return exit(exitUsage, err)
+			return exit(eval.Usage, err)
 		}
 		out, diags := lang.Format("<stdin>", src)
 		if diags.HasErrors() {
-			return exit(exitUsage, diags)
+			return exit(eval.Usage, diags)
 		}
 		_, err = a.io.Out.Write(out)
 		return err
@@ -47,12 +48,12 @@ func (a *app) runFmt(files []string, check bool) error {
 		for _, pattern := range []string{"*.hcl"} {
 			found, err := filepath.Glob(filepath.Join(a.flags.dir, pattern))
 			if err != nil {
-				return exit(exitUsage, err)
+				return exit(eval.Usage, err)
 			}
 			files = append(files, found...)
 		}
 		if len(files) == 0 {
-			return exit(exitUsage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
+			return exit(eval.Usage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
 		}
 	}
 	var all diag.List
@@ -60,7 +61,7 @@ func (a *app) runFmt(files []string, check bool) error {
 	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return exit(exitUsage, err)
+			return exit(eval.Usage, err)
 		}
 		out, diags := lang.Format(file, src)
 		if diags.HasErrors() {
@@ -74,15 +75,15 @@ func (a *app) runFmt(files []string, check bool) error {
 		fmt.Fprintln(a.io.Out, file)
 		if !check {
 			if err := renameio.WriteFile(file, out, 0o644, renameio.WithExistingPermissions()); err != nil {
-				return exit(exitUsage, fmt.Errorf("writing %s: %w", file, err))
+				return exit(eval.Usage, fmt.Errorf("writing %s: %w", file, err))
 			}
 		}
 	}
 	switch {
 	case all.HasErrors():
-		return exit(exitUsage, all)
+		return exit(eval.Usage, all)
 	case check && changed > 0:
-		return exit(exitFailed, nil)
+		return exit(eval.Failed, nil)
 	}
 	return nil
 }

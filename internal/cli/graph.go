@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -24,25 +24,25 @@ svg format needs Graphviz's dot program.`,
   fevalgraph graph --format svg > graph.svg`,
 		func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return exit(exitUsage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
+				return exit(eval.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
 			}
-			p, err := a.open(cmd.Context(), a.langOptions(), reading)
+			p, err := eval.Open(cmd.Context(), a.options(), eval.Reading)
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			targets, err := p.targets(cmd.Context(), selection{args: args})
+			defer p.Close()
+			targets, err := p.Targets(cmd.Context(), eval.Selection{Targets: args})
 			if err != nil {
 				return err
 			}
-			ids := p.plan.Graph.Closure(targets)
+			ids := p.Plan.Graph.Closure(targets)
 			if a.flags.json {
 				format = "json"
 			}
 			if format != "svg" {
-				return p.plan.Graph.Render(a.io.Out, format, ids)
+				return p.Plan.Graph.Render(a.io.Out, format, ids)
 			}
-			return a.renderSVG(cmd, p.plan.Graph, ids)
+			return a.renderSVG(cmd, p.Plan.Graph, ids)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(formats, ", "))
@@ -52,7 +52,7 @@ svg format needs Graphviz's dot program.`,
 func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) error {
 	dot, err := exec.LookPath("dot")
 	if err != nil {
-		return exit(exitNotJudged, &backend.ToolError{Tool: "dot", Err: errors.New("not found in PATH"), Hint: "install Graphviz: apt-get install graphviz"})
+		return exit(eval.NotJudged, errors.New("dot: not found in PATH (hint: install Graphviz: apt-get install graphviz)"))
 	}
 	var in bytes.Buffer
 	if err := g.Render(&in, "dot", ids); err != nil {
@@ -61,7 +61,7 @@ func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) erro
 	c := exec.CommandContext(cmd.Context(), dot, "-Tsvg")
 	c.Stdin, c.Stdout, c.Stderr = &in, a.io.Out, a.io.Err
 	if err := c.Run(); err != nil {
-		return exit(exitNotJudged, fmt.Errorf("dot: %w", err))
+		return exit(eval.NotJudged, fmt.Errorf("dot: %w", err))
 	}
 	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -19,17 +19,6 @@ type importFlags struct {
 	importer *plan.Importer
 	file     string // "" is none
 	counted  bool
-}
-
-// importFlags are those of the first benchmark whose results can be imported.
-func (a *app) importFlags() *importFlags {
-	f := &importFlags{}
-	for i := range a.io.Benchmarks {
-		if f.importer == nil {
-			f.importer = a.io.Benchmarks[i].Import
-		}
-	}
-	return f
 }
 
 func (f *importFlags) add(cmd *cobra.Command) {
@@ -60,29 +49,14 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f *impor
 	if f.file == "" {
 		return nil
 	}
-	text, err := os.ReadFile(f.file)
-	if err != nil {
-		return exit(exitUsage, fmt.Errorf("reading what to import: %w", err))
-	}
-	foreign, err := f.importer.Decode(text)
-	if err != nil {
-		return exit(exitUsage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", f.file, err))
-	}
-	p, err := a.open(ctx, a.langOptions(), reading)
+	imported, err := eval.Import(ctx, a.options(), results, f.file, f.counted)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	imported, err := foreign.Cells(p.plan, f.file, f.counted)
-	if err != nil {
-		return exit(exitUsage, fmt.Errorf("importing %s: %w", f.file, err))
-	}
-	results.Cells = append(results.Cells, imported.Cells...)
-	results.Sort(nil)
 	if a.flags.quiet {
 		return nil
 	}
-	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), foreign.Len())
+	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), imported.All)
 	if skipped := imported.Count(); len(skipped) > 0 {
 		told += "; left out: " + strings.Join(skipped, ", ")
 	}

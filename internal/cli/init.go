@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/examples"
 )
 
@@ -48,10 +49,10 @@ func (a *app) runInit(dir string) error {
 		return nil
 	})
 	if err != nil {
-		return exit(exitUsage, err)
+		return exit(eval.Usage, err)
 	}
 	if err := os.CopyFS(orDot(dir), project); err != nil {
-		return exit(exitNotJudged, fmt.Errorf("writing the project: %w", err))
+		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	if !a.flags.quiet {
 		fmt.Fprintf(a.io.Out, "wrote a project with one problem and two solutions to %s; next: fevalgraph -C %s run\n", orDot(dir), orDot(dir))

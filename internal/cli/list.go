@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -15,21 +16,21 @@ import (
 // listing is one kind of thing that list shows.
 type listing struct {
 	header []string
-	rows   func(p *project) [][]any
+	rows   func(p *eval.Project) [][]any
 	noted  bool // the last column is there only when something stands in it
 }
 
 var listings = map[string]listing{
-	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *project) [][]any {
+	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for _, x := range p.cfg.Problems {
+		for _, x := range p.Config.Problems {
 			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", "), x.Invalid.Error()})
 		}
 		return rows
 	}, true},
-	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *project) [][]any {
+	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for _, x := range p.cfg.Solutions {
+		for _, x := range p.Config.Solutions {
 			present := 0
 			for _, c := range x.Checkpoints {
 				if !c.Missing {
@@ -44,32 +45,32 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
-	"backends": {[]string{"backend", "pool", "setup"}, func(p *project) [][]any {
+	"backends": {[]string{"backend", "pool", "setup"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for _, x := range p.cfg.Backends {
+		for _, x := range p.Config.Backends {
 			rows = append(rows, []any{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
 		}
 		return rows
 	}, false},
-	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *project) [][]any {
+	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for _, x := range p.cfg.Suites {
+		for _, x := range p.Config.Suites {
 			rows = append(rows, []any{x.Name, len(x.Cells), len(x.Excluded), x.Description})
 		}
 		return rows
 	}, false},
-	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *project) [][]any {
+	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for _, x := range p.plan.Cells {
+		for _, x := range p.Plan.Cells {
 			rows = append(rows, []any{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), x.Repeat,
 				len(x.Checkpoints), strings.Join(x.Suites, ", ")})
 		}
 		return rows
 	}, false},
-	"nodes": {[]string{"address", "kind"}, func(p *project) [][]any {
+	"nodes": {[]string{"address", "kind"}, func(p *eval.Project) [][]any {
 		var rows [][]any
-		for id := range graph.ID(p.plan.Graph.Len()) {
-			n := p.plan.Graph.Node(id)
+		for id := range graph.ID(p.Plan.Graph.Len()) {
+			n := p.Plan.Graph.Node(id)
 			rows = append(rows, []any{n.Addr, n.Kind})
 		}
 		return rows
@@ -109,17 +110,17 @@ func (a *app) runList(ctx context.Context, kind, pairs string) error {
 	l, ok := listings[kind]
 	switch {
 	case pairs != "" && kind != coverageKind:
-		return exit(exitUsage, fmt.Errorf("--pairs is for list %s", coverageKind))
+		return exit(eval.Usage, fmt.Errorf("--pairs is for list %s", coverageKind))
 	case !ok && kind != coverageKind:
-		return exit(exitUsage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
+		return exit(eval.Usage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
 	}
-	p, err := a.open(ctx, a.langOptions(), reading)
+	p, err := eval.Open(ctx, a.options(), eval.Reading)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	if kind == coverageKind {
-		return p.listCoverage(pairs)
+		return a.listCoverage(p, pairs)
 	}
 	rows := l.rows(p)
 	if last := len(l.header) - 1; l.noted && !slices.ContainsFunc(rows, func(row []any) bool { return row[last] != "" }) {

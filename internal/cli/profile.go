@@ -3,23 +3,27 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// profile tells a trace what the engine tells a profile.
-type profile struct{ trace *view.Trace }
+// tracer is a view.Trace as an eval.Trace.
+type tracer struct{ *view.Trace }
 
 // Decided implements graph.Profile.
-func (p profile) Decided(addr string, marks []graph.Mark, end time.Time) {
-	p.trace.Decided(addr, spans(marks), end)
+func (t tracer) Decided(addr string, marks []graph.Mark, end time.Time) {
+	t.Trace.Decided(addr, spans(marks), end)
 }
 
 // Worked implements graph.Profile.
-func (p profile) Worked(addr, pool string, attempt int, marks []graph.Mark, end time.Time) {
-	p.trace.Worked(addr, pool, attempt, spans(marks), end)
+func (t tracer) Worked(addr, pool string, attempt int, marks []graph.Mark, end time.Time) {
+	t.Trace.Worked(addr, pool, attempt, spans(marks), end)
 }
 
 func spans(marks []graph.Mark) []view.Span {
@@ -38,7 +42,10 @@ func writeProfile(path string, trace *view.Trace) error {
 	var content bytes.Buffer
 	err := trace.Write(&content)
 	if err == nil {
-		err = writeWhole(path, content.Bytes())
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, content.Bytes(), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the profile: %w", err)

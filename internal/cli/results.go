@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -18,7 +17,7 @@ import (
 func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
-	imports := a.importFlags()
+	imports := &importFlags{importer: a.options().Importer()}
 	var by []string
 	var at []int
 	cmd := command("results", "Results of the last run, or of a past one",
@@ -40,14 +39,14 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results --by problem --format csv`,
 		func(cmd *cobra.Command, args []string) error {
 			if err := imports.check(); err != nil {
-				return exit(exitUsage, err)
+				return exit(eval.Usage, err)
 			}
-			results, _, err := a.pastResults(a.projectState(), run)
+			results, err := eval.Results(a.options(), run)
 			if errors.Is(err, event.ErrNoRuns) && imports.file != "" && !cmd.Flags().Changed("run") {
 				results, err = &report.Results{Schema: report.Schema}, nil
 			}
 			if err != nil {
-				return exit(pastFault(err), err)
+				return err
 			}
 			if err := a.addImported(cmd.Context(), results, imports); err != nil {
 				return err
@@ -62,7 +61,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 				return a.groups(results, by, at, format)
 			}
 			if err := report.Write(a.io.Out, format, results, report.Options{Color: a.color(), Verbose: a.flags.verbose}); err != nil {
-				return exit(exitUsage, err)
+				return exit(eval.Usage, err)
 			}
 			return nil
 		})
@@ -87,50 +86,16 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 		}
 		if !known {
 			slices.Sort(labels)
-			return exit(exitUsage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
+			return exit(eval.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
 		}
 	}
 	for _, k := range at {
 		if k < 1 {
-			return exit(exitUsage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
+			return exit(eval.Usage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
 		}
 	}
 	if err := report.WriteGroups(a.io.Out, format, results, by, at, report.Options{}); err != nil {
-		return exit(exitUsage, err)
+		return exit(eval.Usage, err)
 	}
 	return nil
-}
-
-// pastFault is the exit code when a past run cannot be shown: what is asked for
-// may be wrong, or its record may be damaged.
-func pastFault(err error) int {
-	var damaged *event.DamagedError
-	if errors.As(err, &damaged) {
-		return exitNotJudged
-	}
-	return exitUsage
-}
-
-// pastResults reads the results of a recorded run.
-func (a *app) pastResults(state, name string) (*report.Results, *event.Run, error) {
-	run, err := event.FindRun(state, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	content, err := run.Results()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
-	}
-	var damaged *event.DamagedError
-	if errors.As(err, &damaged) {
-		return nil, nil, err
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
-	}
-	results, err := report.Decode(bytes.NewReader(content))
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
-	}
-	return results, run, nil
 }

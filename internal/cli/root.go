@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -80,12 +82,12 @@ command it runs.`,
 // hintAtCommand adds to the complaint about a selector that fits nothing when
 // it may be a mistyped command.
 func hintAtCommand(root *cobra.Command, args []string, err error) error {
-	var coded *exitError
-	if !errors.As(err, &coded) || coded.code != exitNoMatch || len(args) == 0 {
+	var coded *eval.Error
+	if !errors.As(err, &coded) || coded.Exit != eval.NoMatch || len(args) == 0 {
 		return err
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return exit(exitNoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.err, near[0]))
+		return exit(eval.NoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.Err, near[0]))
 	}
 	return err
 }
@@ -113,17 +115,17 @@ func (a *app) checkFlags() error {
 	_, jobsErr := a.jobs()
 	_, modeErr := a.progressMode()
 	_, colorErr := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
-	_, cacheErr := a.cacheReadOnly()
+	_, cacheErr := a.storeReadOnly()
 	if err := cmp.Or(jobsErr, modeErr, colorErr, cacheErr); err != nil {
-		return exit(exitUsage, err)
+		return exit(eval.Usage, err)
 	}
 	return nil
 }
 
-// jobs is the size of the cpu pool.
+// jobs is how many nodes run at once; 0 is the default.
 func (a *app) jobs() (int, error) {
 	if a.flags.jobs < 0 {
-		return 0, exit(exitUsage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
+		return 0, exit(eval.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
 	}
 	if a.flags.jobs > 0 {
 		return a.flags.jobs, nil
@@ -131,11 +133,68 @@ func (a *app) jobs() (int, error) {
 	if text, ok := a.io.LookupEnv("FEVALGRAPH_JOBS"); ok && text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return 0, exit(exitUsage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
+			return 0, exit(eval.Usage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
 		}
 		return n, nil
 	}
-	return runtime.NumCPU(), nil
+	return 0, nil
+}
+
+// storeReadOnly reads --cache.
+func (a *app) storeReadOnly() (bool, error) {
+	switch a.flags.cache {
+	case "local:rw", "local", "":
+		return false, nil
+	case "local:r":
+		return true, nil
+	}
+	return false, exit(eval.Usage, fmt.Errorf("--cache %s: want local:rw or local:r", a.flags.cache))
+}
+
+// options are what the global flags say, which checkFlags has found in order.
+func (a *app) options() eval.Options {
+	jobs, _ := a.jobs()
+	readOnly, _ := a.storeReadOnly()
+	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
+		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Benchmarks: a.io.Benchmarks, Notify: a.notice}
+}
+
+// langOptions are those of commands that only read the configuration.
+func (a *app) langOptions() lang.Options {
+	return lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version()}
+}
+
+// notice shows a remark. Quiet commands show only what may cost something.
+func (a *app) notice(n eval.Notice) {
+	loud := !a.flags.quiet
+	switch n := n.(type) {
+	case eval.Warnings:
+		a.findings(loud, n.Diagnostics)
+	case eval.InvalidProblems: // quiet runs say it once, when they have ended
+		a.findings(loud, n.Diagnostics)
+	case eval.SessionsEnded:
+		if loud {
+			fmt.Fprintf(a.io.Err, "ended %d sessions that an earlier run left behind\n", n.Count)
+		}
+	case eval.Locking:
+		if loud {
+			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
+		}
+	case eval.SessionsUnknown:
+		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
+	case eval.SessionLeft:
+		fmt.Fprintf(a.io.Err, "warning: a session that an earlier run left behind is still there: %v\n", n.Err)
+	case eval.LogDamaged:
+		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
+	case eval.LockRenewed:
+		fmt.Fprintf(a.io.Err, "warning: %s could not be read and is made anew\n", n.Name)
+	}
+}
+
+func (a *app) findings(shown bool, list diag.List) {
+	if shown {
+		view.Diagnostics(a.io.Err, list, a.colorErr(), 0)
+	}
 }
 
 // progressMode is how a run is shown.
@@ -152,7 +211,7 @@ func (a *app) progressMode() (view.Mode, error) {
 	}
 	mode, err := view.ParseMode(text)
 	if err != nil {
-		return "", exit(exitUsage, err)
+		return "", exit(eval.Usage, err)
 	}
 	return mode, nil
 }

@@ -2,8 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // runFlags are the flags of commands that evaluate.
@@ -29,8 +37,22 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }
 
-func (f *runFlags) selection(args []string) selection {
-	return selection{args: args, only: f.only, not: f.not, pairs: f.pairs}
+// request is what the flags and arguments ask for.
+func (f *runFlags) request(args []string) eval.Request {
+	return eval.Request{
+		Selection: eval.Selection{Targets: args, Only: f.only, Not: f.not, Pairs: f.pairs},
+		Force:     f.force, Retry: f.retry, Shard: f.shard, FailFast: f.failFast, Policy: f.policy.policy,
+	}
+}
+
+// pairsHelp is the part of a command's help about --pairs.
+const pairsHelp = `A file of pairs has a line SOLUTION:PROBLEM for each solution, by its name or by
+the end of its source's path, as in flash/gpt5.py:flash. Empty lines, and lines
+that begin with #, say nothing.`
+
+// addPairs gives a command the flag --pairs.
+func addPairs(cmd *cobra.Command, into *string, usage string) {
+	cmd.Flags().StringVar(into, "pairs", "", usage)
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -63,13 +85,9 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
 			if f.dryRun {
-				return a.runPlan(cmd.Context(), f.selection(args), f, false)
+				return a.runPlan(cmd.Context(), f.request(args), false)
 			}
-			p, err := a.open(cmd.Context(), a.langOptions(), writing)
-			if err != nil {
-				return err
-			}
-			return p.finish(p.runSelected(cmd, args, f))
+			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.profile)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
@@ -77,39 +95,119 @@ not be judged, 4 a selector matched nothing, 130 interrupted.`,
 	return cmd
 }
 
-func (p *project) runSelected(cmd *cobra.Command, args []string, f runFlags) error {
-	e, err := p.evaluation(cmd.Context(), f.selection(args), f)
-	if err != nil {
-		return err
-	}
-	return p.evaluate(cmd.Context(), e)
-}
-
-// evaluation turns flags into what evaluate needs.
-func (p *project) evaluation(ctx context.Context, s selection, f runFlags) (evaluation, error) {
-	e := evaluation{fast: f.failFast, policy: f.policy.policy, profile: f.profile}
-	var err error
-	if e.targets, err = p.targets(ctx, s); err != nil {
-		return e, err
-	}
-	if e.force, err = p.matcher(ctx, f.force); err != nil {
-		return e, err
-	}
-	again, err := p.retried(ctx, f.retry)
-	if err != nil {
-		return e, err
-	}
-	e.force = either(e.force, again)
-	if f.shard != "" {
-		return e, p.shard(&e, f.shard)
-	}
-	return e, nil
-}
-
-// finish closes the project and keeps the more telling error.
-func (p *project) finish(err error) error {
-	if closeErr := p.close(); closeErr != nil && err == nil {
-		return exit(exitNotJudged, closeErr)
-	}
+// evaluate runs and shows progress and outcome.
+func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, profile string) error {
+	_, err := a.run(ctx, o, r, profile)
 	return err
+}
+
+// run is evaluate and returns the results; nil when there are none. The error is how
+// the outcome ends. profile is the file for a trace; "" is none.
+func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*report.Results, error) {
+	mode, err := a.progressMode()
+	if err != nil {
+		return nil, err
+	}
+	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, LookupEnv: a.io.LookupEnv}}
+	r.Progress = progress
+	trace := view.NewTrace(time.Now(), nil)
+	if profile != "" {
+		r.Trace = tracer{trace}
+	}
+	out, err := eval.Run(ctx, o, r)
+	showErr := progress.Close()
+	if out == nil {
+		return nil, err
+	}
+	if showErr = errors.Join(showErr, writeProfile(profile, trace)); showErr != nil {
+		if out.Exit == eval.Passed {
+			out.Exit = eval.NotJudged
+		}
+		err = errors.Join(err, showErr)
+	}
+	a.showOutcome(r, out)
+	if out.Exit == eval.Passed {
+		return out.Results, nil
+	}
+	return out.Results, exit(out.Exit, err)
+}
+
+// progress is a view that begins to draw with the first event: before there is one,
+// mistakes of the configuration are shown.
+type progress struct {
+	mode    view.Mode
+	options view.Options
+	view    view.View // nil before the first event
+}
+
+// Emit implements event.Sink.
+func (p *progress) Emit(e event.Event) {
+	if p.view == nil {
+		p.view = view.New(p.mode, p.options)
+	}
+	p.view.Emit(e)
+}
+
+// Close ends the view.
+func (p *progress) Close() error {
+	if p.view == nil {
+		return nil
+	}
+	return p.view.Close()
+}
+
+// showOutcome prints results and the closing line; in quiet runs only what
+// could not be judged, which otherwise progress has shown.
+func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
+	switch {
+	case a.flags.json:
+		return
+	case a.flags.quiet:
+		for _, e := range out.Troubles {
+			fmt.Fprintf(a.io.Err, "%s %s: %s\n", e.Addr, e.State, e.Message)
+		}
+		return
+	}
+	a.showResults(r, out)
+	if out.Cells == 0 {
+		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
+	}
+	view.RunSummary(a.io.Err, out.End, a.slowest(out))
+	view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
+		Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
+	if out.Exit == eval.NotJudged || out.Exit == eval.Usage {
+		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
+	}
+}
+
+// showResults prints the results and the result blocks over them.
+func (a *app) showResults(r eval.Request, out *eval.Outcome) {
+	if out.Results == nil || len(out.Results.Cells) == 0 {
+		return
+	}
+	shown := out.Results
+	if r.Policy != nil {
+		shown = shown.Under(*r.Policy)
+	}
+	report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
+	if out.BoardsErr != nil {
+		fmt.Fprintf(a.io.Err, "warning: %v\n", out.BoardsErr)
+	}
+	for _, b := range out.Boards {
+		fmt.Fprintf(a.io.Out, "\n%s\n", b.Name)
+		view.Table(a.io.Out, b.Header, b.Rows, a.color())
+	}
+}
+
+// slowest are the longest nodes of a run, with -v only.
+func (a *app) slowest(out *eval.Outcome) []view.NodeTime {
+	if !a.flags.verbose {
+		return nil
+	}
+	var times []view.NodeTime
+	for _, e := range out.Slowest {
+		times = append(times, view.NodeTime{Addr: e.Addr, Seconds: e.Seconds})
+	}
+	return times
 }

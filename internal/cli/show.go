@@ -10,6 +10,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -29,26 +30,26 @@ func (a *app) showCommand() *cobra.Command {
 }
 
 func (a *app) runShow(ctx context.Context, arg string) error {
-	p, err := a.open(ctx, a.langOptions(), reading)
+	p, err := eval.Open(ctx, a.options(), eval.Reading)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	for _, problem := range p.cfg.Problems {
+	defer p.Close()
+	for _, problem := range p.Config.Problems {
 		if arg == problem.Name || arg == problem.Ref {
 			return a.showFacts(problemFacts(problem))
 		}
 	}
-	for _, s := range p.cfg.Solutions {
+	for _, s := range p.Config.Solutions {
 		if arg == s.Name || arg == s.Ref {
 			return a.showFacts(solutionFacts(s))
 		}
 	}
-	id, err := p.node(ctx, arg)
+	id, err := p.Node(ctx, arg)
 	if err != nil {
 		return err
 	}
-	return a.showFacts(p.nodeFacts(id))
+	return a.showFacts(nodeFacts(p, id))
 }
 
 func (a *app) showFacts(facts [][]string) error {
@@ -145,8 +146,8 @@ func solutionFacts(s *lang.Solution) [][]string {
 	return facts
 }
 
-func (p *project) nodeFacts(id graph.ID) [][]string {
-	n := p.plan.Graph.Node(id)
+func nodeFacts(p *eval.Project, id graph.ID) [][]string {
+	n := p.Plan.Graph.Node(id)
 	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}
 	for _, l := range n.Labels {
 		if l.Name != "kind" {
@@ -154,9 +155,9 @@ func (p *project) nodeFacts(id graph.ID) [][]string {
 		}
 	}
 	for _, d := range n.Deps {
-		facts = append(facts, []string{"needs", p.plan.Graph.Node(d.On).Addr})
+		facts = append(facts, []string{"needs", p.Plan.Graph.Node(d.On).Addr})
 	}
-	last, ok := p.log.Get(n.Addr)
+	last, ok := p.LastAnswer(n.Addr)
 	if !ok {
 		return append(facts, []string{"last answer", "none"})
 	}

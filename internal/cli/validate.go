@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -24,7 +25,7 @@ each on the first backend that can; each must reach its stated score.`,
   fevalgraph validate --reference`,
 		func(cmd *cobra.Command, args []string) error {
 			cfg, diags := lang.Load(a.langOptions())
-			diags = append(diags, invalidProblems(cfg)...)
+			diags = append(diags, eval.Invalid(cfg)...)
 			diags.Sort()
 			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
@@ -37,10 +38,10 @@ each on the first backend that can; each must reach its stated score.`,
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
 			}
 			if diags.HasErrors() {
-				return exit(exitUsage, nil)
+				return exit(eval.Usage, nil)
 			}
 			if reference {
-				return a.validateReferences(cmd)
+				return a.validateReferences(cmd.Context(), cfg)
 			}
 			if !a.flags.json && !a.flags.quiet {
 				cells := 0

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -13,7 +14,7 @@ FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, or the default, in this order.`,
 		`  fevalgraph variables
   fevalgraph variables --var root=/data/problems`,
 		func(cmd *cobra.Command, args []string) error {
-			cfg, err := a.load(a.langOptions())
+			cfg, err := eval.Load(a.options())
 			if err != nil {
 				return err
 			}

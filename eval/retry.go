@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"context"
@@ -18,27 +18,26 @@ var retryable = []verdict.Status{verdict.Broken, verdict.TimedOut, verdict.Error
 // the last result of a checkpoint; nil when no status is given. Of what broke
 // the nodes that did are asked again, and of the others all that ran something
 // on a backend.
-func (p *project) retried(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
+func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
 	if len(statuses) == 0 {
 		return nil, nil
 	}
 	for _, s := range statuses {
 		if !slices.Contains(retryable, verdict.Status(s)) {
-			return nil, exit(exitUsage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+			return nil, fail(Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
 		}
 	}
 	last := p.lastResults(ctx)
 	again := map[string]bool{}
-	for _, cell := range p.plan.Cells {
+	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
-			key := verdictKey(cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name, cell.Backend.Addr(), fmt.Sprint(cell.Repeat))
-			c, known := last[key]
+			c, known := last[cell.ID().At(cc.Checkpoint.Name)]
 			if !known || !slices.Contains(statuses, string(c.Class.Status())) {
 				continue
 			}
-			for _, id := range p.plan.Asking(cell, cc) {
-				addr := p.plan.Graph.Node(id).Addr
+			for _, id := range p.Plan.Asking(cell, cc) {
+				addr := p.Plan.Graph.Node(id).Addr
 				if entry, ok := p.log.Get(addr); c.Class.Status() != verdict.Broken || ok && entry.Broken != "" {
 					again[addr] = true
 				}

@@ -1,9 +1,8 @@
-package cli
+package eval
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -13,26 +12,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastResults are the last results of checkpoints, by verdictKey with problem,
-// checkpoint, solution, backend and repeat: those of the latest run that ended,
+// lastResults are the last results of checkpoints, by checkpoint of a
+// cell: those of the latest run that ended,
 // and for what it did not have, or what a later run that was killed had judged
 // already, those that are stored.
-func (p *project) lastResults(ctx context.Context) map[string]report.Checkpoint {
-	last := map[string]report.Checkpoint{}
+func (p *Project) lastResults(ctx context.Context) map[plan.CellID]report.Checkpoint {
+	last := map[plan.CellID]report.Checkpoint{}
 	ended := ""
-	if results, _, err := p.app.pastResults(p.state, "latest"); err == nil {
+	if results, err := pastResults(p.state, "latest"); err == nil {
 		ended = results.Run
 		for i := range results.Cells {
 			cell := &results.Cells[i]
 			for _, c := range cell.Listed() {
-				last[verdictKey(cell.Problem, c.Name, cell.Solution, cell.Backend, fmt.Sprint(cell.Repeat))] = c
+				last[plan.ResultCell(cell).At(c.Name)] = c
 			}
 		}
 	}
-	for _, cell := range p.plan.Cells {
+	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
-			key := verdictKey(cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name, cell.Backend.Addr(), fmt.Sprint(cell.Repeat))
+			key := cell.ID().At(cc.Checkpoint.Name)
 			since := ended
 			if _, known := last[key]; !known {
 				since = ""
@@ -45,16 +44,16 @@ func (p *project) lastResults(ctx context.Context) map[string]report.Checkpoint 
 	return last
 }
 
-// storedResult is what a checkpoint came to by the build log, if a run after
+// storedResult is the result of a checkpoint by the build log, if a run after
 // since made that. What broke after its last answer has been served by no run
 // since, or the log would not say so.
-func (p *project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
-	for _, id := range p.plan.Asking(cell, cc) {
-		if e, ok := p.log.Get(p.plan.Graph.Node(id).Addr); ok && e.Broken != "" {
+func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
+	for _, id := range p.Plan.Asking(cell, cc) {
+		if e, ok := p.log.Get(p.Plan.Graph.Node(id).Addr); ok && e.Broken != "" {
 			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, true
 		}
 	}
-	entry, ok := p.log.Get(p.plan.Graph.Node(cc.Aggregate).Addr)
+	entry, ok := p.log.Get(p.Plan.Graph.Node(cc.Aggregate).Addr)
 	if !ok || !laterRun(entry.Run, since) {
 		return report.Checkpoint{}, false
 	}

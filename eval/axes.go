@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"slices"
@@ -18,13 +18,13 @@ const modelAxis = "model"
 // labels of the solutions that they belong to, which nodes do not repeat.
 type axes struct {
 	names     []string
-	solutions map[string]map[string]string // by problem and solution: label to value
+	solutions map[plan.CellID]map[string]string // by problem and solution: label to value
 }
 
 // axes returns those of the configuration, sorted but for the plan's own.
-func (p *project) axes() axes {
-	x := axes{solutions: map[string]map[string]string{}}
-	for _, s := range p.cfg.Solutions {
+func (p *Project) axes() axes {
+	x := axes{solutions: map[plan.CellID]map[string]string{}}
+	for _, s := range p.Config.Solutions {
 		if len(s.Labels) == 0 {
 			continue
 		}
@@ -33,7 +33,7 @@ func (p *project) axes() axes {
 			values[l.Name] = l.Value
 			x.names = append(x.names, labelPrefix+l.Name)
 		}
-		x.solutions[verdictKey(s.Problem.Name, s.Name)] = values
+		x.solutions[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = values
 	}
 	slices.Sort(x.names)
 	x.names = slices.Concat(plan.Axes, []string{modelAxis}, slices.Compact(x.names))
@@ -50,7 +50,7 @@ func (x axes) label(axis string) (string, bool) {
 
 // labels are the values of a label of the solution that a node belongs to.
 func (x axes) labels(n *graph.Node, label string) []string {
-	if value, ok := x.solutions[verdictKey(n.Label("problem"), n.Label("solution"))][label]; ok {
+	if value, ok := x.solutions[plan.CellID{Problem: n.Label("problem"), Solution: n.Label("solution")}][label]; ok {
 		return []string{value}
 	}
 	return nil

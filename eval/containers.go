@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 )
 
 // leftovers are the project's things on a daemon that no living run owns.
-// Images are shared by runs, so that they are nobody's only when none lives.
-func (a *app) leftovers(ctx context.Context, daemon *docker.Daemon, state string) ([]docker.Leftover, error) {
+// Images are shared by runs, so they are returned only when no run lives.
+func leftovers(ctx context.Context, daemon *docker.Daemon, state string) ([]docker.Leftover, error) {
 	found, err := daemon.Leftovers(ctx, projectID(state))
 	if err != nil {
 		return nil, err
@@ -37,18 +37,26 @@ func (a *app) leftovers(ctx context.Context, daemon *docker.Daemon, state string
 	return slices.DeleteFunc(found, func(l docker.Leftover) bool { return lives[l.Run] || l.IsImage() && any }), nil
 }
 
-// cleanContainers removes them, as many as can be.
-func (a *app) cleanContainers(ctx context.Context, state string) error {
-	daemon, err := a.connect("")
+// RemovedContainers counts what was removed from a Docker daemon.
+type RemovedContainers struct {
+	Containers, Images int
+	Built              int    // images among these that were built from a Dockerfile
+	Host               string // of the daemon
+}
+
+// cleanContainers removes them, as many as can be. What it returns is nil when
+// nothing could be tried.
+func (o *Options) cleanContainers(ctx context.Context, state string) (*RemovedContainers, error) {
+	daemon, err := connect("", o.lookupEnv)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer daemon.Close()
-	left, err := a.leftovers(ctx, daemon, state)
+	left, err := leftovers(ctx, daemon, state)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	containers, images, built := 0, 0, 0
+	removed := &RemovedContainers{Host: daemon.Host()}
 	var errs []error
 	for _, l := range left {
 		err := daemon.Remove(ctx, l)
@@ -56,20 +64,15 @@ func (a *app) cleanContainers(ctx context.Context, state string) error {
 		case err != nil:
 			errs = append(errs, err)
 		case l.IsImage():
-			images++
+			removed.Images++
 		default:
-			containers++
+			removed.Containers++
 		}
 		if err == nil && l.Built {
-			built++
+			removed.Built++
 		}
 	}
-	which := ""
-	if built > 0 {
-		which = fmt.Sprintf(", %d of which built from a Dockerfile,", built)
-	}
-	fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(containers, "container"), text.Count(images, "image"), which, daemon.Host())
-	return errors.Join(errs...)
+	return removed, errors.Join(errs...)
 }
 
 // doctorPatience bounds what the doctor waits for a daemon.
@@ -77,7 +80,7 @@ const doctorPatience = 10 * time.Second
 
 // checkDocker asks the daemon when the configuration has a backend for it, or
 // when asked to.
-func (a *app) checkDocker(ctx context.Context, cfg *lang.Config, asked bool) []finding {
+func checkDocker(ctx context.Context, o *Options, cfg *lang.Config, asked bool) []Finding {
 	state, needed := "warning", false
 	if cfg != nil {
 		needed = slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return b.Kind == docker.Kind })
@@ -90,29 +93,29 @@ func (a *app) checkDocker(ctx context.Context, cfg *lang.Config, asked bool) []f
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	daemon, err := a.connect("")
+	daemon, err := connect("", o.lookupEnv)
 	if err != nil {
-		return []finding{{"docker", state, err.Error()}}
+		return []Finding{{"docker", state, err.Error()}}
 	}
 	defer daemon.Close()
 	version, err := daemon.Version(ctx)
 	if err != nil {
-		return []finding{{"docker", state, err.Error()}}
+		return []Finding{{"docker", state, err.Error()}}
 	}
 	rootless := ""
 	if version.Rootless {
 		rootless = ", without root"
 	}
-	found := []finding{{"docker", "ok", fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
-	return append(found, a.checkContainers(ctx, daemon)...)
+	found := []Finding{{"docker", "ok", fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
+	return append(found, checkContainers(ctx, daemon, o.StateDir())...)
 }
 
-func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) []finding {
-	left, err := a.leftovers(ctx, daemon, a.projectState())
+func checkContainers(ctx context.Context, daemon *docker.Daemon, state string) []Finding {
+	left, err := leftovers(ctx, daemon, state)
 	if err != nil {
-		return []finding{{"containers", "warning", err.Error()}}
+		return []Finding{{"containers", "warning", err.Error()}}
 	}
-	var found []finding
+	var found []Finding
 	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
@@ -123,7 +126,7 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) []find
 			built++
 		case l.Kept:
 			kept++
-			found = append(found, finding{"kept", "ok", l.Node + ": " + l.Enter})
+			found = append(found, Finding{"kept", "ok", l.Node + ": " + l.Enter})
 		default:
 			containers++
 		}
@@ -132,12 +135,12 @@ func (a *app) checkContainers(ctx context.Context, daemon *docker.Daemon) []find
 	if built > 0 {
 		said += fmt.Sprintf("; %s built from a Dockerfile", text.Count(built, "image"))
 	}
-	state := "ok"
+	judged := "ok"
 	if containers > 0 {
-		state = "warning"
+		judged = "warning"
 	}
 	if containers+kept > 0 {
 		said += "; `fevalgraph clean --containers` removes them"
 	}
-	return append([]finding{{"containers", state, said}}, found...)
+	return append([]Finding{{"containers", judged, said}}, found...)
 }

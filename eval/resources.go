@@ -1,13 +1,13 @@
-package cli
+package eval
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// resourceGroup are the problems of a plan that ask for the same machines.
-type resourceGroup struct {
+// ResourceGroup are the problems of a plan that ask for the same machines.
+type ResourceGroup struct {
 	Resources map[string]string `json:"resources"` // what is asked for; empty is nothing
 	Problems  []string          `json:"problems"`  // in the order of the configuration
 	Stale     int               `json:"stale"`     // of their nodes
@@ -15,29 +15,29 @@ type resourceGroup struct {
 
 // resourceGroups groups the problems of a plan, in the order of the first of
 // each. It is nil when no problem of the plan asks for anything.
-func (p *project) resourceGroups(rep *graph.Report) []resourceGroup {
+func (p *Project) resourceGroups(rep *graph.Report) []ResourceGroup {
 	nodes, stale := map[string]int{}, map[string]int{}
 	for _, id := range rep.Nodes {
-		problem := p.plan.Graph.Node(id).Label("problem")
+		problem := p.Plan.Graph.Node(id).Label("problem")
 		nodes[problem]++
-		if state, _ := planState(rep.Status(id)); state != "fresh" {
+		if stateOf(rep.Status(id)) != "fresh" {
 			stale[problem]++
 		}
 	}
-	var groups []resourceGroup
+	var groups []ResourceGroup
 	at, asked := map[string]int{}, false
-	for _, problem := range p.cfg.Problems {
+	for _, problem := range p.Config.Problems {
 		if nodes[problem.Name] == 0 {
 			continue
 		}
 		names, values := problem.Resources.Fields()
 		asked = asked || len(names) > 0
-		signature := strings.Join(names, "\x00") + "\x01" + strings.Join(values, "\x00")
+		signature := fmt.Sprintf("%q %q", names, values)
 		i, known := at[signature]
 		if !known {
 			i = len(groups)
 			at[signature] = i
-			g := resourceGroup{Resources: map[string]string{}}
+			g := ResourceGroup{Resources: map[string]string{}}
 			for j, name := range names {
 				g.Resources[name] = values[j]
 			}

@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"context"
@@ -22,27 +22,27 @@ import (
 // locker answers with pinned requirements: from the lock file, or, when the
 // command may write, by resolving them and writing it.
 type locker struct {
-	app     *app
+	options *Options
 	path    string
 	state   string
 	reads   bool
-	upgrade bool                                  // resolve anew, without regard to the lock file
+	upgrade bool                                  // resolve again, without regard to the lock file
 	inside  map[plan.Driver]requirements.Resolver // the project's
 
 	mu     sync.Mutex
 	lock   *requirements.Lock
-	failed map[string]error // by set, so that uv is asked once
-	used   map[string]bool  // sets that were asked for
-	done   map[string]bool  // sets that were resolved anew
+	failed map[setID]error // by set, so that uv is asked once
+	used   map[setID]bool  // sets that were asked for
+	done   map[setID]bool  // sets that this invocation resolved
 }
 
-func newLocker(p *project) (*locker, error) {
-	l := &locker{app: p.app, path: filepath.Join(p.cfg.Root, requirements.FileName), state: p.state, reads: p.reads,
-		inside: p.inside, failed: map[string]error{}, used: map[string]bool{}, done: map[string]bool{}}
-	l.upgrade = p.renews
+func newLocker(p *Project) (*locker, error) {
+	l := &locker{options: p.options, path: filepath.Join(p.Config.Root, requirements.FileName), state: p.state, reads: p.access == Reading,
+		inside: p.site.inside, failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}}
+	l.upgrade = p.access == renewing
 	var err error
-	if l.lock, err = requirements.Load(l.path); err != nil && p.renews {
-		fmt.Fprintf(p.app.io.Err, "warning: %s could not be read and is made anew\n", requirements.FileName)
+	if l.lock, err = requirements.Load(l.path); err != nil && l.upgrade {
+		p.options.notify(LockRenewed{requirements.FileName})
 		l.lock, err = &requirements.Lock{}, nil
 	}
 	return l, err
@@ -61,7 +61,7 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	python := minorVersion(version)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := setKey(python, platform, requires)
+	key := setOf(python, platform, requires)
 	l.used[key] = true
 	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.upgrade || l.done[key]) {
 		return pins, nil
@@ -72,10 +72,10 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	switch {
 	case l.reads:
 		return nil, nil
-	case l.app.flags.locked:
+	case l.options.Locked:
 		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
 			strings.Join(requires, ", "), python, requirements.FileName)}
-	case l.app.flags.offline:
+	case l.options.Offline:
 		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
 	}
 	resolver := l.inside[d]
@@ -112,9 +112,7 @@ func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, in
 		}
 		preferences = l.lock.Preferences(set.Python, set.Platform)
 	}
-	if !l.app.flags.quiet {
-		fmt.Fprintf(l.app.io.Err, "locking %d requirements for Python %s\n", len(set.Requires), set.Python)
-	}
+	l.options.notify(Locking{Requirements: len(set.Requires), Python: set.Python})
 	pins, err := resolver.Resolve(ctx, interpreter, set.Requires, preferences)
 	var unresolvable *requirements.UnresolvableError
 	if errors.As(err, &unresolvable) {
@@ -131,7 +129,7 @@ func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, in
 	return pins, nil
 }
 
-// lockPoll is the pause between attempts to be the one that resolves: short
+// lockPoll is the pause between attempts to take the lock for resolving: short
 // beside what uv takes.
 const lockPoll = 50 * time.Millisecond
 
@@ -159,7 +157,7 @@ func (l *locker) uv() (*requirements.UV, error) {
 }
 
 // prune drops the sets that nothing asked for, of the platforms and interpreters
-// in use: others are somebody else's.
+// in use: sets of other platforms belong to other machines.
 func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,12 +170,11 @@ func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 		return 0, err
 	}
 	stacks := map[string]bool{}
-	for key := range l.used {
-		stack, _, _ := strings.Cut(key, "\x00")
-		stacks[stack] = true
+	for set := range l.used {
+		stacks[set.stack] = true
 	}
 	dropped = l.lock.Keep(func(s requirements.Set) bool {
-		return !stacks[stackOf(s.Python, s.Platform)] || l.used[setKey(s.Python, s.Platform, s.Requires)]
+		return !stacks[stackOf(s.Python, s.Platform)] || l.used[setOf(s.Python, s.Platform, s.Requires)]
 	})
 	return dropped, l.lock.Save(l.path)
 }
@@ -185,8 +182,11 @@ func (l *locker) prune(ctx context.Context) (dropped int, err error) {
 // stackOf names what versions are for.
 func stackOf(python, platform string) string { return python + " on " + platform }
 
-func setKey(python, platform string, requires []string) string {
-	return stackOf(python, platform) + "\x00" + strings.Join(requirements.Normalise(requires), "\x00")
+// setID tells sets of requirements apart.
+type setID struct{ stack, requires string }
+
+func setOf(python, platform string, requires []string) setID {
+	return setID{stackOf(python, platform), strings.Join(requirements.Normalise(requires), "\n")}
 }
 
 // minorVersion is "3.11" of "CPython 3.11.7".

@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"context"
@@ -7,48 +7,50 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// selection is what a command was asked for: targets of arguments, narrowed by
-// --only, --not and --pairs.
-type selection struct {
-	args, only, not []string
-	pairs           string // file; "" is none
+// Selection says which nodes of the graph are wanted. Its texts are selectors:
+// globs over addresses, or AXIS=GLOB. The zero value is everything.
+type Selection struct {
+	Targets   []string // nodes that any of these picks; none is all
+	Only, Not []string // keep what any of these picks; leave out what any of these picks and what needs it
+	Pairs     string   // keep the solutions that a file of pairs names; "" is no file
 }
 
-// targets returns the nodes that a selection picks; everything when it asks
+// Targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.
-func (p *project) targets(ctx context.Context, s selection) ([]graph.ID, error) {
-	wanted, err := p.matcher(ctx, s.args)
+func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) {
+	wanted, err := p.matcher(ctx, s.Targets)
 	if err != nil {
 		return nil, err
 	}
-	only, err := p.matcher(ctx, s.only)
+	only, err := p.matcher(ctx, s.Only)
 	if err != nil {
 		return nil, err
 	}
-	not, err := p.matcher(ctx, s.not)
+	not, err := p.matcher(ctx, s.Not)
 	if err != nil {
 		return nil, err
 	}
-	paired, err := p.paired(s.pairs)
+	paired, err := p.paired(s.Pairs)
 	if err != nil {
 		return nil, err
 	}
 	out := p.leftOut(not)
 	var ids []graph.ID
-	for id := range graph.ID(p.plan.Graph.Len()) {
-		n := p.plan.Graph.Node(id)
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		n := p.Plan.Graph.Node(id)
 		if (wanted == nil || wanted(n)) && (only == nil || only(n)) && (paired == nil || paired(n)) && (out == nil || !out[id]) {
 			ids = append(ids, id)
 		}
 	}
-	if len(ids) == 0 && p.plan.Graph.Len() > 0 {
-		asked := strings.Join(slices.Concat(s.args, s.only, s.not), " ")
-		if s.pairs != "" {
-			asked += " among the pairs of " + s.pairs
+	if len(ids) == 0 && p.Plan.Graph.Len() > 0 {
+		asked := strings.Join(slices.Concat(s.Targets, s.Only, s.Not), " ")
+		if s.Pairs != "" {
+			asked += " among the pairs of " + s.Pairs
 		}
 		return nil, noMatch("%s matches nothing; there are %s", asked, p.whatExists())
 	}
@@ -58,13 +60,13 @@ func (p *project) targets(ctx context.Context, s selection) ([]graph.ID, error) 
 // leftOut marks, by id, what not picks and everything that needs it: a target
 // brings all that it needs along, so a suite's sums would undo --not. It is
 // nil when not is.
-func (p *project) leftOut(not func(*graph.Node) bool) []bool {
+func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 	if not == nil {
 		return nil
 	}
-	out := make([]bool, p.plan.Graph.Len())
+	out := make([]bool, p.Plan.Graph.Len())
 	for id := range graph.ID(len(out)) { // dependencies come first
-		n := p.plan.Graph.Node(id)
+		n := p.Plan.Graph.Node(id)
 		out[id] = not(n) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return out[d.On] })
 	}
 	return out
@@ -72,20 +74,20 @@ func (p *project) leftOut(not func(*graph.Node) bool) []bool {
 
 // matcher returns a predicate over nodes for selector arguments; nil when
 // there are none.
-func (p *project) matcher(ctx context.Context, args []string) (func(*graph.Node) bool, error) {
+func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node) bool, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	axes := p.axes()
 	selector, err := graph.ParseSelector(args, axes.names)
 	if err != nil {
-		return nil, exit(exitUsage, err)
+		return nil, fail(Usage, err)
 	}
 	verdicts := p.verdicts(ctx, args)
 	return func(n *graph.Node) bool {
 		return selector.Match(n.Addr, func(axis string) []string {
 			if axis == "verdict" {
-				return verdicts[verdictKey(n.Label("problem"), n.Label("checkpoint"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))]
+				return verdicts[plan.NodeCell(n)]
 			}
 			if label, ok := axes.label(axis); ok {
 				return axes.labels(n, label)
@@ -104,11 +106,11 @@ func (p *project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 // verdicts maps checkpoints to the verdicts of their last results: passed or
 // failed, pass or fail for short, and the class and status when they were not
 // judged. It is nil unless a selector speaks of verdicts.
-func (p *project) verdicts(ctx context.Context, args []string) map[string][]string {
+func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][]string {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil
 	}
-	verdicts := map[string][]string{}
+	verdicts := map[plan.CellID][]string{}
 	for key, c := range p.lastResults(ctx) {
 		verdicts[key] = verdictWords(c)
 	}
@@ -126,13 +128,11 @@ func verdictWords(c report.Checkpoint) []string {
 	return words
 }
 
-func verdictKey(parts ...string) string { return strings.Join(parts, "\x00") }
-
 // whatExists lists the problems and solutions for people whose selector
 // matched nothing.
-func (p *project) whatExists() string {
+func (p *Project) whatExists() string {
 	var problems, solutions []string
-	for _, c := range p.plan.Cells {
+	for _, c := range p.Plan.Cells {
 		problems = append(problems, c.Problem.Name)
 		solutions = append(solutions, c.Solution.Name)
 	}
@@ -149,13 +149,13 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// node finds the one node that an argument means: its address, or a selector
+// Node finds the one node that an argument means: its address, or a selector
 // that fits just one.
-func (p *project) node(ctx context.Context, arg string) (graph.ID, error) {
-	if id, ok := p.plan.Graph.Lookup(arg); ok {
+func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
+	if id, ok := p.Plan.Graph.Lookup(arg); ok {
 		return id, nil
 	}
-	ids, err := p.targets(ctx, selection{args: []string{arg}})
+	ids, err := p.Targets(ctx, Selection{Targets: []string{arg}})
 	if err != nil {
 		return 0, err
 	}
@@ -165,14 +165,14 @@ func (p *project) node(ctx context.Context, arg string) (graph.ID, error) {
 	return ids[0], nil
 }
 
-func (p *project) addresses(ids []graph.ID, limit int) []string {
+func (p *Project) addresses(ids []graph.ID, limit int) []string {
 	var out []string
 	for i, id := range ids {
 		if i == limit {
 			out = append(out, fmt.Sprintf("... and %d more", len(ids)-limit))
 			break
 		}
-		out = append(out, p.plan.Graph.Node(id).Addr)
+		out = append(out, p.Plan.Graph.Node(id).Addr)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"fmt"
@@ -12,28 +12,27 @@ import (
 // shard keeps the targets of one part of the cells; whatever belongs to no
 // cell comes along as a dependency. An invalid problem that no cell needs is
 // in every part: it must not fall between them.
-func (p *project) shard(e *evaluation, text string) error {
+func (p *Project) shard(targets []graph.ID, text string) ([]graph.ID, error) {
 	index, count, err := parseShard(text)
 	if err != nil {
-		return exit(exitUsage, err)
+		return nil, fail(Usage, err)
 	}
-	mine, needed := map[string]bool{}, map[string]bool{}
-	for _, c := range p.plan.Cells {
+	mine, needed := map[plan.CellID]bool{}, map[string]bool{}
+	for _, c := range p.Plan.Cells {
 		needed[c.Problem.Name] = true
 		if c.InShard(index, count) {
-			mine[verdictKey(c.Problem.Name, c.Solution.Name, c.Backend.Addr(), strconv.Itoa(c.Repeat))] = true
+			mine[c.ID()] = true
 		}
 	}
 	var kept []graph.ID
-	for _, id := range e.targets {
-		n := p.plan.Graph.Node(id)
+	for _, id := range targets {
+		n := p.Plan.Graph.Node(id)
 		alone := n.Kind == plan.KindProblem && !needed[n.Label("problem")]
-		if alone || mine[verdictKey(n.Label("problem"), n.Label("solution"), n.Label("backend"), n.Label("repeat"))] {
+		if alone || mine[plan.NodeCell(n).Cell()] {
 			kept = append(kept, id)
 		}
 	}
-	e.targets = kept
-	return nil
+	return kept, nil
 }
 
 func parseShard(text string) (index, count int, err error) {

@@ -1,4 +1,4 @@
-package cli
+package eval
 
 import (
 	"context"
@@ -17,20 +17,20 @@ const executions = 3
 // execute runs the graph and reads its results. Results that cannot be read
 // back, because their blobs were lost or damaged since the decision, are made
 // again.
-func (p *project) execute(ctx context.Context, e evaluation, sinks event.Sinks, recorder *event.Recorder) (*graph.Report, *report.Results, error) {
-	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: sinks, Run: p.run, Pools: p.plan.Pools,
-		Force: e.force, Stop: p.stopAt(ctx, e), SaveLog: recorder.SaveLog}
-	if e.trace != nil {
-		o.Profile = profile{e.trace}
+func (p *Project) execute(ctx context.Context, r Request, g goals, rec *recording) (*graph.Report, *report.Results, error) {
+	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
+		Force: g.force, Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
+	if rec.trace != nil {
+		o.Profile = rec.trace
 	}
 	ran := map[graph.ID]bool{}
 	for left := executions - 1; ; left-- {
-		rep, err := p.plan.Graph.Execute(ctx, e.targets, o)
+		rep, err := p.Plan.Graph.Execute(ctx, g.targets, o)
 		countEarlier(rep, ran)
 		if err != nil {
 			return rep, nil, err
 		}
-		results, err := p.plan.Results(context.WithoutCancel(ctx), p.store, rep, p.run)
+		results, err := p.Plan.Results(context.WithoutCancel(ctx), p.store, rep, p.run)
 		if !isLost(err) || left == 0 || ctx.Err() != nil {
 			return rep, results, err
 		}
@@ -63,9 +63,9 @@ func isLost(err error) bool {
 
 // dropDamaged reads all that results are made of, so that the store drops what
 // is damaged and the next execution makes all of it again.
-func (p *project) dropDamaged(ctx context.Context, rep *graph.Report) {
+func (p *Project) dropDamaged(ctx context.Context, rep *graph.Report) {
 	for _, id := range rep.Nodes {
-		if !p.plan.Graph.Node(id).Kept {
+		if !p.Plan.Graph.Node(id).Kept {
 			continue
 		}
 		for _, o := range rep.Status(id).Outputs {

@@ -1,0 +1,142 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Decisions are what a run would do.
+type Decisions struct {
+	Nodes       []Decision // in topological order
+	Fresh       int        // of the nodes
+	Seconds     float64    // that the others' work is expected to take, one after another
+	Jobs        int        // nodes that would run at once
+	InputErrors int        // nodes with an input that cannot be read
+	// Invalid are the mistakes of invalid problems among the targets.
+	Invalid diag.List
+	// Resources are the problems by what machines they ask for; nil when none asks.
+	Resources []ResourceGroup
+}
+
+// Decision is what a run would do with a node, and why.
+type Decision struct {
+	Addr     string         `json:"addr"`
+	Kind     string         `json:"kind"`
+	State    string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped
+	Cause    string         `json:"cause"`
+	Key      string         `json:"key,omitempty"` // 64 hexadecimal digits; "" when it cannot be computed
+	Changes  []event.Change `json:"changes,omitempty"`
+	Category string         `json:"-"` // one word of the cause: asset, new, follows ...
+	Runs     bool           `json:"-"` // it is stale, or would break
+	// Cell is the cell that the node belongs to, as far as it belongs to one; File is
+	// its test file or case.
+	Cell plan.CellID `json:"-"`
+	File string      `json:"-"`
+}
+
+// Fresh is the State of a node whose stored answer a run would serve.
+const Fresh = "fresh"
+
+// Plan decides like Run and executes and writes nothing.
+func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
+	p, err := Open(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	g, err := p.goals(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	d := &Decisions{Jobs: p.Plan.Pools[graph.CPUPool], Invalid: p.invalidAmong(g.targets)}
+	if len(d.Invalid) > 0 {
+		o.notify(InvalidProblems{d.Invalid})
+	}
+	rep, err := p.decide(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	d.InputErrors = rep.InputErrors
+	d.Resources = p.resourceGroups(rep)
+	for _, id := range rep.Nodes {
+		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		one := decisionOn(n, st)
+		if one.State == Fresh {
+			d.Fresh++
+		} else {
+			d.Seconds += st.Expected
+		}
+		d.Nodes = append(d.Nodes, one)
+	}
+	return d, nil
+}
+
+// decide is a dry run.
+func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
+	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Force: g.force})
+	if err != nil {
+		return nil, fail(NotJudged, err)
+	}
+	return rep, context.Cause(ctx)
+}
+
+func decisionOn(n *graph.Node, st *graph.Status) Decision {
+	return Decision{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Cause: causeOf(st), Key: keyOf(st), Changes: st.Changes, Category: categoryOf(st),
+		Runs: st.Stale || st.State == event.Broken, Cell: plan.NodeCell(n), File: cmp.Or(n.Label("file"), n.Label("case"))}
+}
+
+func stateOf(st *graph.Status) string {
+	switch {
+	case st.State == event.Cached:
+		return Fresh
+	case st.Input:
+		return "error"
+	case st.State == event.Blocked:
+		return "blocked"
+	case st.State == event.Skipped:
+		return "skipped"
+	case st.State == event.Broken, st.WasBroke != "":
+		return "broken"
+	case st.New:
+		return "new"
+	}
+	return "stale"
+}
+
+func causeOf(st *graph.Status) string {
+	if st.Message != "" && st.State != event.Cached {
+		return st.Message
+	}
+	if st.WasBroke != "" && st.Stale {
+		return st.Cause + ", will retry"
+	}
+	return st.Cause
+}
+
+func categoryOf(st *graph.Status) string {
+	switch {
+	case st.Input:
+		return "error"
+	case st.State == event.Broken || st.WasBroke != "":
+		return "broken"
+	case st.State == event.Blocked:
+		return "blocked"
+	case st.State == event.Skipped:
+		return "skipped"
+	case st.New && st.Category != "follows":
+		return "new"
+	}
+	return cmp.Or(st.Category, "changed")
+}
+
+func keyOf(st *graph.Status) string {
+	if st.Key.IsZero() {
+		return ""
+	}
+	return st.Key.String()
+}

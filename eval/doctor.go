@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Finding is one line of the doctor's report.
+type Finding struct {
+	Subject string `json:"subject"`
+	State   string `json:"state"` // ok, warning, missing
+	Detail  string `json:"detail"`
+}
+
+// Doctor checks the programs, directories and leftovers that matter to a run.
+// Containers asks the Docker daemon whether or not the configuration needs it.
+func Doctor(ctx context.Context, o Options, containers bool) []Finding {
+	cfg, diags := lang.Load(o.lang())
+	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error()), checkTool(ctx, "uv"), checkTool(ctx, "uvx"), o.checkPython(ctx),
+		checkNetwork(), o.checkCache(cfg), o.checkSharing(cfg), o.checkLeftovers()}
+	for _, k := range o.kinds() {
+		if k.Doctor != nil {
+			findings = append(findings, k.Doctor(ctx, &o, cfg, containers)...)
+		}
+	}
+	return findings
+}
+
+func (o *Options) checkConfig(cfg *lang.Config, broken bool, first string) Finding {
+	if broken {
+		return Finding{"configuration", "warning", first}
+	}
+	if invalid := Invalid(cfg); len(invalid) > 0 {
+		return Finding{"configuration", "warning", invalid.Error()}
+	}
+	return Finding{"configuration", "ok", fmt.Sprintf("%s, %s in %s", text.Count(len(cfg.Problems), "problem"), text.Count(len(cfg.Solutions), "solution"), cfg.Root)}
+}
+
+func checkTool(ctx context.Context, name string) Finding {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return Finding{name, "missing", "not found in PATH; install uv: pip install uv"}
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return Finding{name, "missing", fmt.Sprintf("%s does not run: %v", path, err)}
+	}
+	return Finding{name, "ok", strings.TrimSpace(string(out)) + " at " + path}
+}
+
+func (o *Options) checkPython(ctx context.Context) Finding {
+	path, _ := o.lookupEnv("PATH")
+	home, _ := o.lookupEnv("HOME")
+	b := local.New(cache.NewMemory(), local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: scratchDir()})
+	interpreter, version, err := b.Interpreter(ctx)
+	if err != nil {
+		return Finding{"python", "missing", err.Error()}
+	}
+	return Finding{"python", "ok", version + " at " + interpreter}
+}
+
+// checkNetwork tells what tests with fixed ports get. Either way they work.
+func checkNetwork() Finding {
+	if err := local.PrivateNetwork(); err != nil {
+		return Finding{"ports", "ok", fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)}
+	}
+	return Finding{"ports", "ok", "tests with fixed ports get a private network"}
+}
+
+func (o *Options) checkCache(cfg *lang.Config) Finding {
+	dir, err := o.cacheDir(cfg)
+	if err != nil {
+		return Finding{"store", "missing", err.Error()}
+	}
+	if _, err := cache.OpenDisk(dir, cache.Options{}); err != nil {
+		return Finding{"store", "missing", err.Error() + "; set FEVALGRAPH_CACHE_DIR to a directory that can be written"}
+	}
+	return Finding{"store", "ok", dir + " can be written"}
+}
+
+// checkSharing tells how large assets come into workspaces. Either way is as good,
+// but for the time that it takes.
+func (o *Options) checkSharing(cfg *lang.Config) Finding {
+	dir, err := o.cacheDir(cfg)
+	if err != nil {
+		return Finding{"assets", "ok", "large ones are copied into each workspace"}
+	}
+	disk, err := cache.OpenDisk(dir, cache.Options{})
+	way := workspace.Copied
+	if err == nil {
+		way, err = local.New(disk, local.Options{Scratch: scratchDir()}).Sharing()
+	}
+	if err != nil {
+		return Finding{"assets", "ok", fmt.Sprintf("large ones are %s into each workspace: %v", way, err)}
+	}
+	return Finding{"assets", "ok", fmt.Sprintf("large ones are %s into workspaces, not copied", way)}
+}
+
+func (o *Options) checkLeftovers() Finding {
+	left, err := backend.Leftovers(sessionsDir(o.StateDir()))
+	switch {
+	case err != nil:
+		return Finding{"leftovers", "warning", err.Error()}
+	case len(left) > 0:
+		return Finding{"leftovers", "warning", fmt.Sprintf("%d sessions of crashed runs; the next run ends them, or `fevalgraph clean`", len(left))}
+	}
+	return Finding{"leftovers", "ok", "no sessions of crashed runs"}
+}

@@ -1,0 +1,145 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+func newProject(t *testing.T) eval.Options {
+	t.Helper()
+	dir := t.TempDir()
+	if err := lay(dir, example); err != nil {
+		t.Fatal(err)
+	}
+	return optionsFor(dir)
+}
+
+// class is that of an error of the package.
+func class(t *testing.T, err error) eval.Exit {
+	t.Helper()
+	var e *eval.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%v is no *eval.Error", err)
+	}
+	return e.Exit
+}
+
+func TestClassesOfErrors(t *testing.T) {
+	ctx, o := t.Context(), newProject(t)
+	if _, err := eval.Results(o, "latest"); class(t, err) != eval.Usage || !errors.Is(err, event.ErrNoRuns) {
+		t.Errorf("results before there are any: %v", err)
+	}
+	_, err := eval.Run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"solution=none"}}})
+	if class(t, err) != eval.NoMatch {
+		t.Errorf("a selector of nothing: %v", err)
+	}
+	if err := lay(o.Dir, map[string]string{"fevalgraph.hcl": "problem {}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = eval.Run(ctx, o, eval.Request{})
+	var findings diag.List
+	if class(t, err) != eval.Usage || !errors.As(err, &findings) {
+		t.Errorf("a mistake in the configuration: %v", err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	o = newProject(t)
+	if out, err := eval.Run(ended, o, eval.Request{}); out == nil || out.Exit != eval.Interrupted {
+		t.Errorf("a run whose context has ended: %+v, %v", out, err)
+	}
+}
+
+// Plan, Explain and Status write nothing.
+func TestReadersWriteNothing(t *testing.T) {
+	ctx, o := t.Context(), newProject(t)
+	d, err := eval.Plan(ctx, o, eval.Request{})
+	if err != nil || d.Fresh != 0 || len(d.Nodes) == 0 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if _, err := eval.Explain(ctx, o, "score:double/small@local.host"); err != nil {
+		t.Error(err)
+	}
+	all, err := eval.Status(ctx, o, eval.Selection{})
+	if err != nil || len(all) != 2 || all[0].Last != nil || all[0].State != "new" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, path := range []string{o.StateDir(), filepath.Join(o.Dir, "store")} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", path, err)
+		}
+	}
+}
+
+func TestStatusAfterRun(t *testing.T) {
+	ctx, o := t.Context(), newProject(t)
+	if _, err := eval.Run(ctx, o, eval.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := lay(o.Dir, map[string]string{"small.txt": "4\n"}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := eval.Status(ctx, o, eval.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[plan.CellID]string{}
+	for _, one := range all {
+		if one.Last == nil {
+			t.Errorf("%+v has no last verdict", one)
+		}
+		states[one.Cell] = one.State
+	}
+	cell := plan.CellID{Problem: "double", Solution: "small", Backend: "local.host", Repeat: 1}
+	other := cell
+	other.Solution = "large"
+	if states[cell] != "stale" || states[other] != eval.Fresh {
+		t.Errorf("%v", states)
+	}
+}
+
+// collector keeps the events of a run.
+type collector []event.Event
+
+func (c *collector) Emit(e event.Event) { *c = append(*c, e) }
+
+// Progress receives what the record has, and remarks come as values.
+func TestProgressAndNotices(t *testing.T) {
+	ctx, o := t.Context(), newProject(t)
+	var events collector
+	out, err := eval.Run(ctx, o, eval.Request{Progress: &events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start, ok := events[0].(event.RunStart); !ok || start.Run != out.Run {
+		t.Errorf("it begins with %+v", events[0])
+	}
+	if end, ok := events[len(events)-1].(event.RunEnd); !ok || end != out.End {
+		t.Errorf("it ends with %+v, and the outcome has %+v", events[len(events)-1], out.End)
+	}
+	log := filepath.Join(o.StateDir(), "buildlog")
+	content, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-1] ^= 1
+	if err := os.WriteFile(log, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var notices []eval.Notice
+	o.Notify = func(n eval.Notice) { notices = append(notices, n) }
+	if out, err := eval.Run(ctx, o, eval.Request{}); err != nil || out.End.Executed != 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if len(notices) != 1 || notices[0] != (eval.LogDamaged{Dropped: 1}) {
+		t.Errorf("%+v", notices)
+	}
+}

@@ -1,0 +1,72 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Explanation is why a node ran, would run, or was served.
+type Explanation struct {
+	Addr, Kind  string
+	State       string // as in Decision, or of a past run's event
+	Key         string // 64 hexadecimal digits
+	PreviousKey string // of the record that is compared with; "" when there is none
+	Cause       string
+	Run         string         // the run that made the stored result, or that is asked about
+	Changes     []event.Change // previous manifest to current one
+	Fields      []graph.Field  // the current manifest, in its order
+	Deps        []Decision     // of what the node needs
+	LastClass   string         // how the last attempt ended
+	LastMessage string
+}
+
+// Explain decides about one node and what it needs: its address, or a selector that
+// fits just one.
+func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
+	p, err := Open(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	id, err := p.Node(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := p.decide(ctx, goals{targets: []graph.ID{id}})
+	if err != nil {
+		return nil, err
+	}
+	n, st := p.Plan.Graph.Node(id), rep.Status(id)
+	e := &Explanation{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Key: keyOf(st), Cause: causeOf(st), Changes: st.Changes}
+	if last, ok := p.log.Get(n.Addr); ok {
+		if !last.Key.IsZero() {
+			e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
+		}
+		if last.Broken != "" {
+			e.LastClass, e.LastMessage = "broken", last.Broken
+		}
+	}
+	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
+		e.Fields = fields
+	}
+	for _, d := range n.Deps {
+		e.Deps = append(e.Deps, decisionOn(p.Plan.Graph.Node(d.On), rep.Status(d.On)))
+	}
+	return e, nil
+}
+
+// ExplainPast says why a node ran, or was served, in a recorded run, by its record.
+func ExplainPast(o Options, arg, run string) (*Explanation, error) {
+	past, err := event.FindRun(o.StateDir(), run)
+	if err != nil {
+		return nil, fail(Usage, err)
+	}
+	done, err := pastNode(past, arg)
+	if err != nil {
+		return nil, err
+	}
+	return &Explanation{Addr: done.Addr, Kind: done.Kind, State: string(done.State), Key: done.Key, Cause: done.Cause,
+		Run: past.ID, Changes: done.Changes, LastClass: string(done.State), LastMessage: done.Message}, nil
+}

@@ -1,0 +1,71 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// export writes the files of export blocks, each whole or not at all. One whose suite
+// has no results writes nothing.
+func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Results) error {
+	if all == nil {
+		return nil
+	}
+	var errs []error
+	for _, e := range p.Config.Exports {
+		results := all.Suite(e.From.Name)
+		if len(results.Cells) == 0 {
+			continue
+		}
+		var err error
+		if slices.Contains(report.Formats(), e.Kind) {
+			err = exportResults(e, results)
+		} else {
+			err = p.exportBenchmark(ctx, rep, e, results)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// exportBenchmark writes the files of a benchmark, which may need more than results.
+func (p *Project) exportBenchmark(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
+	known := p.options.Benchmarks
+	i := slices.IndexFunc(known, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
+	if i < 0 {
+		return errors.New("this program cannot write such files")
+	}
+	_, err := known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
+	return err
+}
+
+// exportResults writes results in one of the formats of report.
+func exportResults(e *lang.Export, results *report.Results) error {
+	var content bytes.Buffer
+	if err := report.Write(&content, e.Kind, results, report.Options{}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(e.Path), 0o755); err != nil {
+		return err
+	}
+	err := renameio.WriteFile(e.Path, content.Bytes(), 0o644)
+	if errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: the file system is read-only", err)
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Imported is what came of the results of another tool.
+type Imported struct {
+	plan.Imported
+	All int // results that there were
+}
+
+// Importer is that of the first benchmark whose results can be imported; nil when
+// there is none.
+func (o Options) Importer() *plan.Importer {
+	for _, b := range o.Benchmarks {
+		if b.Import != nil {
+			return b.Import
+		}
+	}
+	return nil
+}
+
+// Import adds to results the cells that a file of another tool has of files as they
+// are here. Counted says that their scores and statuses count. Nothing is stored.
+func Import(ctx context.Context, o Options, results *report.Results, file string, counted bool) (*Imported, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fail(Usage, fmt.Errorf("reading what to import: %w", err))
+	}
+	foreign, err := o.Importer().Decode(text)
+	if err != nil {
+		return nil, fail(Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
+	}
+	p, err := Open(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	imported := &Imported{All: foreign.Len()}
+	if imported.Imported, err = foreign.Cells(p.Plan, file, counted); err != nil {
+		return nil, fail(Usage, fmt.Errorf("importing %s: %w", file, err))
+	}
+	results.Cells = append(results.Cells, imported.Cells...)
+	results.Sort(nil)
+	return imported, nil
+}

@@ -1,0 +1,82 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// LockFile is the name of the file of pinned requirements.
+const LockFile = requirements.FileName
+
+// Locked counts the sets of requirements in the lock file.
+type Locked struct {
+	Used, Resolved, Dropped int
+	// Invalid are the mistakes of invalid problems. While there are any, nothing is
+	// dropped: what these problems ask for is not known.
+	Invalid diag.List
+}
+
+// Lock resolves the requirements that the lock file lacks and drops those that no
+// problem asks for. With upgrade everything is resolved again, to the newest versions.
+func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err error) {
+	access := Writing
+	if upgrade {
+		access = renewing
+	}
+	p, err := Open(ctx, o, access)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = p.closeAfter(err) }()
+	if err := p.buildImages(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.Plan.LockAll(ctx); err != nil {
+		if graph.IsInput(err) {
+			return nil, fail(Usage, err)
+		}
+		return nil, fail(NotJudged, err)
+	}
+	l := &Locked{Invalid: Invalid(p.Config)}
+	if len(l.Invalid) == 0 {
+		if l.Dropped, err = p.locker.prune(ctx); err != nil {
+			return nil, fail(NotJudged, err)
+		}
+	}
+	l.Used, l.Resolved = len(p.locker.used), len(p.locker.done)
+	return l, nil
+}
+
+// buildImages makes the images in which requirements are resolved.
+func (p *Project) buildImages(ctx context.Context) error {
+	images := p.Plan.Images()
+	if len(images) == 0 {
+		return nil
+	}
+	rep, err := p.bringUpToDate(ctx, images)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return fail(NotJudged, err)
+	}
+	for _, id := range rep.Nodes {
+		switch st := rep.Status(id); {
+		case st.Input:
+			return fail(Usage, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+		case st.State == event.Broken:
+			return fail(NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+		}
+	}
+	return nil
+}
+
+// bringUpToDate executes what is stale of some nodes, outside of any run's record.
+func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools})
+}

@@ -1,0 +1,146 @@
+package eval
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Options name a project and what a call may use of the outside world.
+type Options struct {
+	Dir      string   // of the configuration; "" is "."
+	File     string   // in place of fevalgraph.hcl, relative to Dir
+	Vars     []string // NAME=VALUE, in order
+	VarFiles []string // relative to Dir, in order
+	// LookupEnv reads the caller's environment; nil is an empty one.
+	// FEVALGRAPH_DIR and FEVALGRAPH_CACHE_DIR move the state and the store.
+	LookupEnv func(name string) (string, bool)
+	Version   string // of the program, for required_version and records
+	Jobs      int    // nodes that run at once; 0 is the number of processors
+
+	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
+	Offline       bool // resolve no requirements over the network
+	Locked        bool // requirements that are not locked are an error
+
+	AdHoc      *lang.AdHoc // adds one solution that no block declares
+	References bool        // adds the solutions that problems ship, as the suite lang.ReferenceName
+
+	// Benchmarks are those whose rules and files the configuration may name.
+	Benchmarks []plan.Benchmark
+	// Kinds are the kinds of backends that there are; nil is Kinds().
+	Kinds []Kind
+	// Notify receives remarks that are no errors, while the call goes on, from any
+	// goroutine; nil ignores them.
+	Notify func(Notice)
+}
+
+// Notice is a remark that is no error. Its type says what it is about.
+type Notice interface{ notice() }
+
+type (
+	// Warnings are what loading a configuration or a file of pairs found.
+	Warnings struct{ Diagnostics diag.List }
+	// InvalidProblems are the mistakes of problems that are among the targets.
+	InvalidProblems struct{ Diagnostics diag.List }
+	// LogDamaged says how many records of the build log were dropped.
+	LogDamaged struct{ Dropped int }
+	// LockRenewed says that a lock file could not be read, and that a new one
+	// takes its place.
+	LockRenewed struct{ Name string }
+	// Locking says that so many requirements are being resolved for a version of Python.
+	Locking struct {
+		Requirements int
+		Python       string
+	}
+	// SessionsEnded says how many sessions of earlier runs were ended.
+	SessionsEnded struct{ Count int }
+	// SessionLeft says why sessions of earlier runs are still there.
+	SessionLeft struct{ Err error }
+	// SessionsUnknown says why sessions of earlier runs could not be listed.
+	SessionsUnknown struct{ Err error }
+)
+
+func (Warnings) notice()        {}
+func (InvalidProblems) notice() {}
+func (LogDamaged) notice()      {}
+func (LockRenewed) notice()     {}
+func (Locking) notice()         {}
+func (SessionsEnded) notice()   {}
+func (SessionLeft) notice()     {}
+func (SessionsUnknown) notice() {}
+
+func (o *Options) notify(n Notice) {
+	if o.Notify != nil {
+		o.Notify(n)
+	}
+}
+
+func (o *Options) lookupEnv(name string) (string, bool) {
+	if o.LookupEnv == nil {
+		return "", false
+	}
+	return o.LookupEnv(name)
+}
+
+func (o *Options) kinds() []Kind {
+	if o.Kinds == nil {
+		return Kinds()
+	}
+	return o.Kinds
+}
+
+func (o *Options) jobs() int {
+	if o.Jobs == 0 {
+		return runtime.NumCPU()
+	}
+	return o.Jobs
+}
+
+// lang are the options of loading.
+func (o *Options) lang() lang.Options {
+	return lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.lookupEnv, Version: o.Version,
+		AdHoc: o.AdHoc, References: o.References}
+}
+
+// load reads the configuration. Mistakes are the error, a diag.List in an *Error.
+func (o *Options) load() (*lang.Config, error) {
+	cfg, diags := lang.Load(o.lang())
+	if diags.HasErrors() {
+		return nil, fail(Usage, diags)
+	}
+	if len(diags) > 0 {
+		o.notify(Warnings{diags})
+	}
+	return cfg, nil
+}
+
+// Load reads the configuration alone. Mistakes are the error, a diag.List in an
+// *Error.
+func Load(o Options) (*lang.Config, error) { return o.load() }
+
+// projectDir is the directory of the configuration's main file.
+func (o *Options) projectDir() string {
+	if o.File == "" {
+		return o.Dir
+	}
+	return filepath.Join(o.Dir, filepath.Dir(o.File))
+}
+
+// stateDir is the directory for logs and records of the project in root.
+func (o *Options) stateDir(root string) string {
+	dir, ok := o.lookupEnv("FEVALGRAPH_DIR")
+	switch {
+	case !ok || dir == "":
+		return filepath.Join(root, ".fevalgraph")
+	case filepath.IsAbs(dir):
+		return dir
+	}
+	return filepath.Join(root, dir)
+}
+
+// StateDir is the project's state directory, whether or not its configuration is
+// valid.
+func (o Options) StateDir() string { return o.stateDir(o.projectDir()) }

@@ -1,0 +1,60 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// paired returns a predicate over the nodes of the solutions that a file of
+// pairs names; nil without a file. A pair that no cell is about is an error.
+func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	paired, err := p.ReadPairs(file)
+	if err != nil {
+		return nil, err
+	}
+	findings := paired.Findings()
+	celled := map[*lang.Solution]bool{}
+	for _, c := range p.Plan.Cells {
+		celled[c.Solution] = true
+	}
+	wanted := map[plan.CellID]bool{} // by problem and solution
+	for i, s := range paired.Solutions {
+		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true
+		if !celled[s] {
+			findings = append(findings, diag.Diagnostic{Severity: diag.Error, Code: "unknown-pair", Summary: "Pair of no suite",
+				Detail: fmt.Sprintf("No suite has %s, so that nothing judges it.", s.Ref), Range: &paired.Places[i]})
+		}
+	}
+	if findings.HasErrors() {
+		findings.Sort()
+		return nil, fail(Usage, findings)
+	}
+	return func(n *graph.Node) bool {
+		return wanted[plan.CellID{Problem: n.Label("problem"), Solution: n.Label("solution")}]
+	}, nil
+}
+
+// ReadPairs reads a file of pairs, named relative to the project's directory.
+// Mistakes are the error; what the configuration lacks is for the caller to judge.
+func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
+	paired, findings := p.Config.ReadPairs(p.options.Dir, file)
+	if findings.HasErrors() {
+		if paired != nil {
+			findings = append(findings, paired.Findings()...)
+		}
+		findings.Sort()
+		return nil, fail(Usage, findings)
+	}
+	if len(findings) > 0 {
+		findings.Sort()
+		p.options.notify(Warnings{findings})
+	}
+	return paired, nil
+}

@@ -1,0 +1,62 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// stopAt returns the engine's stop condition: the number of cells that may
+// fail, or break, before nothing new starts.
+func (p *Project) stopAt(ctx context.Context, r Request) func(graph.ID, *graph.Status) bool {
+	limit := 0
+	for _, s := range p.Config.Suites {
+		if s.StopAfter > 0 && (limit == 0 || s.StopAfter < limit) {
+			limit = s.StopAfter
+		}
+	}
+	if r.FailFast {
+		limit = 1
+	}
+	if limit == 0 {
+		return nil
+	}
+	graded := p.Plan.Graded()
+	failing, alone := map[plan.CellID]bool{}, map[string]bool{}
+	return func(id graph.ID, st *graph.Status) bool {
+		n := p.Plan.Graph.Node(id)
+		ended := st.State == event.Failed || st.State == event.Broken
+		switch {
+		case ended && n.Label("backend") == "": // no cell's: what it spoils, it spoils as one
+			alone[n.Addr] = true
+		case ended, graded(id) && p.fails(ctx, r.Policy, st):
+			failing[plan.NodeCell(n).Cell()] = true
+		}
+		return len(failing)+len(alone) >= limit
+	}
+}
+
+// fails reports whether the graded checkpoint of an aggregate node fails.
+func (p *Project) fails(ctx context.Context, policy *verdict.Policy, st *graph.Status) bool {
+	for _, o := range st.Outputs {
+		if o.Name != tasks.ResultOutput {
+			continue
+		}
+		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
+		var c verdict.Checkpoint
+		if err != nil || json.Unmarshal(content, &c) != nil {
+			continue
+		}
+		if policy != nil {
+			return !policy.Holds(c.Class, c.Groups)
+		}
+		return !c.Passed
+	}
+	return false
+}
