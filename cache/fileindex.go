@@ -76,7 +76,7 @@ func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
 		return Digest{}, fmt.Errorf("hashing file: %s is not a regular file", path)
 	}
 	id := idOf(path)
-	if state, ok := stateOf(fi); ok {
+	if state, ok := stateOf(path, fi); ok {
 		if g, ok := ix.lookup(id, state); ok {
 			return g, nil
 		}
@@ -137,8 +137,8 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 	if err != nil {
 		return Digest{}, fileState{}, false, err
 	}
-	state, ok := stateOf(before)
-	if end, _ := stateOf(after); end != state || g.Size != state.size {
+	state, ok := stateOf(path, before)
+	if end, _ := stateOf(path, after); end != state || g.Size != state.size {
 		return Digest{}, fileState{}, false, &ChangedError{Path: path}
 	}
 	return g, state, ok && state.stableAt(now), nil

@@ -19,7 +19,7 @@ import (
 // settle waits until the file's stamps are old enough to be believed.
 func settle(t testing.TB, path string) {
 	t.Helper()
-	s, ok := stateOf(lstat(t, path))
+	s, ok := stateOf(path, lstat(t, path))
 	if !ok {
 		t.Skip("this platform has no change times")
 	}

@@ -35,9 +35,11 @@ func stampStable(stamp, now int64) bool {
 	return stamp < now-tick
 }
 
-// stateOf returns the state of a regular file; ok is false where the platform
+// stateOf returns the state of a file at path; ok is false where the platform
 // does not tell enough to recognise a change.
-func stateOf(fi fs.FileInfo) (s fileState, ok bool) {
+func stateOf(path string, fi fs.FileInfo) (s fileState, ok bool) {
 	s = fileState{size: fi.Size(), mtime: fi.ModTime().UnixNano()}
-	return s, s.addSystem(fi.Sys())
+	ok = s.addSystem(fi.Sys())
+	s.dev = deviceIdentity(path, s.dev)
+	return s, ok
 }

@@ -32,7 +32,7 @@ func layoutOf(dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		s, ok := stateOf(fi)
+		s, ok := stateOf(name, fi)
 		if !ok {
 			return fmt.Errorf("%s: this system does not tell when a file was changed", name)
 		}
@@ -116,6 +116,6 @@ func stampOf(path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s, _ := stateOf(fi)
+	s, _ := stateOf(path, fi)
 	return s.ctime, nil
 }

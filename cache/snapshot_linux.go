@@ -2,14 +2,16 @@ package cache
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// lookAt returns the state of a path, which ends with a NUL. That nothing is
-// there is a state, too.
+// lookAt returns the state of a path, which ends with a NUL. An absent path has
+// a state, too.
 func lookAt(path []byte, follow bool) (seen, error) {
 	var st unix.Stat_t
 	flags := unix.AT_SYMLINK_NOFOLLOW
@@ -22,7 +24,7 @@ func lookAt(path []byte, follow bool) (seen, error) {
 		switch {
 		case err == nil:
 			return seen{mode: st.Mode, fileState: fileState{
-				size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), inode: st.Ino, dev: st.Dev, //nolint:unconvert // 32 bits on some platforms
+				size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), inode: st.Ino, dev: deviceIdentity(name, uint64(st.Dev)), //nolint:unconvert // 32 bits on some platforms
 			}}, nil
 		case errors.Is(err, unix.EINTR):
 		case isGone(err):
@@ -31,6 +33,16 @@ func lookAt(path []byte, follow bool) (seen, error) {
 			return seen{}, &os.PathError{Op: "stat", Path: string(path[:len(path)-1]), Err: err}
 		}
 	}
+}
+
+// seenOf is the state that info holds of the file at path.
+func seenOf(path string, info fs.FileInfo) (seen, error) {
+	state, ok := stateOf(path, info)
+	st, isStat := info.Sys().(*syscall.Stat_t)
+	if !ok || !isStat {
+		return seen{}, &UnsettledError{Path: path}
+	}
+	return seen{fileState: state, mode: st.Mode}, nil
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, unix.ENOTDIR) }

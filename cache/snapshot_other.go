@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// lookAt returns the state of a path, which ends with a NUL. That nothing is
-// there is a state, too. Where the platform does not tell enough to recognise a
-// change, no state is like another.
+// lookAt returns the state of a path, which ends with a NUL. An absent path has
+// a state, too.
 func lookAt(path []byte, follow bool) (seen, error) {
 	look := os.Lstat
 	if follow {
@@ -25,11 +24,17 @@ func lookAt(path []byte, follow bool) (seen, error) {
 	if err != nil {
 		return seen{}, err
 	}
-	s := seen{mode: uint32(info.Mode()), fileState: fileState{size: info.Size(), mtime: info.ModTime().UnixNano()}}
-	if !s.addSystem(info.Sys()) {
-		return seen{}, &UnsettledError{Path: name}
+	return seenOf(name, info)
+}
+
+// seenOf is the state that info holds of the file at path. Where the platform does
+// not tell enough to recognise a change, no state can be recorded.
+func seenOf(path string, info fs.FileInfo) (seen, error) {
+	state, ok := stateOf(path, info)
+	if !ok {
+		return seen{}, &UnsettledError{Path: path}
 	}
-	return s, nil
+	return seen{fileState: state, mode: uint32(info.Mode())}, nil
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,21 +1,14 @@
 package cache
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 )
 
-// past is long enough before now for every clock.
-const past = 10 * time.Second
-
-// write makes a file that was last changed a while ago, as far as a test can:
-// its status is always changed now.
+// write makes a file with its directories.
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -26,167 +19,177 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// later is a time at which all that is on the disk has settled.
-func later() time.Time { return time.Now().Add(past) }
+// settled are sightings of a time by which everything on the disk has settled.
+func settled(probes ...Probe) []Sighting {
+	all := make([]Sighting, len(probes))
+	for i, p := range probes {
+		all[i] = p.Sight()
+		all[i].at = time.Now().Add(time.Minute).UnixNano()
+	}
+	return all
+}
+
+// tick waits until the clock that stamps files has moved on.
+func tick(t *testing.T, dir string) {
+	t.Helper()
+	stamp := func() int64 {
+		write(t, dir+"/tick", "")
+		s, err := lookAt([]byte(dir+"/tick\x00"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.ctime
+	}
+	for began := stamp(); stamp() == began; {
+	}
+}
 
 func TestSnapshotSeesEveryChange(t *testing.T) {
-	changes := map[string]func(dir string) error{
-		"content":            func(d string) error { return os.WriteFile(d+"/sub/file", []byte("other"), 0o644) },
-		"content, same size": func(d string) error { return os.WriteFile(d+"/sub/file", []byte("abd"), 0o644) },
-		"touched":            func(d string) error { return os.Chtimes(d+"/sub/file", time.Now(), time.Unix(1, 0)) },
-		"mtime put back": func(d string) error {
+	changes := map[string]func(t *testing.T, dir string) error{
+		"content": func(_ *testing.T, d string) error { return os.WriteFile(d+"/sub/file", []byte("other"), 0o644) },
+		"content, same size": func(_ *testing.T, d string) error {
+			return os.WriteFile(d+"/sub/file", []byte("abd"), 0o644)
+		},
+		"touched": func(_ *testing.T, d string) error { return os.Chtimes(d+"/sub/file", time.Now(), time.Unix(1, 0)) },
+		"mtime put back": func(t *testing.T, d string) error {
 			fi, err := os.Stat(d + "/sub/file")
 			if err != nil {
 				return err
 			}
-			time.Sleep(20 * time.Millisecond)
+			tick(t, t.TempDir())
 			return errors.Join(os.WriteFile(d+"/sub/file", []byte("abd"), 0o644), os.Chtimes(d+"/sub/file", fi.ModTime(), fi.ModTime()))
 		},
-		"mode":     func(d string) error { return os.Chmod(d+"/sub/file", 0o755) },
-		"removed":  func(d string) error { return os.Remove(d + "/sub/file") },
-		"replaced": func(d string) error { write(t, d+"/x", "abc"); return os.Rename(d+"/x", d+"/sub/file") },
-		"by a link": func(d string) error {
+		"mode":    func(_ *testing.T, d string) error { return os.Chmod(d+"/sub/file", 0o755) },
+		"removed": func(_ *testing.T, d string) error { return os.Remove(d + "/sub/file") },
+		"replaced": func(t *testing.T, d string) error {
+			write(t, d+"/x", "abc")
+			return os.Rename(d+"/x", d+"/sub/file")
+		},
+		"by a link": func(_ *testing.T, d string) error {
 			return errors.Join(os.Rename(d+"/sub/file", d+"/elsewhere"), os.Symlink("../elsewhere", d+"/sub/file"))
 		},
-		"added":             func(d string) error { return os.WriteFile(d+"/sub/new", nil, 0o644) },
-		"absent appears":    func(d string) error { return os.WriteFile(d+"/absent", nil, 0o644) },
-		"link retargeted":   func(d string) error { return errors.Join(os.Remove(d+"/link"), os.Symlink("other", d+"/link")) },
-		"directory swapped": func(d string) error { return errors.Join(os.Rename(d+"/sub", d+"/was"), os.Mkdir(d+"/sub", 0o755)) },
-		"target of the link": func(d string) error {
-			return os.WriteFile(d+"/target", []byte("other"), 0o644)
+		"added":          func(_ *testing.T, d string) error { return os.WriteFile(d+"/sub/new", nil, 0o644) },
+		"absent appears": func(_ *testing.T, d string) error { return os.WriteFile(d+"/absent", nil, 0o644) },
+		"link retargeted": func(_ *testing.T, d string) error {
+			return errors.Join(os.Remove(d+"/link"), os.Symlink("other", d+"/link"))
+		},
+		"directory swapped": func(_ *testing.T, d string) error {
+			return errors.Join(os.Rename(d+"/sub", d+"/was"), os.Mkdir(d+"/sub", 0o755))
+		},
+		"target of the link": func(_ *testing.T, d string) error { return os.WriteFile(d+"/target", []byte("other"), 0o644) },
+		"added behind a link to a directory": func(_ *testing.T, d string) error {
+			return os.WriteFile(d+"/linked/new", nil, 0o644)
 		},
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir+"/sub/file", "abc")
-			write(t, dir+"/target", "target")
-			write(t, dir+"/other", "target")
-			if err := os.Symlink("target", dir+"/link"); err != nil {
+			for path, content := range map[string]string{"sub/file": "abc", "target": "target", "other": "target", "linked/old": ""} {
+				write(t, filepath.Join(dir, path), content)
+			}
+			if err := errors.Join(os.Symlink("target", dir+"/link"), os.Symlink("linked", dir+"/through")); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(20 * time.Millisecond) // the next change is in another tick
-			s, err := TakeSnapshot([]Look{{Path: dir + "/sub/file"}, {Path: dir + "/sub"}, {Path: dir + "/absent"}, {Path: dir + "/absent/deeper"},
-				{Path: dir + "/link"}, {Path: dir + "/link", Follow: true}}, later())
+			tick(t, t.TempDir()) // the next change has another time
+			s, err := TakeSnapshot(settled(Probe{Path: dir + "/sub/file"}, Probe{Path: dir + "/sub"}, Probe{Path: dir + "/absent"}, Probe{Path: dir + "/absent/deeper"},
+				Probe{Path: dir + "/link"}, Probe{Path: dir + "/link", Follow: true}, Probe{Path: dir + "/through", Listing: true}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s, err = DecodeSnapshot(bytes.Join(s.Parts(), nil)); err != nil {
+			if s, err = DecodeSnapshot(s.Encode()); err != nil {
 				t.Fatal(err)
 			}
-			if path := s.Changed(context.Background()); path != "" {
+			if path := s.Changed(); path != "" {
 				t.Fatalf("%s has changed by itself", path)
 			}
-			if err := change(dir); err != nil {
+			if err := change(t, dir); err != nil {
 				t.Fatal(err)
 			}
-			if s.Changed(context.Background()) == "" {
-				t.Error("nothing was noticed")
+			if s.Changed() == "" {
+				t.Error("nothing has changed")
 			}
 		})
 	}
 }
 
-// Whatever changed a moment before, or has a time to come, cannot be told from
-// what changes right after it; of files with a digest, the bytes decide.
-func TestSnapshotOfWhatIsUnsettled(t *testing.T) {
+// TestSnapshotOfMovingPaths: what was exchanged between the sighting and the snapshot is
+// not recorded, however old the file that took its place is.
+func TestSnapshotOfMovingPaths(t *testing.T) {
+	for name, exchange := range map[string]func(dir string) error{
+		"a directory above": func(d string) error {
+			return errors.Join(os.Rename(d+"/a", d+"/was"), os.Rename(d+"/b", d+"/a"))
+		},
+		"a link above": func(d string) error {
+			return errors.Join(os.Remove(d+"/l"), os.Symlink("b", d+"/l"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir+"/a/file", "one")
+			write(t, dir+"/b/file", "two")
+			if err := os.Symlink("a", dir+"/l"); err != nil {
+				t.Fatal(err)
+			}
+			var seen []Sighting
+			for _, path := range []string{dir + "/a/file", dir + "/l/file"} {
+				info, err := os.Lstat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen = append(seen, SightFile(path, info, time.Now().Add(time.Minute), SumBytes([]byte("one"))))
+			}
+			if _, err := TakeSnapshot(seen); err != nil {
+				t.Fatal(err)
+			}
+			if err := exchange(dir); err != nil {
+				t.Fatal(err)
+			}
+			var changed *ChangedError
+			if _, err := TakeSnapshot(seen); !errors.As(err, &changed) {
+				t.Errorf("got %v, want a path that changed", err)
+			}
+		})
+	}
+}
+
+func TestSnapshotOfYoungPaths(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
-	write(t, path, "abc")
+	write(t, dir+"/file", "abc")
+	info, err := os.Lstat(dir + "/file")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var unsettled *UnsettledError
-	if _, err := TakeSnapshot([]Look{{Path: path}}, time.Now()); !errors.As(err, &unsettled) || unsettled.Path != path {
-		t.Errorf("a file that was just written: %v", err)
+	if _, err := TakeSnapshot([]Sighting{Probe{Path: dir + "/file"}.Sight()}); !errors.As(err, &unsettled) {
+		t.Errorf("a file that was just written was recorded by its state: %v", err)
 	}
-	if _, err := TakeSnapshot([]Look{{Path: path}}, time.Now().Add(-time.Hour)); !errors.As(err, &unsettled) {
-		t.Errorf("a file that was written after the beginning: %v", err)
+	if _, err := TakeSnapshot([]Sighting{Probe{Path: dir + "/file", Exists: true}.Sight()}); err != nil {
+		t.Errorf("a file of which only the identity matters was not recorded: %v", err)
 	}
-	future := time.Now().Add(time.Hour)
-	if err := os.Chtimes(path, future, future); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := TakeSnapshot([]Look{{Path: path}}, later()); !errors.As(err, &unsettled) {
-		t.Errorf("a file of the future: %v", err)
-	}
-	if s, err := TakeSnapshot([]Look{{Path: path, Young: true}}, time.Now()); err != nil || s.Changed(context.Background()) != "" {
-		t.Errorf("a file that may be young: %v", err)
-	}
-	right, wrong := SumBytes([]byte("abc")), SumBytes([]byte("abd"))
-	if _, err := TakeSnapshot([]Look{{Path: path, Digest: wrong}}, later()); !errors.As(err, &unsettled) {
-		t.Errorf("a file that is another by now: %v", err)
-	}
-	s, err := TakeSnapshot([]Look{{Path: path, Digest: right}}, later())
+	s, err := TakeSnapshot([]Sighting{SightFile(dir+"/file", info, time.Now(), SumBytes([]byte("abc")))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path := s.Changed(context.Background()); path != "" {
-		t.Errorf("%s has the same bytes", path)
+	if path := s.Changed(); path != "" {
+		t.Errorf("%s has changed by itself", path)
 	}
-	// Within the same tick, with every time put back: only the bytes tell.
-	write(t, path, "abd")
-	if err := os.Chtimes(path, future, future); err != nil {
-		t.Fatal(err)
-	}
-	if s.Changed(context.Background()) == "" {
-		t.Error("other bytes were not noticed")
-	}
-}
-
-func TestSnapshotLetsBytesDecide(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	write(t, path, "abc")
-	s, err := TakeSnapshot([]Look{{Path: path, Digest: SumBytes([]byte("abc"))}}, later())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if path := s.Changed(context.Background()); path != "" {
-		t.Errorf("%s was only touched", path)
-	}
-	if err := os.Chmod(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if s.Changed(context.Background()) == "" {
-		t.Error("another mode was not noticed")
-	}
-}
-
-// Every bit of a saved snapshot counts.
-func TestSnapshotDamage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	write(t, path, "abc")
-	s, err := TakeSnapshot([]Look{{Path: path, Digest: SumBytes([]byte("abc"))}, {Path: "/no/such/place"}}, later())
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved := bytes.Join(s.Parts(), nil)
-	for i := range len(saved) * 8 {
-		damaged := slices.Clone(saved)
-		damaged[i/8] ^= 1 << (i % 8)
-		if _, err := DecodeSnapshot(damaged); err == nil {
-			t.Fatalf("bit %d was flipped, and nobody noticed", i)
-		}
-	}
-	for n := range saved {
-		if _, err := DecodeSnapshot(saved[:n]); err == nil {
-			t.Fatalf("%d of %d bytes were taken for all", n, len(saved))
-		}
-	}
-	if _, err := DecodeSnapshot(append(saved, 0)); err == nil {
-		t.Error("a byte too many was not noticed")
+	write(t, dir+"/file", "abd")
+	if s.Changed() == "" {
+		t.Error("the bytes do not decide about a file that was young")
 	}
 }
 
 func FuzzSnapshot(f *testing.F) {
-	s, err := TakeSnapshot([]Look{{Path: "/no/such/place"}, {Path: "/nor/this", Follow: true}}, later())
+	s, err := TakeSnapshot(settled(Probe{Path: f.TempDir()}, Probe{Path: "/nowhere"}))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(bytes.Join(s.Parts(), nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Add(s.Encode())
+	f.Fuzz(func(_ *testing.T, b []byte) {
 		if s, err := DecodeSnapshot(b); err == nil {
-			s.Changed(t.Context())
+			for i := range s.Len() {
+				s.path(s.table[i*recordSize:])
+			}
 		}
 	})
 }

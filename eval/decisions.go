@@ -12,8 +12,9 @@ import (
 
 // Decisions are what a run would do.
 type Decisions struct {
-	Nodes       []Decision // in topological order
-	Fresh       int        // of the nodes
+	Nodes       []Decision // in topological order; unless each was asked for, those of fresh partitions are only counted
+	Fresh       int        // nodes, with those that are only counted
+	Total       int        // likewise
 	Seconds     float64    // that the others' work is expected to take, one after another
 	Jobs        int        // nodes that would run at once
 	InputErrors int        // nodes with an input that cannot be read
@@ -44,17 +45,21 @@ const Fresh = "fresh"
 
 // Plan decides like Run and executes and writes nothing.
 func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
-	p, err := Open(ctx, o, Reading)
+	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	g, err := p.goals(ctx, r)
+	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: p.Plan.Pools[graph.CPUPool], Invalid: p.invalidAmong(g.targets)}
-	if len(d.Invalid) > 0 {
+	d := &Decisions{Jobs: p.options.jobs(), Total: p.count(g).nodes}
+	d.Fresh = d.Total
+	if p.Plan == nil {
+		return d, nil
+	}
+	if d.Invalid = p.invalidAmong(g.targets); len(d.Invalid) > 0 {
 		o.notify(InvalidProblems{d.Invalid})
 	}
 	rep, err := p.decide(ctx, g)
@@ -62,13 +67,15 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 		return nil, err
 	}
 	d.InputErrors = rep.InputErrors
-	d.Resources = p.resourceGroups(rep)
-	for _, id := range rep.Nodes {
+	d.Resources = p.resourceGroups(g, rep)
+	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		if n.Pinned != nil && p.depth == summits {
+			continue
+		}
 		one := decisionOn(n, st)
-		if one.State == Fresh {
-			d.Fresh++
-		} else {
+		if one.State != Fresh {
+			d.Fresh--
 			d.Seconds += st.Expected
 		}
 		d.Nodes = append(d.Nodes, one)

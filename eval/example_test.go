@@ -77,7 +77,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, cell := range out.Results.Cells {
+	results, err := out.Results()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, cell := range results.Cells {
 		fmt.Printf("%s of %s: %s, score %v\n", cell.Solution, cell.Problem, cell.Status, *cell.Score)
 	}
 	again, err := eval.Run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"solution=small"}}})

@@ -7,7 +7,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // executions bounds how often one run executes its graph: once, and again when
@@ -17,40 +16,72 @@ const executions = 3
 // execute runs the graph and reads its results. Results that cannot be read
 // back, because their blobs were lost or damaged since the decision, are made
 // again.
-func (p *Project) execute(ctx context.Context, r Request, g goals, rec *recording) (*graph.Report, *report.Results, error) {
-	o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
-		Force: g.force, Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
-	if rec.trace != nil {
-		o.Profile = rec.trace
+// The goals are others afterwards when a partition had to be compiled after all.
+func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recording) (*graph.Report, *collected, error) {
+	if p.Plan == nil {
+		results, err := p.collectResults(ctx, *g, nil)
+		return new(graph.Report), results, err
 	}
-	ran := map[graph.ID]bool{}
+	ran := map[string]bool{}
+	forced := g.force
 	for left := executions - 1; ; left-- {
+		o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
+			Force: forced, Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
+		if rec.trace != nil {
+			o.Profile = rec.trace
+		}
 		rep, err := p.Plan.Graph.Execute(ctx, g.targets, o)
-		countEarlier(rep, ran)
+		p.countEarlier(rep, ran)
 		if err != nil {
 			return rep, nil, err
 		}
-		results, err := p.Plan.Results(context.WithoutCancel(ctx), p.store, rep, p.run)
-		if !isLost(err) || left == 0 || ctx.Err() != nil {
-			return rep, results, err
+		again, err := p.reopenLost(ctx, r, g, rep)
+		if err != nil {
+			return rep, nil, err
 		}
-		p.dropDamaged(ctx, rep)
-		o.Force = nil // what was forced has run
+		if !again {
+			results, err := p.collectResults(context.WithoutCancel(ctx), *g, rep)
+			if !isLost(err) || left == 0 || ctx.Err() != nil {
+				return rep, results, err
+			}
+			p.dropDamaged(ctx, rep)
+		}
+		forced = nil // what was forced has run
 	}
+}
+
+// reopenLost compiles the partitions with pinned nodes whose outputs are gone from the
+// store, if there are any.
+func (p *Project) reopenLost(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
+	lost := map[string]bool{}
+	for _, id := range p.Plan.Graph.Closure(g.targets) {
+		if n := p.Plan.Graph.Node(id); n.Pinned != nil && rep.Status(id).State != event.Cached {
+			lost[n.Label("problem")] = true
+		}
+	}
+	if len(lost) == 0 || ctx.Err() != nil {
+		return false, nil
+	}
+	any, err := p.reopen(ctx, func(part *partState) bool { return lost[part.Problem] || lost[""] })
+	if any && err == nil {
+		*g, err = p.goals(ctx, r)
+	}
+	return any, err
 }
 
 // countEarlier counts nodes that ran in an earlier execution of this run as
 // executed though they were fresh in the last one, and notes which ran in it.
-func countEarlier(rep *graph.Report, ran map[graph.ID]bool) {
+func (p *Project) countEarlier(rep *graph.Report, ran map[string]bool) {
 	for _, id := range rep.Nodes {
+		addr := p.Plan.Graph.Node(id).Addr
 		switch rep.Status(id).State {
 		case event.Cached:
-			if ran[id] {
+			if ran[addr] {
 				rep.Cached--
 				rep.Executed++
 			}
 		case event.Done, event.Failed, event.Timeout, event.Broken:
-			ran[id] = true
+			ran[addr] = true
 		}
 	}
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -25,12 +26,12 @@ type Explanation struct {
 // Explain decides about one node and what it needs: its address, or a selector that
 // fits just one.
 func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
-	p, err := Open(ctx, o, Reading)
+	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	id, err := p.Node(ctx, arg)
+	id, err := p.compileAround(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +58,41 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	return e, nil
 }
 
+// compileAround compiles the problem of a node, and whatever is stale, and returns the
+// node that an argument means.
+func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, error) {
+	for at := range p.parts {
+		if strings.Contains(arg, p.parts[at].Problem) {
+			p.parts[at].facts = nil
+		}
+	}
+	if err := p.compileStale(ctx, summits); err != nil {
+		return 0, err
+	}
+	if id, ok := p.Plan.Graph.Lookup(arg); ok && p.Plan.Graph.Node(id).Pinned == nil {
+		return id, nil
+	}
+	if err := p.compileStale(ctx, rows); err != nil { // a selector: it may mean any node
+		return 0, err
+	}
+	id, err := p.Node(ctx, arg)
+	if err != nil || p.Plan.Graph.Node(id).Pinned == nil {
+		return id, err
+	}
+	addr, problem := p.Plan.Graph.Node(id).Addr, p.Plan.Graph.Node(id).Label("problem")
+	if _, err := p.reopen(ctx, func(part *partState) bool { return problem == "" || part.Problem == problem }); err != nil {
+		return 0, err
+	}
+	return p.Node(ctx, addr)
+}
+
 // ExplainPast says why a node ran, or was served, in a recorded run, by its record.
 func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	past, err := event.FindRun(o.StateDir(), run)
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(past, arg)
+	done, err := pastNode(o.StateDir(), past, arg)
 	if err != nil {
 		return nil, err
 	}

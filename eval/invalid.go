@@ -16,6 +16,9 @@ func Invalid(cfg *lang.Config) diag.List {
 // invalidAmong are the findings about those among the targets and what they
 // need.
 func (p *Project) invalidAmong(targets []graph.ID) diag.List {
+	if p.Plan == nil {
+		return nil
+	}
 	asked := map[string]bool{}
 	for _, id := range p.Plan.Graph.Closure(targets) {
 		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindProblem {

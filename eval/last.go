@@ -21,12 +21,18 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]report.Checkp
 	ended := ""
 	if results, err := pastResults(p.state, "latest"); err == nil {
 		ended = results.Run
-		for i := range results.Cells {
-			cell := &results.Cells[i]
-			for _, c := range cell.Listed() {
-				last[plan.ResultCell(cell).At(c.Name)] = c
-			}
+		addLast(last, results.Cells)
+	}
+	for at := range p.parts {
+		part := &p.parts[at]
+		if part.facts == nil {
+			continue
 		}
+		cells, err := p.resultsIn(part.File)
+		if err != nil {
+			continue // it was whole a moment ago; the next run decides about it
+		}
+		addLast(last, cells)
 	}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
@@ -42,6 +48,14 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]report.Checkp
 		}
 	}
 	return last
+}
+
+func addLast(last map[plan.CellID]report.Checkpoint, cells []report.Cell) {
+	for i := range cells {
+		for _, c := range cells[i].Listed() {
+			last[plan.ResultCell(&cells[i]).At(c.Name)] = c
+		}
+	}
 }
 
 // storedResult is the result of a checkpoint by the build log, if a run after

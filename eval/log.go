@@ -17,7 +17,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(past, arg)
+	done, err := pastNode(o.StateDir(), past, arg)
 	if err != nil {
 		return nil, err
 	}

@@ -105,21 +105,25 @@ func (o *Options) lang() lang.Options {
 		AdHoc: o.AdHoc, References: o.References}
 }
 
-// load reads the configuration. Mistakes are the error, a diag.List in an *Error.
-func (o *Options) load() (*lang.Config, error) {
+// load reads the configuration, and shows its warnings. Mistakes are the error, a
+// diag.List in an *Error.
+func (o *Options) load() (*lang.Config, diag.List, error) {
 	cfg, diags := lang.Load(o.lang())
 	if diags.HasErrors() {
-		return nil, fail(Usage, diags)
+		return nil, nil, fail(Usage, diags)
 	}
 	if len(diags) > 0 {
 		o.notify(Warnings{diags})
 	}
-	return cfg, nil
+	return cfg, diags, nil
 }
 
 // Load reads the configuration alone. Mistakes are the error, a diag.List in an
 // *Error.
-func Load(o Options) (*lang.Config, error) { return o.load() }
+func Load(o Options) (*lang.Config, error) {
+	cfg, _, err := o.load()
+	return cfg, err
+}
 
 // projectDir is the directory of the configuration's main file.
 func (o *Options) projectDir() string {

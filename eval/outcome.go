@@ -7,7 +7,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -15,11 +14,11 @@ import (
 // Outcome is how a run ended.
 type Outcome struct {
 	Exit    Exit
-	Run     string          // id, of its record
-	Config  *lang.Config    // as it was evaluated
-	Cells   int             // of the configuration, whatever was asked for
-	Results *report.Results // of what was asked for; nil when they could not be read
-	End     event.RunEnd    // counts, as in the record
+	Run     string           // id, of its record
+	Cells   int              // of the configuration, whatever was asked for
+	Rows    []report.CellRow // of the cells that were asked for; nil when their results could not be read
+	End     event.RunEnd     // counts, as in the record
+	results *collected       // nil when they could not be read
 	// Boards are the result blocks over Results; BoardsErr says why there are none.
 	Boards    []plan.Leaderboard
 	BoardsErr error
@@ -39,11 +38,24 @@ type Ended struct {
 // slowest is how many nodes an Outcome names as such.
 const slowest = 5
 
+// Results reads the results of what was asked for. They are nil when they could not be
+// collected.
+func (o *Outcome) Results() (*report.Results, error) {
+	if o.results == nil {
+		return nil, nil
+	}
+	return o.results.results()
+}
+
 // collect makes the outcome of an execution that ended with err.
-func (p *Project) collect(ctx context.Context, r Request, rep *graph.Report, results *report.Results, err error) *Outcome {
-	out := &Outcome{Exit: exitOf(ctx, r, rep, results, err), Run: p.run, Config: p.Config, Cells: len(p.Plan.Cells), Results: results, Bound: p.Plan.Graph.Bound(rep, p.Plan.Pools)}
+func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Report, results *collected, err error) *Outcome {
+	out := &Outcome{Run: p.run, results: results, Cells: p.cells()}
+	if p.Plan != nil {
+		out.Bound = p.Plan.Graph.Bound(rep, p.Plan.Pools)
+	}
 	if results != nil {
-		out.Boards, out.BoardsErr = p.Plan.Leaderboards(results)
+		out.Rows = results.rows()
+		out.Boards, out.BoardsErr = p.boards(results)
 	}
 	for _, id := range rep.Nodes {
 		st := rep.Status(id)
@@ -58,15 +70,44 @@ func (p *Project) collect(ctx context.Context, r Request, rep *graph.Report, res
 	}
 	slices.SortStableFunc(out.Slowest, func(a, b Ended) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	out.Slowest = slices.Clone(out.Slowest[:min(slowest, len(out.Slowest))])
-	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: len(rep.Nodes), Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed,
+	c := p.count(g)
+	out.Exit = exitOf(ctx, r, rep, out, err)
+	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
 	out.End.SavedBytes, out.End.SavedSeconds = rep.Saved()
+	out.End.SavedBytes, out.End.SavedSeconds = out.End.SavedBytes+c.bytes, out.End.SavedSeconds+c.seconds
 	return out
+}
+
+// boards are the result blocks over the results.
+func (p *Project) boards(results *collected) ([]plan.Leaderboard, error) {
+	if len(p.Config.Results) == 0 {
+		return nil, nil
+	}
+	whole, err := results.results()
+	if err != nil {
+		return nil, err
+	}
+	return (&plan.Plan{Config: p.Config}).Leaderboards(whole)
+}
+
+// cells is how many cells the configuration has.
+func (p *Project) cells() int {
+	n := 0
+	for at := range p.parts {
+		if f := p.parts[at].facts; f != nil {
+			n += len(f.Cells)
+		}
+	}
+	if p.Plan != nil {
+		n += len(p.Plan.Cells)
+	}
+	return n
 }
 
 // exitOf applies the rules of the exit codes; what kept the run from judging
 // outweighs what was judged.
-func exitOf(ctx context.Context, r Request, rep *graph.Report, results *report.Results, err error) Exit {
+func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err error) Exit {
 	switch {
 	case context.Cause(ctx) != nil:
 		return Interrupted
@@ -76,8 +117,18 @@ func exitOf(ctx context.Context, r Request, rep *graph.Report, results *report.R
 		return Usage
 	case rep.Broken > 0, rep.Skipped > 0:
 		return NotJudged
+	case r.Policy == nil:
+		var all report.Tally
+		for i := range out.Rows {
+			all.Merge(&out.Rows[i].Tally)
+		}
+		return Exit(all.Summary().Exit)
 	}
-	return Exit(report.Summarize(results, r.Policy).Exit)
+	whole, err := out.Results()
+	if err != nil {
+		return NotJudged
+	}
+	return Exit(report.Summarize(whole, r.Policy).Exit)
 }
 
 // worsen notes an error that came after judging.

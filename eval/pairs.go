@@ -21,9 +21,7 @@ func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
 	}
 	findings := paired.Findings()
 	celled := map[*lang.Solution]bool{}
-	for _, c := range p.Plan.Cells {
-		celled[c.Solution] = true
-	}
+	plan.EachCell(p.Config, func(c lang.Cell) { celled[c.Solution] = true })
 	wanted := map[plan.CellID]bool{} // by problem and solution
 	for i, s := range paired.Solutions {
 		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true

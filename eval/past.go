@@ -1,9 +1,14 @@
 package eval
 
 import (
+	"path/filepath"
+	"runtime"
+	"slices"
+
 	"bytes"
 	"errors"
 	"fmt"
+	"golang.org/x/sync/errgroup"
 	"io/fs"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -27,13 +32,39 @@ func pastResults(state, name string) (*report.Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	manifest, err := run.Manifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return earlierResults(run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]report.Cell, len(manifest.Partitions))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, text := range manifest.Partitions {
+		group.Go(func() error {
+			part, err := parsePartitionName(text)
+			if err == nil {
+				all[i], err = readResults(partitionStore{partitionsDir(state)}, part)
+			}
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBadPartition) {
+				return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", text)}
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
+	}
+	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: slices.Concat(all...)}, nil
+}
+
+// earlierResults reads what earlier versions recorded in one file.
+func earlierResults(run *event.Run) (*report.Results, error) {
 	content, err := run.Results()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
-	}
-	var damaged *event.DamagedError
-	if errors.As(err, &damaged) {
-		return nil, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
@@ -45,18 +76,35 @@ func pastResults(state, name string) (*report.Results, error) {
 	return results, nil
 }
 
+// eachDone calls fn for the last event of each node of a recorded run, and for those of
+// nodes that it served with their partitions.
+func eachDone(state string, run *event.Run, fn func(event.NodeDone) bool) error {
+	var failed error
+	err := run.Each(func(e event.Event) bool {
+		switch e := e.(type) {
+		case event.NodeDone:
+			return fn(e)
+		case event.NodesSame:
+			more, err := expand(partitionStore{partitionsDir(state)}, e.Partition, func(row *graph.Row) bool { return fn(row.Event()) })
+			failed = err
+			return more && err == nil
+		}
+		return true
+	})
+	return errors.Join(err, failed)
+}
+
 // pastNode finds a node in a run's record by its address, or by a selector
 // that fits just one.
-func pastNode(run *event.Run, arg string) (*event.NodeDone, error) {
+func pastNode(state string, run *event.Run, arg string) (*event.NodeDone, error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
 	byAddr := map[string]event.NodeDone{}
 	var order []string
-	err = run.Each(func(e event.Event) bool {
-		done, ok := e.(event.NodeDone)
-		if ok && selector.Match(done.Addr, nil) {
+	err = eachDone(state, run, func(done event.NodeDone) bool {
+		if selector.Match(done.Addr, nil) {
 			if _, seen := byAddr[done.Addr]; !seen {
 				order = append(order, done.Addr)
 			}

@@ -3,7 +3,9 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,7 +13,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -19,7 +23,7 @@ import (
 // store open. It is for one goroutine at a time; the caller closes it.
 type Project struct {
 	Config *lang.Config
-	Plan   *plan.Plan
+	Plan   *plan.Plan // nil while every partition is fresh and no node is asked for
 
 	options  *Options
 	access   Access
@@ -31,6 +35,16 @@ type Project struct {
 	locker   *locker
 	registry *backend.Registry // nil unless the access is Writing
 	site     *Site
+
+	parts     []partState // of the configuration, in the order of results
+	known     recalled
+	depth     depth            // of fresh partitions in the plan
+	reopened  []*plan.Opened   // backends that have just been asked
+	evaluated bool             // Config comes from HCL, not from the index
+	inputs    []cache.Sighting // that it was evaluated from, when it was
+	warnings  diag.List        // that evaluating it found, likewise
+	trace     *trace
+	salt      []byte // of a first index
 }
 
 // Access says what a call does with a project.
@@ -42,20 +56,60 @@ const (
 	renewing               // likewise, and the lock file is replaced whatever is in it
 )
 
-// Open loads the configuration, opens state and store, and compiles the graph.
+// Open loads the configuration, opens state and store, and compiles everything.
 func Open(ctx context.Context, o Options, access Access) (*Project, error) {
-	cfg, err := o.load()
+	p, err := openProject(ctx, o, access, nil)
 	if err != nil {
 		return nil, err
 	}
-	p := newProject(&o, cfg, access)
-	if err := p.open(ctx); err != nil {
-		return nil, p.closeAfter(err)
-	}
-	if err := p.compile(); err != nil {
+	if err := p.compileStale(ctx, summits); err != nil {
 		return nil, p.closeAfter(err)
 	}
 	return p, nil
+}
+
+// openChanged opens what earlier runs recorded of the project and finds out what of it
+// is stale. It compiles nothing.
+func openChanged(ctx context.Context, o Options, access Access) (*Project, error) {
+	if o.AdHoc != nil || o.References {
+		return openProject(ctx, o, access, nil)
+	}
+	return openProject(ctx, o, access, readIndex(o.StateDir()))
+}
+
+func openProject(ctx context.Context, o Options, access Access, known *index) (*Project, error) {
+	began := time.Now()
+	t, untraced := newTrace(), o
+	o.LookupEnv = t.lookupEnv(untraced.lookupEnv)
+	root := cache.Probe{Path: absolute(o.projectDir()), Follow: true, Exists: true}.Sight()
+	cfg := recallConfig(&o, known)
+	evaluated := cfg == nil
+	var warnings diag.List
+	if evaluated {
+		var err error
+		if cfg, warnings, err = o.load(); err != nil {
+			return nil, err
+		}
+	} else {
+		warnings = known.Warnings
+	}
+	p := newProject(&o, cfg, access)
+	p.trace, p.evaluated, p.warnings = t, evaluated, warnings
+	if evaluated {
+		p.inputs = append(inputSightings(cfg.Inputs, began), root)
+	}
+	if err := p.open(ctx); err != nil {
+		return nil, p.closeAfter(err)
+	}
+	p.recall(ctx, known)
+	return p, nil
+}
+
+func absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
 }
 
 // newProject is a project of which nothing is open yet.
@@ -69,6 +123,11 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 // open opens the store and all that is known of earlier runs. A project that may
 // execute ends the sessions of crashed runs.
 func (p *Project) open(ctx context.Context) error {
+	if p.access != Reading {
+		if err := os.MkdirAll(p.state, 0o755); err != nil {
+			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
+		}
+	}
 	if err := p.openStore(); err != nil {
 		return err
 	}
@@ -80,22 +139,24 @@ func (p *Project) open(ctx context.Context) error {
 	if p.locker, err = newLocker(p); err != nil {
 		return fail(Usage, err)
 	}
-	if err := p.openLog(); err != nil || p.access == Reading {
-		return err
+	if p.access == Reading {
+		return nil
 	}
 	return p.openSessions(ctx)
 }
 
-// compile turns the configuration into a graph.
-func (p *Project) compile() (err error) {
-	p.Plan, err = plan.Compile(p.Config, p.options.jobs(), plan.Environment{
+// environment is what compiling needs of the project.
+func (p *Project) environment() plan.Environment {
+	return plan.Environment{
 		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.tools,
-		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks,
-	})
-	if err != nil {
-		return fail(Usage, err)
+		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Reopened: p.reopened, Sources: p.sources,
 	}
-	return nil
+}
+
+// sources is what a node reads source files with: what it reads is in the trace.
+func (p *Project) sources(addr string) tasks.Sources {
+	n := p.trace.node(addr)
+	return tasks.Sources{States: tracedStates{p.index, n}, Store: p.store, Observe: n.observe}
 }
 
 // Close saves the file index and releases files and backends. It is
@@ -139,7 +200,9 @@ func (p *Project) openSessions(ctx context.Context) error {
 	for _, err := range left {
 		p.options.notify(SessionLeft{err})
 	}
-	if p.registry, err = backend.OpenRegistry(dir, p.run); err != nil {
+	if p.registry, err = backend.OpenRegistry(dir, p.run); isDenied(err) {
+		return fail(Usage, elsewhere(err))
+	} else if err != nil {
 		return fail(NotJudged, err)
 	}
 	p.site.Registry = p.registry

@@ -15,9 +15,9 @@ type ResourceGroup struct {
 
 // resourceGroups groups the problems of a plan, in the order of the first of
 // each. It is nil when no problem of the plan asks for anything.
-func (p *Project) resourceGroups(rep *graph.Report) []ResourceGroup {
+func (p *Project) resourceGroups(g goals, rep *graph.Report) []ResourceGroup {
 	nodes, stale := map[string]int{}, map[string]int{}
-	for _, id := range rep.Nodes {
+	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		problem := p.Plan.Graph.Node(id).Label("problem")
 		nodes[problem]++
 		if stateOf(rep.Status(id)) != "fresh" {

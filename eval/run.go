@@ -3,7 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
-	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +23,7 @@ type Request struct {
 	Retry    []string        // statuses of last results that are asked again: broken, timeout, error
 	Shard    string          // I/N: only the Ith of N parts of the cells; "" is all
 	FailFast bool            // start nothing new after the first failure
+	EachNode bool            // Progress receives an event for each node, however many are fresh
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
@@ -42,39 +43,41 @@ type goals struct {
 	force   func(*graph.Node) bool // nil forces none
 }
 
-// Run evaluates: it loads the configuration, compiles it, executes what is stale
-// and collects the results. The Outcome is nil when nothing was executed. An error
+// Run evaluates: it loads what changed, compiles it, executes what is stale and
+// collects the results. The Outcome is nil when nothing was executed. An error
 // beside an Outcome says what kept it from being recorded or exported; that
 // something failed or broke is in the Outcome alone.
 func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	began := time.Now()
-	p, err := Open(ctx, o, Writing) // loads and compiles
+	p, err := openChanged(ctx, o, Writing)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = p.closeAfter(err) }()
-	g, err := p.goals(ctx, r)
+	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
 		o.notify(InvalidProblems{invalid})
 	}
-	rec, err := p.record(r, len(p.Plan.Graph.Closure(g.targets)))
+	rec, err := p.record(r, g)
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
 	rec.phase("configuration and graph", began)
 
 	executing := time.Now()
-	rep, results, err := p.execute(ctx, r, g, rec)
+	rep, results, err := p.execute(ctx, r, &g, rec)
 	rec.phase("decisions and work", executing)
 
 	collecting := time.Now()
-	out = p.collect(ctx, r, rep, results, err)
+	out = p.collect(ctx, r, g, rep, results, err)
 	var saving errgroup.Group // of what only saves time
 	saving.Go(p.index.Save)
-	err = errors.Join(err, rec.saveResults(results), p.export(context.WithoutCancel(ctx), rep, results))
+	if results != nil {
+		err = errors.Join(err, p.save(context.WithoutCancel(ctx), rec, rep, results))
+	}
 	out.worsen(err)
 	rec.sinks.Emit(out.End)
 	rec.phase("results", collecting)
@@ -84,6 +87,75 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 		return out, fail(out.Exit, err)
 	}
 	return out, nil
+}
+
+// save writes the results into the record, what the next run can rely on, and the
+// exports.
+func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, results *collected) error {
+	partitions, err := p.remember(ctx, rep, results)
+	if err == nil {
+		err = rec.SaveManifest(partitions)
+	}
+	if err != nil || len(p.Config.Exports) == 0 {
+		return err
+	}
+	whole, err := results.results()
+	if err != nil {
+		return err
+	}
+	return p.export(ctx, rep, whole)
+}
+
+// everything reports whether a request is for all nodes, and nobody wants to hear of
+// each of them.
+func (r *Request) everything() bool {
+	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force)+len(r.Retry) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
+}
+
+// prepare compiles what a request takes, and turns it into nodes.
+func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
+	if r.FailFast { // a failure counts, whichever run it is of
+		for at := range p.parts {
+			p.parts[at].facts = nil
+		}
+	}
+	if r.everything() {
+		if !p.stale() {
+			return g, nil
+		}
+		if err := p.compileStale(ctx, summits); err != nil {
+			return g, err
+		}
+		return p.goals(ctx, r)
+	}
+	if err := p.compileStale(ctx, rows); err != nil {
+		return g, err
+	}
+	if err := p.reopenForced(ctx, r); err != nil {
+		return g, err
+	}
+	return p.goals(ctx, r)
+}
+
+// reopenForced compiles the partitions with nodes that a request has run again.
+func (p *Project) reopenForced(ctx context.Context, r Request) error {
+	force, err := p.matcher(ctx, r.Force)
+	if err != nil {
+		return err
+	}
+	problems := map[string]bool{}
+	if force != nil {
+		for id := range graph.ID(p.Plan.Graph.Len()) {
+			if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {
+				problems[n.Label("problem")] = true
+			}
+		}
+	}
+	_, err = p.reopen(ctx, func(part *partState) bool {
+		retried := len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, func(row report.CellRow) bool { return row.Unjudged > 0 })
+		return retried || problems[part.Problem] || problems[""] // a node of no problem may be any partition's
+	})
+	return err
 }
 
 // goals turns a request into nodes.
@@ -112,8 +184,9 @@ type recording struct {
 	trace Trace // nil is none
 }
 
-// record begins the record of a run of so many nodes.
-func (p *Project) record(r Request, nodes int) (*recording, error) {
+// record begins the record of a run. Progress hears of the nodes that are decided about,
+// the record of all of them.
+func (p *Project) record(r Request, g goals) (*recording, error) {
 	recorder, err := event.NewRecorder(p.state, p.run)
 	if err != nil {
 		return nil, err
@@ -125,8 +198,15 @@ func (p *Project) record(r Request, nodes int) (*recording, error) {
 	if r.Trace != nil {
 		rec.sinks = append(rec.sinks, r.Trace)
 	}
-	rec.sinks.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: nodes,
-		Time: time.Now(), Jobs: p.Plan.Pools[graph.CPUPool]})
+	c := p.count(g)
+	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
+		Time: time.Now(), Jobs: p.options.jobs()}
+	recorder.Emit(start)
+	if !r.EachNode {
+		start.Nodes = c.decided
+	}
+	rec.sinks[1:].Emit(start)
+	p.announce(g, rec, r.EachNode)
 	local.SpareProcessor()
 	return rec, nil
 }
@@ -135,12 +215,4 @@ func (r *recording) phase(name string, began time.Time) {
 	if r.trace != nil {
 		r.trace.Phase(name, began)
 	}
-}
-
-// saveResults writes the results into the record; nil is none.
-func (r *recording) saveResults(results *report.Results) error {
-	if results == nil {
-		return nil
-	}
-	return r.SaveResults(func(w io.Writer) error { return report.Write(w, "json", results, report.Options{}) })
 }

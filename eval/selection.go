@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"slices"
 	"strings"
 
@@ -132,10 +133,10 @@ func verdictWords(c report.Checkpoint) []string {
 // matched nothing.
 func (p *Project) whatExists() string {
 	var problems, solutions []string
-	for _, c := range p.Plan.Cells {
-		problems = append(problems, c.Problem.Name)
+	plan.EachCell(p.Config, func(c lang.Cell) {
+		problems = append(problems, c.Solution.Problem.Name)
 		solutions = append(solutions, c.Solution.Name)
-	}
+	})
 	return fmt.Sprintf("problems %s and solutions %s; `fevalgraph list nodes` shows all addresses", someOf(problems), someOf(solutions))
 }
 

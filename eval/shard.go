@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"strconv"
 	"strings"
 
@@ -18,12 +19,12 @@ func (p *Project) shard(targets []graph.ID, text string) ([]graph.ID, error) {
 		return nil, fail(Usage, err)
 	}
 	mine, needed := map[plan.CellID]bool{}, map[string]bool{}
-	for _, c := range p.Plan.Cells {
-		needed[c.Problem.Name] = true
-		if c.InShard(index, count) {
-			mine[c.ID()] = true
+	plan.EachCell(p.Config, func(c lang.Cell) {
+		needed[c.Solution.Problem.Name] = true
+		if plan.InShard(c, index, count) {
+			mine[plan.IDOf(c)] = true
 		}
-	}
+	})
 	var kept []graph.ID
 	for _, id := range targets {
 		n := p.Plan.Graph.Node(id)

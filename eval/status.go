@@ -20,39 +20,77 @@ type CheckpointStatus struct {
 // Status decides about every checkpoint that a selection picks and compares with the
 // last run.
 func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, error) {
-	p, err := Open(ctx, o, Reading)
+	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	targets, err := p.Targets(ctx, s)
+	g, err := p.prepare(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.decide(ctx, goals{targets: targets})
-	if err != nil {
-		return nil, err
+	compiled := map[*plan.Partition][]CheckpointStatus{}
+	var rep *graph.Report
+	if p.Plan != nil {
+		if rep, err = p.decide(ctx, g); err != nil {
+			return nil, err
+		}
+		compiled = p.compiledStatus(ctx, rep)
 	}
-	past := pastCheckpoints(p.state)
-	asked := make([]bool, p.Plan.Graph.Len())
-	for _, id := range rep.Nodes {
-		asked[id] = true
+	fresh, err := p.freshResults(g)
+	if err != nil {
+		return nil, fail(NotJudged, err)
 	}
 	var all []CheckpointStatus
-	for _, cell := range p.Plan.Cells {
-		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
-			all = append(all, CheckpointStatus{Cell: cell.ID(), Last: past[cell.ID()], State: "error", Cause: invalid.Error()})
+	for at := range p.parts {
+		for part, statuses := range compiled {
+			if part.Problem == p.parts[at].Problem && part.First == p.parts[at].First {
+				all = append(all, statuses...)
+			}
 		}
-		for _, cc := range cell.Checkpoints {
-			if asked[cc.Aggregate] {
-				id := cell.ID().At(cc.Checkpoint.Name)
-				one := CheckpointStatus{Cell: id, Last: past[id]}
-				one.State, one.Cause = holds(rep, cc)
-				all = append(all, one)
+		for i := range fresh.parts[at].cells {
+			cell := &fresh.parts[at].cells[i]
+			listed := cell.Listed()
+			for j := range listed {
+				all = append(all, CheckpointStatus{Cell: plan.ResultCell(cell).At(listed[j].Name), Last: &listed[j], State: Fresh})
 			}
 		}
 	}
 	return all, nil
+}
+
+// compiledStatus are those of the cells that were compiled.
+func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) map[*plan.Partition][]CheckpointStatus {
+	all := map[*plan.Partition][]CheckpointStatus{}
+	if len(p.Plan.Cells) == 0 {
+		return all
+	}
+	last := p.lastResults(ctx)
+	of := func(id plan.CellID) *report.Checkpoint {
+		if c, ok := last[id]; ok {
+			return &c
+		}
+		return nil
+	}
+	asked := make([]bool, p.Plan.Graph.Len())
+	for _, id := range rep.Nodes {
+		asked[id] = true
+	}
+	for _, cell := range p.Plan.Cells {
+		part := cell.Partition
+		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
+			all[part] = append(all[part], CheckpointStatus{Cell: cell.ID(), Last: of(cell.ID()), State: "error", Cause: invalid.Error()})
+		}
+		for _, cc := range cell.Checkpoints {
+			if asked[cc.Aggregate] {
+				id := cell.ID().At(cc.Checkpoint.Name)
+				one := CheckpointStatus{Cell: id, Last: of(id)}
+				one.State, one.Cause = holds(rep, cc)
+				all[part] = append(all[part], one)
+			}
+		}
+	}
+	return all
 }
 
 // holds tells whether a checkpoint's verdict still holds: the first of its nodes
@@ -65,21 +103,4 @@ func holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause string) {
 		}
 	}
 	return Fresh, ""
-}
-
-// pastCheckpoints are the results of the latest run.
-func pastCheckpoints(state string) map[plan.CellID]*report.Checkpoint {
-	past := map[plan.CellID]*report.Checkpoint{}
-	results, err := pastResults(state, "latest")
-	if err != nil {
-		return past // what cannot be shown is asked for by `fevalgraph results`
-	}
-	for i := range results.Cells {
-		cell := &results.Cells[i]
-		listed := cell.Listed()
-		for j := range listed {
-			past[plan.ResultCell(cell).At(listed[j].Name)] = &listed[j]
-		}
-	}
-	return past
 }

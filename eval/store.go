@@ -81,9 +81,6 @@ func (p *Project) openLog() (err error) {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(p.state, 0o755); err != nil {
-		return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
-	}
 	if p.log, err = cache.OpenBuildLog(path); isDenied(err) {
 		return fail(Usage, elsewhere(err))
 	} else if err != nil {

@@ -108,6 +108,16 @@ type NodeDone struct {
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
 }
 
+// NodesSame stands for the NodeDone lines of nodes that were served without being
+// decided one by one: nothing that they depend on is another than it was. They
+// are those in the file of the state directory's partitions that has the digest.
+type NodesSame struct {
+	Type      string `json:"type"` // nodes.same
+	Problem   string `json:"problem"`
+	Partition string `json:"partition"` // 64 hex digits
+	Nodes     int    `json:"nodes"`
+}
+
 // RunEnd is the last line. Nodes = Executed + Cached + Blocked + Skipped + Interrupted;
 // Failed and Broken count among Executed.
 type RunEnd struct {
@@ -135,6 +145,7 @@ func (NodeRetry) event()    {}
 func (NodeNote) event()     {}
 func (NodeReopened) event() {}
 func (NodeDone) event()     {}
+func (NodesSame) event()    {}
 func (RunEnd) event()       {}
 
 // Sink takes the events of a run in order. Emit must not block for long and

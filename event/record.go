@@ -23,12 +23,13 @@ import (
 
 // The files of a run's directory.
 const (
-	EventsFile  = "events.jsonl"
-	ResultsFile = "results.json"
-	logsDir     = "logs"
-	logSuffix   = ".log"
-	latestFile  = "latest"
-	runsDir     = "runs"
+	EventsFile   = "events.jsonl"
+	ResultsFile  = "results.json" // of earlier versions
+	ManifestFile = "manifest.json"
+	logsDir      = "logs"
+	logSuffix    = ".log"
+	latestFile   = "latest"
+	runsDir      = "runs"
 )
 
 // NewRunID returns an id that sorts by time and reads as one, such as
@@ -115,27 +116,16 @@ func logName(addr string) string {
 	return hex.EncodeToString(sum[:12]) + logSuffix
 }
 
-// SaveResults writes the run's results file. Write is called once. The file appears
-// whole, but does not wait for the disk: its checksum tells whether it is what was
-// written.
-func (r *Recorder) SaveResults(write func(io.Writer) error) error {
-	sum := sha256.New()
-	whole := filepath.Join(r.dir, ResultsFile)
-	file, err := os.OpenFile(whole+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return fmt.Errorf("writing the results: %w", err)
-	}
-	const buffer = 64 << 10
-	w := bufio.NewWriterSize(io.MultiWriter(sum, file), buffer)
-	err = errors.Join(write(w), w.Flush(), file.Close())
+// SaveManifest writes which partition files have the run's results, in their order.
+func (r *Recorder) SaveManifest(partitions []string) error {
+	content, err := json.MarshalIndent(Manifest{Schema: Schema, Run: r.run, Partitions: partitions}, "", " ")
 	if err == nil {
-		err = os.Rename(file.Name(), whole)
+		err = os.WriteFile(filepath.Join(r.dir, ManifestFile), content, 0o644)
 	}
 	if err != nil {
-		os.Remove(file.Name())
 		return fmt.Errorf("writing the results: %w", err)
 	}
-	r.sums[ResultsFile] = [sha256.Size]byte(sum.Sum(nil))
+	r.sums[ManifestFile] = sha256.Sum256(content)
 	return nil
 }
 
@@ -264,9 +254,28 @@ func (r *Run) Node(addr string) (*NodeDone, error) {
 	return found, err
 }
 
-// Results returns the results of the run as results.json has them: fs.ErrNotExist
-// when the run ended without, and a *DamagedError when the file is not what was
-// written.
+// Manifest lists the partition files that have the results of a run.
+type Manifest struct {
+	Schema     int      `json:"schema"`
+	Run        string   `json:"run"`
+	Partitions []string `json:"partitions"` // digests, 64 hex digits each
+}
+
+// Manifest returns the run's manifest: fs.ErrNotExist when the run ended without
+// results, and a *DamagedError when the file is not what was written.
+func (r *Run) Manifest() (*Manifest, error) {
+	content, err := r.read(ManifestFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the run record: %w", err)
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(content, m); err != nil || m.Schema != Schema {
+		return nil, &DamagedError{Run: r.ID, File: ManifestFile}
+	}
+	return m, nil
+}
+
+// Results returns the results of a run that an earlier version recorded in one file.
 func (r *Run) Results() ([]byte, error) { return r.read(ResultsFile) }
 
 // Log returns what the node's broken attempt in this run printed. One that is not
@@ -299,6 +308,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeReopened](line)
 	case "node.done":
 		return decodeAs[NodeDone](line)
+	case "nodes.same":
+		return decodeAs[NodesSame](line)
 	case "run.end":
 		return decodeAs[RunEnd](line)
 	}

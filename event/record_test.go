@@ -2,7 +2,6 @@ package event
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,11 +10,6 @@ import (
 	"testing"
 	"time"
 )
-
-// text is what SaveResults is given to write s.
-func text(s string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
-}
 
 func record(t *testing.T, state, run string, events ...Event) {
 	t.Helper()
@@ -60,7 +54,7 @@ func TestRecorder(t *testing.T) {
 	r.Emit(every[len(every)-2].event)
 	r.SaveLog("pytest:kv/a", 1, []byte("first"))
 	r.SaveLog("pytest:kv/a", 2, []byte("second"))
-	if err := r.SaveResults(text("{}")); err != nil {
+	if err := r.SaveManifest([]string{"ab"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(state, "latest")); !errors.Is(err, fs.ErrNotExist) {
@@ -95,8 +89,8 @@ func TestRecorder(t *testing.T) {
 	if _, err := run.Log("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if b, err := run.Results(); err != nil || string(b) != "{}" {
-		t.Errorf("%q, %v", b, err)
+	if m, err := run.Manifest(); err != nil || m.Run != "run1" || !slices.Equal(m.Partitions, []string{"ab"}) {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 

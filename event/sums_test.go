@@ -22,7 +22,7 @@ func recorded(t *testing.T) (state string) {
 	r.SaveLog("a", 1, []byte("first\n"))
 	r.SaveLog("a", 2, []byte("what it printed\n"))
 	r.Emit(NodeDone{Type: "node.done", Addr: "a", State: Broken})
-	if err := errors.Join(r.SaveResults(text(`{"schema":1}`)), r.Close()); err != nil {
+	if err := errors.Join(r.SaveManifest([]string{"ab"}), r.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return state
@@ -35,7 +35,7 @@ func readAll(state, id string) error {
 		return err
 	}
 	err = run.Each(func(Event) bool { return true })
-	_, rerr := run.Results()
+	_, rerr := run.Manifest()
 	_, lerr := run.Log("a")
 	if errors.Is(lerr, fs.ErrNotExist) {
 		lerr = nil

@@ -66,7 +66,7 @@ func (s *scheduler) usable(id ID) bool {
 func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.n.Pinned != nil && d.forced == "" {
 		d.verdict, d.logged = fresh, true
-		d.record = cache.Record{Class: cache.ClassDone, Outputs: d.n.Pinned}
+		d.record = cache.Record{Class: cache.ClassDone, Outputs: d.n.Pinned.Outputs}
 		return
 	}
 	last, known := s.o.Log.Get(d.n.Addr)

@@ -134,7 +134,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	switch d.verdict {
 	case fresh:
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
-		st.Cause, st.Saved = cachedCause(&d.record), d.record.Seconds
+		st.Cause, st.Saved = cachedCause(d.record.Run), d.record.Seconds
 		if !s.o.DryRun {
 			st.Manifest = nil // a million of them would be most of the memory
 		}
@@ -159,11 +159,11 @@ func (s *scheduler) applyAnswer(d *decision) {
 	}
 }
 
-func cachedCause(r *cache.Record) string {
-	if r.Run == "" {
+func cachedCause(run string) string {
+	if run == "" {
 		return "inputs unchanged"
 	}
-	return "inputs unchanged since run " + r.Run
+	return "inputs unchanged since run " + run
 }
 
 // fail resolves a node that could not be described or whose attempt broke for

@@ -92,11 +92,11 @@ type Node struct {
 	// Kept nodes' outputs are read after the run, so they are fresh only
 	// while the store still has them.
 	Kept bool
-	// Pinned, when it is not nil, are the outputs of a node that the caller knows to
+	// Pinned, when it is not nil, is the answer of a node that the caller knows to
 	// be fresh: the engine neither decides nor reports anything about it, and it costs
 	// next to nothing. Its task runs only when an output turns out to be missing from
 	// the store, or damaged.
-	Pinned []cache.Output
+	Pinned *Answer
 }
 
 // Graph is a set of nodes, dependencies before dependents.

@@ -33,7 +33,7 @@ func TestGiven(t *testing.T) {
 		if digest != known {
 			given.describe = nil
 		}
-		id := g.Add(Node{Addr: "given", Kind: "step", Task: given, Pinned: []cache.Output{{Name: "out", Digest: digest}}})
+		id := g.Add(Node{Addr: "given", Kind: "step", Task: given, Pinned: &Answer{Outputs: []cache.Output{{Name: "out", Digest: digest}}}})
 		top := add(g, "top", join(nil), id)
 		sink = &told{}
 		report, err := g.Execute(t.Context(), []ID{top}, Options{Store: store, Locker: store, Log: &memoryLog{entries: map[string]cache.LogEntry{}}, Sink: sink, Pools: map[string]int{CPUPool: 1}})

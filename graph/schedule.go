@@ -159,12 +159,16 @@ func (s *scheduler) announce(id ID) {
 	if st.State == "" || n.Pinned != nil {
 		return // a dry run, or nothing was decided
 	}
-	e := event.NodeDone{Type: "node.done", Addr: n.Addr, Kind: n.Kind, State: st.State, Key: keyText(st.Key),
+	s.o.Sink.Emit(doneEvent(n.Addr, n.Kind, st))
+}
+
+func doneEvent(addr, kind string, st *Status) event.NodeDone {
+	e := event.NodeDone{Type: "node.done", Addr: addr, Kind: kind, State: st.State, Key: keyText(st.Key),
 		Cause: st.Cause, Changes: st.Changes, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
 	if o, ok := st.output(LogOutput); ok {
 		e.Log = o.Digest.String()
 	}
-	s.o.Sink.Emit(e)
+	return e
 }
 
 func keyText(k cache.Key) string {

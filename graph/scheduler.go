@@ -156,7 +156,7 @@ func (s *scheduler) start() {
 		case s.stopping:
 			return
 		case n.Pinned != nil && s.forced(id) == "":
-			s.status[id].State, s.status[id].Outputs = event.Cached, n.Pinned
+			s.status[id] = n.Pinned.status()
 			s.resolve(id, cache.ClassDone)
 		case s.waiting[id] == 0:
 			s.todo.push(id)

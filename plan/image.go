@@ -20,11 +20,11 @@ func (c *compiler) image(b *lang.Backend, d Driver) ([]graph.Dep, error) {
 		return graph.Node{Addr: address(kind, b.Addr()), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
 	}
-	context := c.plan.Graph.Add(node(KindContext, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, b.Addr())))))
+	context := c.once(node(KindContext, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, b.Addr())))))
 	image := node(KindImage, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
 	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
-	return []graph.Dep{{On: c.plan.Graph.Add(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
+	return []graph.Dep{{On: c.once(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
 
 // Images are the nodes that make images.

@@ -22,13 +22,15 @@ func (c *compiler) mounts(b *lang.Backend, d Driver) (deps []graph.Dep, hashed [
 		if m.Unhashed {
 			continue
 		}
-		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: c.env.States, Observe: c.env.Observe, Elsewhere: func() string {
+		addr := address(KindMount, b.Addr()+m.Target)
+		sources := c.sourcesOf(addr)
+		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: sources.States, Observe: sources.Observe, Elsewhere: func() string {
 			if far, ok := d.(distant); ok {
 				return far.Elsewhere()
 			}
 			return ""
 		}}
-		id := c.plan.Graph.Add(graph.Node{Addr: address(KindMount, b.Addr()+m.Target), Kind: KindMount, Task: task, Pool: inProcessPool,
+		id := c.once(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
 		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
 		hashed = append(hashed, task)

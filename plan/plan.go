@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -56,9 +57,6 @@ type Store interface {
 type Environment struct {
 	Store  Store
 	States tasks.FileStates
-	// StatesOf, when it is not nil, is asked in place of States for what the node
-	// with an address reads.
-	StatesOf func(addr string) tasks.FileStates
 	// Backend makes the driver of a backend block; env is the environment of
 	// its probes.
 	Backend func(b *lang.Backend, env []string) (Driver, error)
@@ -85,8 +83,12 @@ type Environment struct {
 	Reopened []*Opened
 	// Benchmarks have the rules that problems may ask for beside ours.
 	Benchmarks []Benchmark
-	// Observe is told what sources depend on; see tasks.Sources. It may be nil.
-	Observe func(kind, name string)
+	// Sources is what a node that reads source files reads them with. Nil gives States
+	// and the store to each.
+	Sources func(addr string) tasks.Sources
+	// Rows returns the nodes of a partition whose answers are known, which then is not
+	// compiled, or nil. Nil compiles every partition.
+	Rows func(*Partition) []graph.Row
 }
 
 // Driver is a backend that can run Python.
@@ -103,7 +105,7 @@ type Driver interface {
 type Plan struct {
 	Config *lang.Config
 	Graph  *graph.Graph
-	Cells  []*Cell // in suite order, each once
+	Cells  []*Cell // that were compiled, by partition
 	Pools  map[string]int
 
 	opened []*Opened // in order of their first use
@@ -116,6 +118,7 @@ type Cell struct {
 	Backend     *lang.Backend
 	Repeat      int
 	Suites      []string
+	Partition   *Partition
 	Node        graph.ID
 	Checkpoints []CellCheckpoint // reached ones, in order
 	NotReached  []string         // checkpoints that the solution lacks
@@ -147,7 +150,7 @@ type CaseNode struct {
 func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 	return func(yield func(lang.Cell) bool) {
 		for _, lc := range s.Cells {
-			if s.ShardCount > 0 && !inShard(lc, s.ShardIndex, s.ShardCount) {
+			if s.ShardCount > 0 && !InShard(lc, s.ShardIndex, s.ShardCount) {
 				continue
 			}
 			if !yield(lc) {
@@ -161,10 +164,10 @@ func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 type compiler struct {
 	env      Environment
 	plan     *Plan
+	divided  partitioned
 	backends map[*lang.Backend]*driver
 	boxes    map[*lang.Backend]*judge.Box
 	servers  map[*lang.Backend]*judge.Server
-	cells    map[lang.Cell]*Cell
 	prepared *pytest.Environments
 	virtual  *command.Environments
 	wishes   map[wish]*driver
@@ -178,21 +181,17 @@ const inProcessPool = "(in process)"
 // Compile turns a configuration into a graph. jobs is the size of the cpu
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
-	cells := 0 // each has a node at least
-	for _, suite := range cfg.Suites {
-		cells += len(suite.Cells)
-	}
 	c := &compiler{
 		env:      env,
-		plan:     &Plan{Config: cfg, Graph: graph.NewOf(cells), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
+		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		backends: map[*lang.Backend]*driver{},
 		boxes:    map[*lang.Backend]*judge.Box{},
 		servers:  map[*lang.Backend]*judge.Server{},
-		cells:    map[lang.Cell]*Cell{},
 		prepared: &pytest.Environments{},
 		virtual:  &command.Environments{},
 		wishes:   map[wish]*driver{},
 	}
+	c.divide(cfg, env.Rows)
 	for _, p := range cfg.Pools {
 		c.plan.Pools[p.Name] = p.Slots
 	}
@@ -213,13 +212,17 @@ func (c *compiler) suite(s *lang.Suite) error {
 	deps := make([]graph.Dep, 0, len(s.Cells))
 	names := make([]string, 0, len(s.Cells))
 	for lc := range cellsOf(s) {
-		cell, err := c.cell(s, lc)
-		if err != nil {
+		if err := c.partition(c.divided.of[lc]); err != nil {
 			return err
 		}
-		name := lc.Solution.Problem.Name + "/" + cell.Name()
+		addr := cellAddress(lc)
+		on, ok := c.plan.Graph.Lookup(addr)
+		if !ok {
+			return fmt.Errorf("bug in fevalgraph: there is no node %s", addr)
+		}
+		name := lc.Solution.Problem.Name + "/" + IDOf(lc).name()
 		names = append(names, name)
-		deps = append(deps, graph.Dep{On: cell.Node, As: name, Outputs: resultOutput})
+		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
 	}
 	c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, "suite."+s.Name), Kind: KindAggregate,
@@ -229,15 +232,25 @@ func (c *compiler) suite(s *lang.Suite) error {
 	return nil
 }
 
+// cellAddress is the address of the node that sums up a cell.
+func cellAddress(lc lang.Cell) string {
+	return address(KindAggregate, lc.Solution.Problem.Name, IDOf(lc).name())
+}
+
+// IDOf names a cell of a configuration.
+func IDOf(lc lang.Cell) CellID {
+	return CellID{Problem: lc.Solution.Problem.Name, Solution: lc.Solution.Name, Backend: lc.Backend.Addr(), Repeat: lc.Repeat}
+}
+
 var resultOutput = []string{tasks.ResultOutput}
 
-// cell adds the nodes of a cell, once however many suites it is in.
-func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
-	if known, ok := c.cells[lc]; ok {
-		c.join(known, s.Name)
-		return known, nil
+// cell adds the nodes of a cell.
+func (c *compiler) cell(part *Partition, pc partCell) error {
+	cell := &Cell{Problem: pc.Solution.Problem, Solution: pc.Solution, Backend: pc.Backend, Repeat: pc.Repeat, Partition: part}
+	for _, s := range pc.Suites {
+		cell.Suites = append(cell.Suites, s.Name)
 	}
-	cell := &Cell{Problem: lc.Solution.Problem, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat, Suites: []string{s.Name}}
+	s := pc.Suites[0]
 	var err error
 	switch {
 	case len(cell.Problem.Invalid) > 0:
@@ -249,37 +262,18 @@ func (c *compiler) cell(s *lang.Suite, lc lang.Cell) (*Cell, error) {
 	default:
 		err = c.pytestCell(s, cell)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.plan.Cells = append(c.plan.Cells, cell)
 	}
-	c.plan.Cells = append(c.plan.Cells, cell)
-	c.cells[lc] = cell
-	return cell, nil
-}
-
-// join puts a cell that an earlier suite made into one more.
-func (c *compiler) join(cell *Cell, suite string) {
-	cell.Suites = append(cell.Suites, suite)
-	label := graph.Label{Name: "suite", Value: suite}
-	add := func(id graph.ID) {
-		n := c.plan.Graph.Node(id)
-		n.Labels = append(n.Labels, label)
-	}
-	add(cell.Node)
-	for _, cc := range cell.Checkpoints {
-		for _, id := range cc.Own {
-			add(id)
-		}
-	}
+	return err
 }
 
 // sourcesOf is what the task of a node that reads source files needs.
 func (c *compiler) sourcesOf(addr string) tasks.Sources {
-	s := tasks.Sources{States: c.env.States, Store: c.env.Store, Observe: c.env.Observe}
-	if c.env.StatesOf != nil {
-		s.States = c.env.StatesOf(addr)
+	if c.env.Sources != nil {
+		return c.env.Sources(addr)
 	}
-	return s
+	return tasks.Sources{States: c.env.States, Store: c.env.Store}
 }
 
 // once adds a node unless its address is known: shared inputs of cells.

@@ -199,7 +199,7 @@ func TestShards(t *testing.T) {
 		all = append(all, c.Name())
 		in := 0
 		for i := range count {
-			if c.InShard(i+1, count) {
+			if InShard(lang.Cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}, i+1, count) {
 				in++
 			}
 		}

@@ -61,8 +61,6 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 	if len(cell.Problem.Invalid) > 0 {
 		return invalidResult(out, cell.Problem), asked[cell.Node], nil
 	}
-	var classes []verdict.Class
-	stopped := false // the run ended before some checkpoint, or the machine lacked what it needs
 	for _, cc := range cell.Checkpoints {
 		if !asked[cc.Aggregate] {
 			continue
@@ -71,6 +69,18 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		if err != nil {
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
+		out.Checkpoints = append(out.Checkpoints, c)
+	}
+	sumUp(&out)
+	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+}
+
+// sumUp fills in what a cell's result has from those of its checkpoints.
+func sumUp(out *report.Cell) {
+	var classes []verdict.Class
+	stopped := false // the run ended before some checkpoint, or the machine lacked a device
+	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
+	for _, c := range out.Checkpoints {
 		classes = append(classes, c.Class)
 		stopped = stopped || c.Class == verdict.NotReached
 		if out.Message == nil && c.Message != nil {
@@ -83,13 +93,31 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		if c.Name == "" {
 			out.Score, out.ScoreUnbounded = c.Score, c.ScoreUnbounded
 		}
-		out.Checkpoints = append(out.Checkpoints, c)
 	}
 	out.Status = verdict.CellStatus(classes)
 	if stopped && out.Status == verdict.Success {
 		out.Status = verdict.Skipped // not everything that was asked for was judged
 	}
-	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+}
+
+// Narrow is the result of a cell for the checkpoints that were asked for, by the
+// addresses of nodes; false when nothing of the cell was.
+func Narrow(cell report.Cell, asked func(addr string) bool) (narrowed report.Cell, any bool) {
+	id := ResultCell(&cell)
+	all := cell.Checkpoints
+	cell.Checkpoints = []report.Checkpoint{}
+	for _, c := range all {
+		if asked(address(KindAggregate, id.Problem, c.Name, id.name())) || asked(address(KindScore, id.Problem, c.Name, id.name())) {
+			cell.Checkpoints = append(cell.Checkpoints, c)
+		}
+	}
+	if len(cell.Checkpoints) == len(all) && len(all) > 0 {
+		return cell, true
+	}
+	if len(all) > 0 {
+		sumUp(&cell)
+	}
+	return cell, len(cell.Checkpoints) > 0 || asked(address(KindAggregate, id.Problem, id.name()))
 }
 
 func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (report.Checkpoint, error) {

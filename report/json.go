@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -37,6 +39,30 @@ func withLists(r *Results) *Results {
 		out.Cells[i] = cell
 	}
 	return out
+}
+
+// EncodeCells encodes cells as they are in the json format, with commas in between.
+func EncodeCells(cells []Cell) ([]byte, error) {
+	var all bytes.Buffer
+	for i, cell := range withLists(&Results{Cells: cells}).Cells {
+		if i > 0 {
+			all.WriteByte(',')
+		}
+		if err := encoder(&all).Encode(cell); err != nil {
+			return nil, fmt.Errorf("encoding results: %w", err)
+		}
+		all.Truncate(all.Len() - 1) // the newline
+	}
+	return all.Bytes(), nil
+}
+
+// DecodeCells reads the result of EncodeCells.
+func DecodeCells(b []byte) ([]Cell, error) {
+	r, err := Decode(io.MultiReader(strings.NewReader(fmt.Sprintf(`{"schema":%d,"run":"","cells":[`, Schema)), bytes.NewReader(b), strings.NewReader("]}")))
+	if err != nil {
+		return nil, err
+	}
+	return r.Cells, nil
 }
 
 // Decode reads what the json format wrote. Another schema, counts that cannot

@@ -35,13 +35,14 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(outco
 		l.repeats = l.repeats || cell.Repeat > 1
 	}
 	rows := rowsOf(r)
-	var grid text.Grid
 	if len(rows) > manyRows && !all {
-		grid = l.cellGrid()
-		l.perCell(&grid, r)
-	} else {
-		grid = l.perCheckpoint(rows)
+		cells := make([]CellRow, len(r.Cells))
+		for i := range r.Cells {
+			cells[i] = RowOf(&r.Cells[i])
+		}
+		return l.perCell(cells)
 	}
+	grid := l.perCheckpoint(rows)
 	grid.Footer = Summarize(r, nil).String()
 	return grid
 }
@@ -69,47 +70,6 @@ func ruledBetween(n int, problem func(i int) string) func(i int) bool {
 		grouped = grouped || problem(i) == problem(i-1)
 	}
 	return func(i int) bool { return grouped && i > 0 && problem(i) != problem(i-1) }
-}
-
-func (l layout) cellGrid() text.Grid { return l.grid("problem", "solution", "backend") }
-
-func (l layout) perCell(grid *text.Grid, r *Results) {
-	ruled := ruledBetween(len(r.Cells), func(i int) string { return r.Cells[i].Problem })
-	for i := range r.Cells {
-		if ruled(i) {
-			grid.Rows = append(grid.Rows, nil)
-		}
-		grid.Rows = append(grid.Rows, l.cell(&r.Cells[i]))
-	}
-}
-
-// cell is the row of a cell.
-func (l layout) cell(cell *Cell) []string {
-	one := &Results{Cells: []Cell{*cell}}
-	groups, seconds, worst, remark := make(verdict.GroupCounts), 0.0, outcomePassed, ""
-	var scores [2]*float64
-	for _, row := range rowsOf(one) {
-		groups.AddAll(row.checkpoint.Groups)
-		seconds += row.seconds()
-		if row.checkpoint.Name == "" {
-			scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
-		}
-		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
-		switch {
-		case v.rank() > worst.rank():
-			worst = v
-			remark = name + " " + string(v)
-			if n != "" {
-				remark += ": " + n
-			}
-		case v == worst && remark == "" && n != "": // a pass with a caveat
-			remark = name + " " + n
-		}
-	}
-	s := Summarize(one, nil)
-	return l.row(
-		[]string{cell.Problem, cell.Solution, cell.Backend}, cell.Repeat,
-		l.mark(worst, fmt.Sprintf("%d/%d", s.Passed, s.Checkpoints)), scores, groups, seconds, remark)
 }
 
 // grid is an empty grid with columns for names and for what row adds.

@@ -63,6 +63,21 @@ func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	}
 }
 
+// Merge counts the cells that o has counted, under the same policy.
+func (t *Tally) Merge(o *Tally) {
+	t.BrokenCells += o.BrokenCells
+	t.FailedCells += o.FailedCells
+	c, more := &t.Counts, &o.Counts
+	c.Cells += more.Cells
+	c.Checkpoints += more.Checkpoints
+	c.Passed += more.Passed
+	c.Vacuous += more.Vacuous
+	c.Failed += more.Failed
+	c.Errored += more.Errored
+	c.Broken += more.Broken
+	c.Skipped += more.Skipped
+}
+
 // Summary is the summary of all cells that were counted.
 func (t *Tally) Summary() Summary {
 	s := t.Counts

@@ -32,6 +32,7 @@ func (a *app) planCommand() *cobra.Command {
 }
 
 func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
+	r.EachNode = a.flags.json || a.flags.verbose
 	d, err := eval.Plan(ctx, a.options(), r)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ type planJSON struct {
 
 func (a *app) showPlan(d *eval.Decisions) error {
 	if a.flags.json {
-		return a.writeJSON(planJSON{Schema: 1, Nodes: orEmpty(d.Nodes), Stale: len(d.Nodes) - d.Fresh, Fresh: d.Fresh, Seconds: d.Seconds,
+		return a.writeJSON(planJSON{Schema: 1, Nodes: orEmpty(d.Nodes), Stale: d.Total - d.Fresh, Fresh: d.Fresh, Seconds: d.Seconds,
 			Diagnostics: d.Invalid, Resources: d.Resources})
 	}
 	if a.flags.quiet {
@@ -79,7 +80,7 @@ func (a *app) showPlan(d *eval.Decisions) error {
 			lines = append(lines, planLine(n))
 		}
 	}
-	view.Plan(a.io.Out, lines, d.Fresh, len(d.Nodes), countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
+	view.Plan(a.io.Out, lines, d.Fresh, d.Total, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/eval"
@@ -52,5 +53,10 @@ func (a *app) judgeReferences(ctx context.Context) (*report.Results, error) {
 	defer func() { a.flags.json, a.flags.quiet = asJSON, quiet }()
 	o := a.options()
 	o.References = true
-	return a.run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"suite=" + lang.ReferenceName}}}, "")
+	out, judged := a.run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"suite=" + lang.ReferenceName}}}, "")
+	if out == nil {
+		return nil, judged
+	}
+	results, err := out.Results()
+	return results, errors.Join(judged, err)
 }

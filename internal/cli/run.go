@@ -101,16 +101,16 @@ func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, prof
 	return err
 }
 
-// run is evaluate and returns the results; nil when there are none. The error is how
+// run is evaluate and returns the outcome; nil when there is none. The error is how
 // the outcome ends. profile is the file for a trace; "" is none.
-func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*report.Results, error) {
+func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*eval.Outcome, error) {
 	mode, err := a.progressMode()
 	if err != nil {
 		return nil, err
 	}
 	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
 		Verbose: a.flags.verbose, Quiet: a.flags.quiet, LookupEnv: a.io.LookupEnv}}
-	r.Progress = progress
+	r.Progress, r.EachNode = progress, a.flags.json || a.flags.verbose
 	trace := view.NewTrace(time.Now(), nil)
 	if profile != "" {
 		r.Trace = tracer{trace}
@@ -128,9 +128,9 @@ func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile s
 	}
 	a.showOutcome(r, out)
 	if out.Exit == eval.Passed {
-		return out.Results, nil
+		return out, nil
 	}
-	return out.Results, exit(out.Exit, err)
+	return out, exit(out.Exit, err)
 }
 
 // progress is a view that begins to draw with the first event: before there is one,
@@ -169,7 +169,9 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		}
 		return
 	}
-	a.showResults(r, out)
+	if err := a.showResults(r, out); err != nil {
+		fmt.Fprintf(a.io.Err, "warning: %v\n", err)
+	}
 	if out.Cells == 0 {
 		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
 	}
@@ -182,15 +184,30 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 }
 
 // showResults prints the results and the result blocks over them.
-func (a *app) showResults(r eval.Request, out *eval.Outcome) {
-	if out.Results == nil || len(out.Results.Cells) == 0 {
-		return
+func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
+	if len(out.Rows) == 0 {
+		return nil
 	}
-	shown := out.Results
-	if r.Policy != nil {
-		shown = shown.Under(*r.Policy)
+	o := report.Options{Color: a.color(), Verbose: a.flags.verbose}
+	written := false
+	if r.Policy == nil {
+		var err error
+		if written, err = report.WriteCellTable(a.io.Out, out.Rows, o); err != nil {
+			return err
+		}
 	}
-	report.Write(a.io.Out, "table", shown, report.Options{Color: a.color(), Verbose: a.flags.verbose})
+	if !written {
+		shown, err := out.Results()
+		if err != nil {
+			return err
+		}
+		if r.Policy != nil {
+			shown = shown.Under(*r.Policy)
+		}
+		if err := report.Write(a.io.Out, "table", shown, o); err != nil {
+			return err
+		}
+	}
 	if out.BoardsErr != nil {
 		fmt.Fprintf(a.io.Err, "warning: %v\n", out.BoardsErr)
 	}
@@ -198,6 +215,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) {
 		fmt.Fprintf(a.io.Out, "\n%s\n", b.Name)
 		view.Table(a.io.Out, b.Header, b.Rows, a.color())
 	}
+	return nil
 }
 
 // slowest are the longest nodes of a run, with -v only.

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package cache
+
+func deviceIdentity(_ string, dev uint64) uint64 { return dev }

@@ -1,0 +1,130 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Probe names a path and which part of its state matters.
+type Probe struct {
+	Path string // absolute
+	// Follow looks at the target of a symbolic link in place of the link.
+	Follow bool
+	// Listing is for a directory of which only the names and kinds of its
+	// entries matter. A link to a directory is followed.
+	Listing bool
+	// Exists is for a path of which only the kind and the identity matter, not
+	// the content.
+	Exists bool
+}
+
+// Sighting is the state of a path at one time. A caller takes it before it reads
+// the path; a snapshot later compares it with the state after the reading, so that
+// a file which was exchanged in between is never recorded as what was read.
+type Sighting struct {
+	Probe
+	// Digest is the content of a regular file as it was read; zero for anything
+	// else. The bytes decide where the state proves nothing.
+	Digest Digest
+	state  seen
+	at     int64 // nanoseconds since 1970, before the state was taken
+	err    error
+}
+
+// Sight takes the state of a path. Errors are reported by TakeSnapshot.
+func (p Probe) Sight() Sighting {
+	p.Follow = p.Follow || p.Listing
+	s := Sighting{Probe: p, at: time.Now().UnixNano()}
+	s.state, s.err = p.look()
+	return s
+}
+
+// Before is the sighting of a caller that may have read the path as early as at a time
+// before: a change after it may have gone unnoticed.
+func (s Sighting) Before(at time.Time) Sighting {
+	s.at = min(s.at, at.UnixNano())
+	return s
+}
+
+// SightFile is a sighting of a regular file whose state the caller read into info
+// at a time before it hashed the file to d.
+func SightFile(path string, info fs.FileInfo, at time.Time, d Digest) Sighting {
+	s := Sighting{Probe: Probe{Path: path}, Digest: d, at: at.UnixNano()}
+	s.state, s.err = seenOf(path, info)
+	return s
+}
+
+func (p Probe) look() (seen, error) {
+	return lookAt(append([]byte(p.Path), 0), p.Follow)
+}
+
+func compareSightings(a, b Sighting) int {
+	return cmp.Or(
+		strings.Compare(a.Path, b.Path),
+		slices.Compare(b.Digest.Hash[:], a.Digest.Hash[:]), // those with a digest come first
+		cmp.Compare(way(a.Probe), way(b.Probe)),
+		cmp.Compare(a.at, b.at),
+	)
+}
+
+// uniqueSightings are sightings in order, the first of each probe. An earlier state
+// of a path that differs from a later one is kept, and then found to be changed.
+func uniqueSightings(all []Sighting) []Sighting {
+	all = slices.SortedFunc(slices.Values(all), compareSightings)
+	hashed := "" // the last path with a digest
+	return slices.CompactFunc(slices.DeleteFunc(all, func(s Sighting) bool {
+		if !s.Digest.IsZero() {
+			hashed = s.Path
+		}
+		return s.Exists && hashed == s.Path
+	}), func(a, b Sighting) bool {
+		return a.Probe == b.Probe && a.Digest == b.Digest && a.state == b.state && a.err == nil && b.err == nil
+	})
+}
+
+// sumListing returns the digest of the names and kinds of a directory's entries.
+func sumListing(path string) (Digest, error) {
+	entries, err := os.ReadDir(path) // sorted
+	if err != nil {
+		return Digest{}, err
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		h.Write([]byte(e.Name()))
+		h.Write([]byte{0, kindByte(e.Type())})
+	}
+	d := Digest{Size: int64(len(entries))}
+	h.Sum(d.Hash[:0])
+	return d, nil
+}
+
+// kindByte tells kinds of files apart.
+func kindByte(mode fs.FileMode) byte {
+	kinds := [...]fs.FileMode{0, fs.ModeDir, fs.ModeSymlink, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice, fs.ModeDevice | fs.ModeCharDevice}
+	return byte(1 + slices.Index(kinds[:], mode.Type()))
+}
+
+// holds reports whether the regular file at path has the bytes of want now,
+// and did not change while it was read.
+func holds(path string, now seen, want Digest) bool {
+	if want.IsZero() || now.size != want.Size {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil || !before.Mode().IsRegular() {
+		return false
+	}
+	got, err := sum(context.Background(), nil, f)
+	return err == nil && got == want
+}

@@ -1,0 +1,194 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// collected are the results of a run, partition by partition.
+type collected struct {
+	p     *Project
+	parts []collectedPart // like Project.parts
+}
+
+// collectedPart is what a run has of a partition. Of a fresh one, all of which was asked
+// for, the results stay in its file until somebody reads them.
+type collectedPart struct {
+	whole bool          // the results are those of the partition's file
+	cells []report.Cell // otherwise
+}
+
+// collectResults reads the results of what the run was asked for.
+func (p *Project) collectResults(ctx context.Context, g goals, rep *graph.Report) (*collected, error) {
+	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
+	for at := range p.parts {
+		c.parts[at].whole = p.parts[at].facts != nil && (p.Plan == nil || p.depth == summits)
+	}
+	if p.Plan == nil {
+		return c, nil
+	}
+	compiled, err := p.Plan.Results(ctx, p.store, rep, p.run)
+	if err != nil {
+		return nil, err
+	}
+	for _, cell := range compiled.Cells {
+		at, ok := p.partOf(cell.Problem, cell.Solution)
+		if !ok {
+			return nil, fmt.Errorf("bug in fevalgraph: the cell %v is in no partition", plan.ResultCell(&cell))
+		}
+		c.parts[at].cells = append(c.parts[at].cells, cell)
+	}
+	if p.depth == rows {
+		return c, c.narrow(g)
+	}
+	return c, nil
+}
+
+// freshResults reads the results of fresh partitions that goals ask for.
+func (p *Project) freshResults(g goals) (*collected, error) {
+	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
+	if p.Plan != nil && p.depth == rows {
+		return c, c.narrow(g)
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for at := range p.parts {
+		if p.parts[at].facts != nil {
+			group.Go(func() (err error) {
+				c.parts[at].cells, err = p.resultsIn(p.parts[at].File)
+				return err
+			})
+		}
+	}
+	return c, group.Wait()
+}
+
+// narrow keeps of fresh partitions what was asked for.
+func (c *collected) narrow(g goals) error {
+	asked := make([]bool, c.p.Plan.Graph.Len())
+	problems := map[string]bool{}
+	for _, id := range c.p.Plan.Graph.Closure(g.targets) {
+		asked[id] = true
+		problems[c.p.Plan.Graph.Node(id).Label("problem")] = true
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for at := range c.parts {
+		if c.p.parts[at].facts == nil || !problems[c.p.parts[at].Problem] {
+			continue
+		}
+		group.Go(func() error {
+			all, err := c.p.resultsIn(c.p.parts[at].File)
+			if err != nil {
+				return err
+			}
+			part := &c.parts[at]
+			for i := range all {
+				cell, any := plan.Narrow(all[i], func(addr string) bool {
+					id, ok := c.p.Plan.Graph.Lookup(addr)
+					return ok && asked[id]
+				})
+				if any {
+					part.cells = append(part.cells, cell)
+					part.whole = part.whole || len(cell.Checkpoints) == len(all[i].Checkpoints)
+				}
+			}
+			part.whole = len(part.cells) == len(all) && !slices.ContainsFunc(part.cells, func(cell report.Cell) bool {
+				return !slices.ContainsFunc(all, func(one report.Cell) bool {
+					return plan.ResultCell(&one) == plan.ResultCell(&cell) && len(one.Checkpoints) == len(cell.Checkpoints)
+				})
+			})
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// partOf finds the partition that a solution of a problem falls into.
+func (p *Project) partOf(problem, solution string) (at int, ok bool) {
+	at, exact := slices.BinarySearchFunc(p.parts, partRef{Problem: problem, First: solution}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
+	if !exact {
+		at--
+	}
+	return at, at >= 0 && p.parts[at].Problem == problem
+}
+
+// resultsIn reads the results in a partition file.
+func (p *Project) resultsIn(name partitionName) ([]report.Cell, error) {
+	return readResults(p.partitions(), name)
+}
+
+func readResults(store partitionStore, name partitionName) ([]report.Cell, error) {
+	content, err := store.read(name, sectionResults)
+	if err != nil {
+		return nil, err
+	}
+	return report.DecodeCells(content)
+}
+
+// rows are the summaries of all cells, in the order of results.
+func (c *collected) rows() []report.CellRow {
+	var all []report.CellRow
+	for at := range c.parts {
+		if c.parts[at].whole && c.parts[at].cells == nil {
+			all = append(all, c.p.parts[at].facts.Summary...)
+			continue
+		}
+		for i := range c.parts[at].cells {
+			all = append(all, report.RowOf(&c.parts[at].cells[i]))
+		}
+	}
+	return all
+}
+
+// results reads the results of all cells.
+func (c *collected) results() (*report.Results, error) {
+	all := make([][]report.Cell, len(c.parts))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for at := range c.parts {
+		all[at] = c.parts[at].cells
+		if c.parts[at].whole && all[at] == nil {
+			group.Go(func() (err error) {
+				all[at], err = c.p.resultsIn(c.p.parts[at].File)
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return &report.Results{Schema: report.Schema, Run: c.p.run, Cells: slices.Concat(all...)}, nil
+}
+
+// expand calls fn for each node of a partition file.
+func expand(store partitionStore, text string, fn func(*graph.Row) bool) (more bool, err error) {
+	name, err := parsePartitionName(strings.TrimSpace(text))
+	if err != nil {
+		return false, err
+	}
+	content, err := store.read(name, sectionRows)
+	if err != nil {
+		return false, err
+	}
+	var known []graph.Row
+	if err := frozen.Decode(string(content), &known); err != nil {
+		return false, err
+	}
+	for i := range known {
+		if !fn(&known[i]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,269 @@
+package eval
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// remembering writes down what a run has learned, partition by partition.
+type remembering struct {
+	p      *Project
+	rep    *graph.Report
+	cells  map[*plan.Partition][]graph.ID
+	ranges map[string]int // partitions of each problem
+	shared map[[sha256.Size]byte]sharedSnapshot
+}
+
+// remember keeps the results of the run in partition files, whose names it returns in
+// the order of results, and replaces the index. A partition that not every node of was
+// decided, or of which a path has just changed, is kept with its results alone: the next
+// run decides about it again.
+func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected) ([]string, error) {
+	m := remembering{p: p, rep: rep, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, shared: p.known.shared}
+	for _, part := range p.parts {
+		m.ranges[part.Problem]++
+	}
+	compiled := map[partRefKey]*plan.Partition{}
+	if p.Plan != nil {
+		for _, cell := range p.Plan.Cells {
+			m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
+			compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
+		}
+	}
+	var names []string
+	for at := range p.parts {
+		part, has := &p.parts[at], &results.parts[at]
+		if has.whole {
+			names = append(names, part.File.String())
+			continue
+		}
+		if part.facts != nil { // of which something was asked for
+			name, err := m.resultsAlone(has.cells)
+			if err != nil {
+				return nil, err
+			}
+			if len(has.cells) > 0 {
+				names = append(names, name.String())
+			}
+			continue
+		}
+		learned, name, err := m.partition(part, compiled[partRefKey{part.Problem, part.First}], has.cells)
+		if err != nil {
+			return nil, err
+		}
+		part.File = partitionName{}
+		if learned != nil {
+			part.facts, part.File = learned, name
+		}
+		if len(has.cells) > 0 {
+			names = append(names, name.String())
+		}
+	}
+	if !p.recallable() {
+		return names, nil
+	}
+	return names, m.index(ctx)
+}
+
+type partRefKey struct{ problem, first string }
+
+// recallable reports whether what the run was asked for is what later runs are, too.
+func (p *Project) recallable() bool { return p.options.AdHoc == nil && !p.options.References }
+
+// partition writes the file of a partition that was compiled. Its facts are nil when it
+// is not fresh.
+func (m *remembering) partition(part *partState, of *plan.Partition, cells []report.Cell) (learned *facts, name partitionName, err error) {
+	results, err := report.EncodeCells(cells)
+	if err != nil {
+		return nil, name, err
+	}
+	var table []graph.Row
+	if of != nil {
+		learned, table = m.facts(part, m.cells[of], cells)
+	}
+	var head, rows []byte
+	if learned != nil {
+		if head, err = frozen.Append(nil, learned); err == nil {
+			rows, err = frozen.Append(nil, &table)
+		}
+		if err != nil {
+			return nil, name, err
+		}
+	}
+	name, err = m.p.partitions().put(head, rows, results)
+	return learned, name, err
+}
+
+// resultsAlone writes a file with results and nothing else.
+func (m *remembering) resultsAlone(cells []report.Cell) (partitionName, error) {
+	results, err := report.EncodeCells(cells)
+	if err != nil {
+		return partitionName{}, err
+	}
+	return m.p.partitions().put(nil, nil, results)
+}
+
+// facts are those of a partition; nil when a later run could not rely on them.
+func (m *remembering) facts(part *partState, cells []graph.ID, results []report.Cell) (*facts, []graph.Row) {
+	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep, m.p.run)
+	if !ok || len(results) != len(cells) {
+		return nil, nil
+	}
+	f := &facts{Run: m.p.run, Used: time.Now().Unix()}
+	var own []cache.Sighting
+	for i := range table {
+		row := &table[i]
+		for _, o := range row.Outputs {
+			f.SavedBytes += o.Digest.Size
+		}
+		f.SavedSeconds += row.Seconds
+		read := m.p.trace.of(row.Addr)
+		if m.owns(part, row) {
+			f.Own++
+			own = append(own, read...)
+			continue
+		}
+		f.Common = append(f.Common, row.Addr)
+		if ref, ok := m.share(row.Addr, read); !ok {
+			return nil, nil
+		} else if ref != nil {
+			f.Shared = append(f.Shared, *ref)
+		}
+	}
+	if f.Snapshot = snapshot(own); f.Snapshot == nil {
+		return nil, nil
+	}
+	for _, id := range cells {
+		n, st := m.p.Plan.Graph.Node(id), m.rep.Status(id)
+		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Key: st.Key, Outputs: st.Outputs, Run: m.p.run})
+	}
+	for i := range results {
+		f.Summary = append(f.Summary, report.RowOf(&results[i]))
+	}
+	return f, table
+}
+
+// owns reports whether a node is the partition's alone: its cells', or its problem's
+// where the problem has one partition.
+func (m *remembering) owns(part *partState, row *graph.Row) bool {
+	problem, solution := "", ""
+	for _, l := range row.Labels {
+		switch l.Name {
+		case "problem":
+			problem = l.Value
+		case "solution":
+			solution = l.Value
+		}
+	}
+	return problem == part.Problem && (solution != "" || m.ranges[problem] == 1)
+}
+
+// share records what a node that partitions share has read; nil when that is nothing. It
+// reports false when the state cannot be recorded.
+func (m *remembering) share(addr string, read []cache.Sighting) (*sharedRef, bool) {
+	if len(read) == 0 { // pinned, so that another partition has recorded it, or it reads nothing
+		for _, part := range m.p.parts {
+			if part.facts == nil {
+				continue
+			}
+			if at := slices.IndexFunc(part.facts.Shared, func(s sharedRef) bool { return s.Addr == addr }); at >= 0 {
+				return &part.facts.Shared[at], true
+			}
+		}
+		return nil, true
+	}
+	taken := snapshot(read)
+	if taken == nil {
+		return nil, false
+	}
+	ref := &sharedRef{Addr: addr, Sum: sha256.Sum256(taken)}
+	m.shared[ref.Sum] = sharedSnapshot{Sum: ref.Sum, Snapshot: taken}
+	return ref, true
+}
+
+// index replaces the index.
+func (m *remembering) index(ctx context.Context) error {
+	p, old := m.p, m.p.known.index
+	next := &index{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}
+	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), p.options.invocation(next.Salt), p.trace.environment(next.Salt)
+	var base []cache.Sighting
+	for _, path := range p.baseFiles() {
+		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
+	}
+	if next.BaseFiles = snapshot(base); next.BaseFiles == nil {
+		return nil // the lock file has just been written: the next run keeps an index
+	}
+	switch {
+	case p.evaluated:
+		next.Inputs = snapshot(p.inputs)
+		next.Whole, next.Late = needsWhole(p.Config), len(p.Config.Exports)+len(p.Config.Results) > 0
+		var err error
+		if next.Config, err = writeConfig(p.state, p.Config); err != nil {
+			return err
+		}
+	default:
+		next.Inputs, next.Whole, next.Late, next.Config = old.Inputs, old.Whole, old.Late, old.Config
+	}
+	if old != nil {
+		next.Backends = old.Backends
+	}
+	if p.Plan == nil {
+		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
+	} else {
+		var err error
+		if next.Backends, err = p.backendRecords(ctx, m.rep, next.Backends, p.known.changed); err != nil {
+			return nil //nolint:nilerr // the next run reports what is wrong with the backend
+		}
+		m.suites(next)
+	}
+	used := map[[sha256.Size]byte]bool{}
+	for _, part := range p.parts {
+		next.Parts = append(next.Parts, part.partRef)
+		if part.facts != nil {
+			for _, s := range part.facts.Shared {
+				used[s.Sum] = true
+			}
+		}
+	}
+	for sum, s := range m.shared {
+		if used[sum] {
+			next.Shared = append(next.Shared, s)
+		}
+	}
+	slices.SortFunc(next.Shared, func(a, b sharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
+	return next.write(p.state)
+}
+
+// suites notes the nodes that belong to no partition, if all of them have answers.
+func (m *remembering) suites(next *index) {
+	g := m.p.Plan.Graph
+	if slices.ContainsFunc(m.p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
+		return // each run reports it
+	}
+	for id := range graph.ID(g.Len()) {
+		n := g.Node(id)
+		if n.Label("problem") != "" || n.Label("suite") == "" {
+			continue
+		}
+		rows, ok := g.RowsOf([]graph.ID{id}, m.rep, m.p.run)
+		if !ok {
+			return
+		}
+		row := rows[len(rows)-1]
+		next.SuiteNodes++
+		next.SuiteTime += row.Seconds
+		for _, o := range row.Outputs {
+			next.SuiteBytes += o.Digest.Size
+		}
+	}
+	next.Suites = m.p.suites()
+}

@@ -1,0 +1,142 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// Row is a node with its answer and without its task: the form in which nodes that
+// a caller knows to be fresh are kept, and added to a graph again.
+type Row struct {
+	Addr    string
+	Kind    string
+	Labels  []Label
+	Deps    []int32 // positions of rows before this one
+	Key     cache.Key
+	Outputs []cache.Output
+	Message string
+	Seconds float64 // that the work took when it ran
+	Run     string  // the run that decided about the node last
+}
+
+// RowsOf are the rows of some nodes and of everything that they depend on, in
+// topological order. It is false unless an execution decided about all of them and
+// left an answer that the next one serves.
+func (g *Graph) RowsOf(targets []ID, r *Report, run string) (rows []Row, ok bool) {
+	closure := g.below(targets)
+	place := make(map[ID]int32, len(closure))
+	rows = make([]Row, len(closure))
+	for i, id := range closure {
+		place[id] = int32(i)
+		n, st := &g.nodes[id], &r.statuses[id]
+		switch st.State {
+		case event.Cached, event.Done, event.Timeout:
+		default:
+			return nil, false
+		}
+		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Key: st.Key, Outputs: st.Outputs, Message: st.Message, Seconds: st.Seconds + st.Saved, Run: run}
+		if n.Pinned != nil {
+			row.Message, row.Run = n.Pinned.Message, n.Pinned.Run
+		}
+		for _, d := range n.Deps {
+			row.Deps = append(row.Deps, place[d.On])
+		}
+		rows[i] = row
+	}
+	return rows, true
+}
+
+// below is Closure at a cost that depends on the closure alone.
+func (g *Graph) below(targets []ID) []ID {
+	seen := map[ID]bool{}
+	var closure []ID
+	for stack := slices.Clone(targets); len(stack) > 0; {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		closure = append(closure, id)
+		for _, d := range g.nodes[id].Deps {
+			stack = append(stack, d.On)
+		}
+	}
+	slices.Sort(closure) // ascending is topological
+	return closure
+}
+
+// Answer is the known answer of a pinned node.
+type Answer struct {
+	Key     cache.Key
+	Outputs []cache.Output
+	Message string
+	Seconds float64
+	Run     string
+}
+
+// status is that of a node which is served with the answer.
+func (a Answer) status() Status {
+	return Status{State: event.Cached, Key: a.Key, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds}
+}
+
+// Event is the event of the node when it is served.
+func (r *Row) Event() event.NodeDone {
+	st := r.answer().status()
+	return doneEvent(r.Addr, r.Kind, &st)
+}
+
+func (r *Row) answer() Answer {
+	return Answer{Key: r.Key, Outputs: r.Outputs, Message: r.Message, Seconds: r.Seconds, Run: r.Run}
+}
+
+// PinnedEvent is the event of a pinned node, for a caller that reports it: the engine
+// does not.
+func (n *Node) PinnedEvent() event.NodeDone {
+	st := n.Pinned.status()
+	return doneEvent(n.Addr, n.Kind, &st)
+}
+
+// AddRows adds nodes that are pinned to their answers, except for those whose
+// addresses the graph has.
+func (g *Graph) AddRows(rows []Row) {
+	ids := make([]ID, len(rows))
+	answers := make([]Answer, len(rows))
+	for i := range rows {
+		row := &rows[i]
+		if known, ok := g.Lookup(row.Addr); ok {
+			ids[i] = known
+			continue
+		}
+		answers[i] = row.answer()
+		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinned{}, Pinned: &answers[i]}
+		if len(row.Deps) > 0 {
+			n.Deps = make([]Dep, len(row.Deps))
+		}
+		for j, on := range row.Deps {
+			n.Deps[j] = Dep{On: ids[on], As: g.nodes[ids[on]].Addr}
+		}
+		ids[i] = g.Add(n)
+	}
+}
+
+// PinnedError says that the work of a pinned node is needed after all: an output is
+// gone from the store, or damaged. The caller has to compile the node.
+type PinnedError struct{ Addr string }
+
+func (e *PinnedError) Error() string {
+	return fmt.Sprintf("an output of %s is no longer in the store", e.Addr)
+}
+
+// pinned is the task of a node that was added from a row.
+type pinned struct{}
+
+func (pinned) Describe(context.Context, *Manifest) error { return nil }
+
+func (pinned) Run(_ context.Context, w *Work) (Outcome, error) {
+	return Outcome{}, &PinnedError{Addr: w.Addr}
+}

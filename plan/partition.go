@@ -1,0 +1,159 @@
+package plan
+
+import (
+	"cmp"
+	"hash/fnv"
+	"reflect"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Partition is a range of the cells of one problem: the unit in which a
+// configuration is compiled, and what was learned about it is kept.
+type Partition struct {
+	Problem string
+	First   string // the solution that the range begins with
+	cells   []partCell
+}
+
+// partCell is a cell and the suites that it is in.
+type partCell struct {
+	rank     int // in the order of the configuration
+	Solution *lang.Solution
+	Backend  *lang.Backend
+	Repeat   int
+	Suites   []*lang.Suite
+}
+
+func (c partCell) cell() lang.Cell {
+	return lang.Cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
+}
+
+// EachCell calls fn for every cell of a configuration that is evaluated, once.
+func EachCell(cfg *lang.Config, fn func(lang.Cell)) {
+	for _, p := range Partitions(cfg) {
+		for _, c := range p.cells {
+			fn(c.cell())
+		}
+	}
+}
+
+// rangeSize is how many solutions a partition has on average. A range ends before a
+// solution whose name's hash is a multiple of it, so that another solution in a
+// problem changes the range that it falls into, and no other.
+const rangeSize = 256
+
+// Partitions divides the cells of a configuration that are evaluated. The order is
+// that of results: by problem, then by the names of solutions.
+func Partitions(cfg *lang.Config) []*Partition {
+	var all []partCell
+	known := map[lang.Cell]int{}
+	for _, suite := range cfg.Suites {
+		for lc := range cellsOf(suite) {
+			at, ok := known[lc]
+			if !ok {
+				at = len(all)
+				known[lc] = at
+				all = append(all, partCell{rank: at, Solution: lc.Solution, Backend: lc.Backend, Repeat: lc.Repeat})
+			}
+			all[at].Suites = append(all[at].Suites, suite)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b partCell) int {
+		return cmp.Or(cmp.Compare(a.Solution.Problem.Name, b.Solution.Problem.Name), cmp.Compare(a.Solution.Name, b.Solution.Name),
+			cmp.Compare(a.Backend.Addr(), b.Backend.Addr()), cmp.Compare(a.Repeat, b.Repeat))
+	})
+	var parts []*Partition
+	for i, cell := range all {
+		problem, solution := cell.Solution.Problem.Name, cell.Solution.Name
+		if i == 0 || all[i-1].Solution.Problem.Name != problem || all[i-1].Solution.Name != solution && beginsRange(solution) {
+			parts = append(parts, &Partition{Problem: problem, First: solution})
+		}
+		last := parts[len(parts)-1]
+		last.cells = append(last.cells, cell)
+	}
+	for _, p := range parts { // nodes come in the order of the configuration
+		slices.SortFunc(p.cells, func(a, b partCell) int { return cmp.Compare(a.rank, b.rank) })
+	}
+	return parts
+}
+
+func beginsRange(solution string) bool {
+	h := fnv.New32a()
+	h.Write([]byte(solution))
+	return h.Sum32()%rangeSize == 0
+}
+
+// Backends are the addresses of the backends that the cells are evaluated on.
+func (p *Partition) Backends() []string {
+	var addrs []string
+	for _, c := range p.cells {
+		addrs = append(addrs, c.Backend.Addr())
+	}
+	slices.Sort(addrs)
+	return slices.Compact(addrs)
+}
+
+// Fingerprint encodes everything that the configuration says about the cells: equal
+// fingerprints are compiled to equal nodes. It holds the values of secrets.
+func (p *Partition) Fingerprint() ([]byte, error) {
+	type suite struct {
+		Name  string
+		Retry *lang.Retry
+	}
+	type cell struct {
+		Solution *lang.Solution
+		Backend  *lang.Backend
+		Repeat   int
+		Suites   []suite
+	}
+	cells := make([]cell, len(p.cells))
+	for i, c := range p.cells {
+		cells[i] = cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
+		for _, s := range c.Suites {
+			cells[i].Suites = append(cells[i].Suites, suite{s.Name, s.Retry})
+		}
+	}
+	return frozen.Fingerprint(nil, &cells, reflect.TypeFor[diag.Range]())
+}
+
+// partitioned compiles partition by partition, in the order in which suites mention
+// their first cells.
+type partitioned struct {
+	of   map[lang.Cell]*Partition
+	rows func(*Partition) []graph.Row
+	done map[*Partition]bool
+}
+
+func (c *compiler) divide(cfg *lang.Config, rows func(*Partition) []graph.Row) {
+	c.divided = partitioned{of: map[lang.Cell]*Partition{}, rows: rows, done: map[*Partition]bool{}}
+	for _, p := range Partitions(cfg) {
+		for _, cell := range p.cells {
+			c.divided.of[cell.cell()] = p
+		}
+	}
+}
+
+// partition adds the nodes of a partition, once: those of its rows, or new ones.
+func (c *compiler) partition(p *Partition) error {
+	if c.divided.done[p] {
+		return nil
+	}
+	c.divided.done[p] = true
+	if c.divided.rows != nil {
+		if rows := c.divided.rows(p); rows != nil {
+			c.plan.Graph.AddRows(rows)
+			return nil
+		}
+	}
+	for _, cell := range p.cells {
+		if err := c.cell(p, cell); err != nil {
+			return err
+		}
+	}
+	return nil
+}

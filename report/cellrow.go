@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// CellRow is what counts and the table of cells need of a cell. It is a plain value,
+// small beside the cell, so that a caller can keep the rows of cells whose results it
+// does not read again.
+type CellRow struct {
+	Problem     string
+	Solution    string
+	Backend     string
+	Repeat      int
+	Checkpoints int     // as Listed
+	Outcome     string  // the worst of the checkpoints
+	Remark      string  // on that one
+	Seconds     float64 // of all test sessions
+	Groups      [len(verdict.Groups)]verdict.Count
+	Scored      bool
+	Scores      [2]*float64 // bounded and unbounded, of a cell that has one verdict
+	Tally       Tally       // by each checkpoint's own policy
+	Unjudged    int         // checkpoints that have another class than judged
+}
+
+// RowOf is the row of a cell.
+func RowOf(cell *Cell) CellRow {
+	one := &Results{Cells: []Cell{*cell}}
+	r := CellRow{Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Scored: one.scored()}
+	r.Tally.Add(cell, nil)
+	worst := outcomePassed
+	for _, row := range rowsOf(one) {
+		r.Checkpoints++
+		if row.checkpoint.Class != verdict.Judged {
+			r.Unjudged++
+		}
+		for i, g := range verdict.Groups {
+			n := row.checkpoint.Groups[g]
+			r.Groups[i].Passed += n.Passed
+			r.Groups[i].Total += n.Total
+		}
+		r.Seconds += row.seconds()
+		if row.checkpoint.Name == "" {
+			r.Scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
+		}
+		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
+		switch {
+		case v.rank() > worst.rank():
+			worst, r.Remark = v, name+" "+string(v)
+			if n != "" {
+				r.Remark += ": " + n
+			}
+		case v == worst && r.Remark == "" && n != "": // a pass with a caveat
+			r.Remark = name + " " + n
+		}
+	}
+	r.Outcome = string(worst)
+	return r
+}
+
+// WriteCellTable writes the table format from rows alone. It reports false, and
+// writes nothing, when the cells are so few that the table has a row for each
+// checkpoint, which takes the results.
+func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err error) {
+	l := layout{safe: text.Line, mark: painted(o.Color)}
+	checkpoints := 0
+	for i := range rows {
+		checkpoints += rows[i].Checkpoints
+		l.repeats = l.repeats || rows[i].Repeat > 1
+		l.scored = l.scored || rows[i].Scored
+	}
+	if checkpoints <= manyRows || o.Verbose {
+		return false, nil
+	}
+	grid := l.perCell(rows)
+	grid.Width = o.Width
+	_, err = io.WriteString(w, grid.Text())
+	return true, err
+}
+
+// perCell makes a row for each cell.
+func (l layout) perCell(rows []CellRow) text.Grid {
+	grid := l.grid("problem", "solution", "backend")
+	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].Problem })
+	var all Tally
+	for i := range rows {
+		if ruled(i) {
+			grid.Rows = append(grid.Rows, nil)
+		}
+		grid.Rows = append(grid.Rows, l.cell(&rows[i]))
+		all.Merge(&rows[i].Tally)
+	}
+	grid.Footer = all.Summary().String()
+	return grid
+}
+
+func (l layout) cell(r *CellRow) []string {
+	groups := make(verdict.GroupCounts, len(verdict.Groups))
+	for i, g := range verdict.Groups {
+		groups[g] = r.Groups[i]
+	}
+	return l.row([]string{r.Problem, r.Solution, r.Backend}, r.Repeat,
+		l.mark(outcome(r.Outcome), fmt.Sprintf("%d/%d", r.Tally.Counts.Passed, r.Tally.Counts.Checkpoints)), r.Scores, groups, r.Seconds, r.Remark)
+}
