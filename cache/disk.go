@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
@@ -69,13 +70,11 @@ type Options struct {
 //
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
 //	ac/<2 hex>/<64 hex>    records by key
-//	journal/               small blobs, and records, that have no file yet; see journal
 //	tmp/                   files not yet, or no longer, visible
 //	shelves/<64 hex>/      see Shelf
 //	locks/keys             a byte for each key whose work is running
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
 //	locks/store            see Disk.sharing
-//	locks/journal          of who appends to journal/current
 //	VERSION                the layout
 //
 // A file's modification time is the time of its last use, to touchInterval.
@@ -85,7 +84,7 @@ type Disk struct {
 	files    files.System
 	keys     keyLocks
 	shared   shared
-	journal  journal
+	verified sync.Map // Digest -> fileState of blobs whose bytes this process has read; see copyBlob
 }
 
 var _ Store = (*Disk)(nil)
@@ -102,7 +101,6 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if d.files == nil {
 		d.files = files.OS
 	}
-	d.journal = newJournal(d)
 	if !o.ReadOnly {
 		if err := d.create(); err != nil {
 			return nil, &NotWritableError{Dir: abs, Err: err}
@@ -111,29 +109,27 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if err := d.checkVersion(); err != nil {
 		return nil, err
 	}
+	if !o.ReadOnly {
+		d.migrate()
+	}
 	return d, nil
 }
 
 // Used returns where the file of a blob is and when its last use was noted,
-// without noting another. A blob that has none yet gets one.
+// without noting another.
 func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	path = d.blobPath(g)
 	fi, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if f, ok := d.journal.get(ref{blobKind, g.Hash}); ok && d.makeFile(f) == nil {
-			fi, err = os.Lstat(path)
-		}
-	}
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	return path, fi.ModTime(), nil
 }
 
-// Close closes the journals, and the files of the locks that d took, none of which
-// may be held any more. Whoever uses d again opens them again.
+// Close closes the files of the locks that d took, none of which may be held any
+// more. A later use of d opens them again.
 func (d *Disk) Close() error {
-	return errors.Join(d.keys.close(), d.shared.close(), d.journal.close())
+	return errors.Join(d.keys.close(), d.shared.close())
 }
 
 // Dir returns the absolute path of the store's directory.

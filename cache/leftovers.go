@@ -27,7 +27,7 @@ func (c *collector) sweepTemp(ctx context.Context) error {
 // sweepLocks removes lock files that nobody holds.
 func (c *collector) sweepLocks(ctx context.Context) error {
 	return c.sweepDir(ctx, locksDir, func(path string, fi fs.FileInfo) (bool, error) {
-		if fi.Name() == storeLock || fi.Name() == keysLock || fi.Name() == journalLock || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
+		if fi.Name() == storeLock || fi.Name() == keysLock || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
 			return false, nil
 		}
 		l, err := tryLockFile(path)

@@ -308,7 +308,6 @@ func TestNextRunOfAPart(t *testing.T) {
 
 // spoilBlobs does something to every small blob of the store that has a text.
 func (c *checkout) spoilBlobs(text string, spoil func(path string) error) error {
-	c.makeFiles()
 	all, err := filepath.Glob(filepath.Join(c.place, "store", "cas", "*", "*"))
 	spoiled := 0
 	for _, path := range all {
@@ -323,12 +322,6 @@ func (c *checkout) spoilBlobs(text string, spoil func(path string) error) error 
 		err = errors.Join(err, errors.New("no blob is to be spoiled"))
 	}
 	return err
-}
-
-// makeFiles has gc make files of all that the store has in journals.
-func (c *checkout) makeFiles() {
-	c.t.Helper()
-	c.run("cache", "gc", "--max-age", "30d")
 }
 
 // A run of a part asks each backend who it is once: for the look at what changed,

@@ -166,7 +166,6 @@ func unsettling() map[string]unsettled {
 		"memory damaged":    {change: func(c *checkout) error { return flipEvery(c.dir+"/.fevalgraph/unchanged", 97) }},
 		"record removed":    {change: func(c *checkout) error { return os.RemoveAll(c.dir + "/.fevalgraph/runs") }},
 		"blobs damaged": {change: func(c *checkout) error {
-			c.makeFiles()
 			all, err := blobs(c)
 			for _, path := range all {
 				err = errors.Join(err, os.Chmod(path, 0o644), flipEvery(path, 3))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -42,7 +41,7 @@ type finding struct {
 func (a *app) runDoctor(ctx context.Context, containers bool) error {
 	cfg, diags := lang.Load(a.langOptions())
 	findings := []finding{a.checkConfig(cfg, diags.HasErrors(), diags.Error())}
-	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), checkNetwork(), a.checkCache(cfg), a.checkSharing(cfg), a.checkLeftovers())
+	findings = append(findings, a.checkTool(ctx, "uv"), a.checkTool(ctx, "uvx"), a.checkPython(ctx), checkNetwork(), a.checkCache(cfg), a.checkLeftovers())
 	findings = append(findings, a.checkDocker(ctx, cfg, containers)...)
 	findings = append(findings, a.checkJudges(ctx, cfg)...)
 	missing := false
@@ -114,24 +113,6 @@ func (a *app) checkCache(cfg *lang.Config) finding {
 		return finding{"store", "missing", err.Error() + "; set FEVALGRAPH_CACHE_DIR to a directory that can be written"}
 	}
 	return finding{"store", "ok", dir + " can be written"}
-}
-
-// checkSharing tells how large assets come into workspaces. Either way is as good,
-// but for the time that it takes.
-func (a *app) checkSharing(cfg *lang.Config) finding {
-	dir, err := a.cacheDir(cfg)
-	if err != nil {
-		return finding{"assets", "ok", "large ones are copied into each workspace"}
-	}
-	disk, err := cache.OpenDisk(dir, cache.Options{})
-	way := workspace.Copied
-	if err == nil {
-		way, err = local.New(disk, local.Options{Scratch: scratchDir()}).Sharing()
-	}
-	if err != nil {
-		return finding{"assets", "ok", fmt.Sprintf("large ones are %s into each workspace: %v", way, err)}
-	}
-	return finding{"assets", "ok", fmt.Sprintf("large ones are %s into workspaces, not copied", way)}
 }
 
 func (a *app) checkLeftovers() finding {
