@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // layoutVersion is the content of VERSION. It changes when a build that reads
@@ -74,7 +75,7 @@ type Options struct {
 //	shelves/<64 hex>/      see Shelf
 //	locks/keys             a byte for each key whose work is running
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
-//	locks/store            see Disk.sharing
+//	locks/store            see Disk.lock
 //	VERSION                the layout
 //
 // A file's modification time is the time of its last use, to touchInterval.
@@ -82,8 +83,11 @@ type Disk struct {
 	dir      string
 	readOnly bool
 	files    files.System
-	keys     keyLocks
-	shared   shared
+	keys     lockedfile.Keys
+	// lock is shared while a file is made visible or its use is noted, and exclusive
+	// while a file is removed after a last look at it: nothing is removed on the
+	// strength of a state that is no longer true.
+	lock     lockedfile.Mutex
 	verified sync.Map // Digest -> fileState of blobs whose bytes this process has read; see copyBlob
 }
 
@@ -98,6 +102,7 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
 	d := &Disk{dir: abs, readOnly: o.ReadOnly, files: o.Files}
+	d.keys.Dir, d.lock.Path = d.path(locksDir), d.path(locksDir, storeLock)
 	if d.files == nil {
 		d.files = files.OS
 	}
@@ -129,7 +134,7 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 // Close closes the files of the locks that d took, none of which may be held any
 // more. A later use of d opens them again.
 func (d *Disk) Close() error {
-	return errors.Join(d.keys.close(), d.shared.close())
+	return errors.Join(d.keys.Close(), d.lock.Close())
 }
 
 // Dir returns the absolute path of the store's directory.
@@ -222,11 +227,11 @@ func (d *Disk) publish(f files.File, path string, err error) error {
 		err = cerr
 	}
 	if err == nil {
-		err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
+		err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 	}
 	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
 		if err = d.files.MkdirAll(filepath.Dir(path)); err == nil {
-			err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
+			err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 		}
 	}
 	if err != nil {
@@ -243,7 +248,7 @@ func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	if now.Sub(fi.ModTime()).Abs() < touchInterval {
 		return true
 	}
-	return !d.readOnly && d.sharing(func() error { return d.files.Touch(path, now) }) == nil
+	return !d.readOnly && d.lock.Shared(func() error { return d.files.Touch(path, now) }) == nil
 }
 
 // remove unlinks the visible file path if doomed says so of its present state,
@@ -252,14 +257,14 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 	if d.readOnly {
 		return false, ErrReadOnly
 	}
-	err = d.alone(func() error {
+	err = d.lock.Exclusive(func() error {
 		removed, err = d.removeUnlocked(path, doomed)
 		return err
 	})
 	return removed, err
 }
 
-// removeUnlocked is remove within alone.
+// removeUnlocked is remove for a caller that has the lock for itself.
 func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	fi, err := os.Lstat(path)
 	if err == nil && doomed(fi) {

@@ -86,7 +86,7 @@ func (c *collector) removeAll(list []weighed, path func(weighed) string, removed
 	if c.options.DryRun {
 		return sweep()
 	}
-	return c.disk.alone(sweep)
+	return c.disk.lock.Exclusive(sweep)
 }
 
 // sweepRetired removes what earlier versions kept in a store: trees laid out as

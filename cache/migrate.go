@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Until version 0.16 the store appended small blobs and records to journals, in
+// An earlier form of the store appended small blobs and records to journals, in
 // frames like those of a build log, and made files of them later. The payload of
 // one: 'b' or 'r' for blob or record, the time of the last use as nanoseconds
 // since 1970, the hash of the blob or the record's key, the content.
@@ -28,7 +29,9 @@ func (d *Disk) migrate() {
 	if _, err := os.Lstat(d.path(journalDir)); err != nil {
 		return
 	}
-	_ = holdAlone(d.path(locksDir, journalLock), func() error {
+	lock := lockedfile.Mutex{Path: d.path(locksDir, journalLock)}
+	defer lock.Close()
+	_ = lock.Exclusive(func() error {
 		entries, err := readDir(d.path(journalDir))
 		for _, e := range entries {
 			if err == nil && !strings.HasSuffix(e.Name(), ".index") {

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // The test binary is also the other processes of these tests.
@@ -229,7 +231,7 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	for _, sub := range []string{tmpDir, locksDir} {
 		left := listing(t, d.path(sub))
 		delete(left, storeLock)
-		delete(left, keysLock)
+		delete(left, lockedfile.KeysFile)
 		if len(left) != 0 {
 			t.Errorf("left in %s: %d files", sub, len(left))
 		}

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -58,7 +58,7 @@ func (o *outcome) drawing(color bool) (table *report.Table, drawn int, err error
 // writeSummed writes a file and returns the sum that readSummed insists on.
 func writeSummed(path string, content []byte) ([]byte, error) {
 	sum := sha256.Sum256(content)
-	return sum[:], unsynced.Write(path, 0o600, content)
+	return sum[:], atomicfile.Write(path, 0o600, content)
 }
 
 // readSummed reads a file that has the given sum.

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -134,7 +133,7 @@ func writeWhole(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	err := renameio.WriteFile(path, content, 0o644)
+	err := atomicfile.WriteDurable(path, 0o644, content)
 	if errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: the file system is read-only", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // A file of what is remembered begins with a magic text, the sizes of its sections
@@ -25,7 +25,7 @@ func writeRemembered(path, magic string, snapshot *cache.Snapshot, sections ...[
 		sum.Write(part)
 	}
 	parts := append([][]byte{sum.Sum(head)}, sections...)
-	return unsynced.Write(path, 0o600, append(parts, snapshot.Parts()...)...)
+	return atomicfile.Write(path, 0o600, append(parts, snapshot.Parts()...)...)
 }
 
 // splitRemembered takes apart what writeRemembered wrote, with n sections. They

@@ -23,8 +23,9 @@ type room struct {
 	why    string   // shown when it imports another
 }
 
-// anyone may import these; they import nothing but the standard library.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/unsynced"}
+// anyone may import these; they import nothing but the standard library and
+// golang.org/x/sys.
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli"}, "main hands over and exits; what is wired is wired in internal/cli"},
@@ -32,7 +33,8 @@ var rooms = []room{
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
-	{"internal/unsynced", nil, "it writes files, whatever is in them"},
+	{"internal/atomicfile", nil, "it writes files, whatever is in them"},
+	{"internal/lockedfile", nil, "it locks files, whatever they stand for"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
@@ -47,7 +49,7 @@ var rooms = []room{
 	{"verdict", nil, "a verdict is data that tasks make and others read; nothing else is known of it here"},
 	{"tasks", []string{"tasks", "graph", "backend", "verdict", "cache", "event", "internal/fnmatch"}, "a task knows values and digests, not HCL, and prints nothing"},
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
-	{"backend/workspace", []string{"backend", "cache", "internal/ownthread"}, "a directory and the files in it; it starts no program"},
+	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
 	{"backend/docker", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
