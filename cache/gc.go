@@ -49,7 +49,8 @@ type GCReport struct {
 // what they put or use meanwhile stays. What cannot be read or removed is left
 // where it is and keeps nothing else from going.
 //
-// Memory use is some 80 bytes for each blob and record.
+// Memory use is about 64 bytes for each blob and record, and as much again for
+// what the Go runtime has not collected yet.
 func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if d.readOnly && !o.DryRun {
 		return GCReport{}, fmt.Errorf("collecting store %s: %w", d.dir, ErrReadOnly)
@@ -201,15 +202,7 @@ func (c *collector) decide(context.Context) error {
 		c.cut = c.options.Now.Add(-c.options.MaxAge).UnixNano()
 	}
 	if c.options.MaxBytes >= 0 {
-		var all []use
-		for part := range shardCount {
-			for _, list := range [][]weighed{c.all.blobs[part], c.all.records[part]} {
-				for _, w := range list {
-					all = append(all, use{w.used, w.size})
-				}
-			}
-		}
-		c.cut = max(c.cut, lruThreshold(all, c.options.MaxBytes))
+		c.cut = max(c.cut, lruThreshold(c.uses(), c.options.MaxBytes))
 	}
 	c.cut = min(c.cut, c.options.Now.Add(-gcGrace).UnixNano())
 	return nil
@@ -217,6 +210,23 @@ func (c *collector) decide(context.Context) error {
 
 // use is when something of some size was used last.
 type use struct{ used, size int64 }
+
+// uses are those of all blobs and records.
+func (c *collector) uses() []use {
+	n := 0
+	for part := range shardCount {
+		n += len(c.all.blobs[part]) + len(c.all.records[part])
+	}
+	all := make([]use, 0, n)
+	for part := range shardCount {
+		for _, list := range [][]weighed{c.all.blobs[part], c.all.records[part]} {
+			for _, w := range list {
+				all = append(all, use{w.used, w.size})
+			}
+		}
+	}
+	return all
+}
 
 // lruThreshold returns the earliest time at which all that was used then or later
 // has at most room bytes, or the beginning of time when all has. It sorts all.
