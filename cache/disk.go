@@ -72,7 +72,6 @@ type Options struct {
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
 //	ac/<2 hex>/<64 hex>    records by key
 //	tmp/                   files not yet, or no longer, visible
-//	shelves/<64 hex>/      see Shelf
 //	locks/keys             a byte for each key whose work is running
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
 //	locks/store            see Disk.lock

@@ -70,10 +70,10 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 }
 
 type collector struct {
-	disk    *Disk
-	options GCOptions
-	since   int64 // a file used later may be in use by a process that runs beside
-	cut     int64 // the LRU threshold: what was last used before it goes
+	disk      *Disk
+	options   GCOptions
+	since     int64 // a file used later may be in use by a process that runs beside
+	threshold int64 // LRU: what was last used before it goes
 
 	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted
 	mu    sync.Mutex
@@ -197,14 +197,14 @@ func (c *collector) followTrees(ctx context.Context) error {
 // blobs and records alike keeps every remaining record whole: its blobs were
 // used no earlier than it was.
 func (c *collector) decide(context.Context) error {
-	c.cut = math.MinInt64
+	c.threshold = math.MinInt64
 	if c.options.MaxAge > 0 {
-		c.cut = c.options.Now.Add(-c.options.MaxAge).UnixNano()
+		c.threshold = c.options.Now.Add(-c.options.MaxAge).UnixNano()
 	}
 	if c.options.MaxBytes >= 0 {
-		c.cut = max(c.cut, lruThreshold(c.uses(), c.options.MaxBytes))
+		c.threshold = max(c.threshold, lruThreshold(c.uses(), c.options.MaxBytes))
 	}
-	c.cut = min(c.cut, c.options.Now.Add(-gcGrace).UnixNano())
+	c.threshold = min(c.threshold, c.options.Now.Add(-gcGrace).UnixNano())
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 // costs little, and few enough that no other process waits for it for long.
 const sweepBatch = 32
 
-// sweepRecords removes the records that were last used before the cut. A record
+// sweepRecords removes the records that were last used before the LRU threshold. A record
 // that another process puts or uses meanwhile stays, with all that it leads to.
 func (c *collector) sweepRecords(ctx context.Context) error {
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
@@ -34,7 +34,7 @@ func (c *collector) sweepBlobs(ctx context.Context) error {
 	})
 }
 
-// sweep removes what of a list was last used before the cut, some files at a time.
+// sweep removes what of a list was last used before the LRU threshold, some files at a time.
 func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
 	var batch []weighed
 	flush := func() error {
@@ -45,7 +45,7 @@ func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if w.used >= c.cut {
+		if w.used >= c.threshold {
 			c.kept.Add(w.size)
 			continue
 		}
