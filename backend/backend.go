@@ -89,10 +89,6 @@ type Input struct {
 	// Replace removes whatever earlier inputs left at Path first, also when
 	// that is a symlink or a directory.
 	Replace bool
-	// Shared says that many sessions get this very tree, so that a backend may
-	// keep one copy of its files for all of them. What each does with its files,
-	// which are its own to change, is the same.
-	Shared bool
 }
 
 // Command is one program to run in a session.

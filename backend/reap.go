@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // Reaped is what became of one session that a dead run left behind. Err is
@@ -82,15 +82,13 @@ func Living(dir, run string) (bool, error) {
 	if run != filepath.Base(run) {
 		return false, nil // no run of ours is called that
 	}
-	lock := flock.New(filepath.Join(dir, run+registrySuffix), flock.SetFlag(os.O_RDONLY))
-	free, err := lock.TryLock()
-	if errors.Is(err, fs.ErrNotExist) {
+	lock, err := lockedfile.TryExisting(filepath.Join(dir, run+registrySuffix))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, fmt.Errorf("asking whether run %s lives: %w", run, err)
-	}
-	if !free {
+	case lock == nil:
 		return true, nil
 	}
 	return false, lock.Close()
@@ -120,20 +118,15 @@ func eachDead(dir string, visit func(path string, entries []Entry) error) error 
 }
 
 func visitDead(path, run string, visit func(path string, entries []Entry) error) error {
-	// Without O_CREATE: a file that another reaper has just removed must not
-	// come back.
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	locked, err := lock.TryLock()
+	// A file that another reaper has just removed must not come back.
+	lock, err := lockedfile.TryExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || !locked {
+	if err != nil || lock == nil {
 		return err
 	}
 	defer lock.Close()
-	if still, err := stillNames(path, lock); err != nil || !still {
-		return err
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

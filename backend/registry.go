@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // Entry is one session as the registry knows it: enough to end and remove
@@ -39,7 +40,7 @@ type Entry struct {
 type Registry struct {
 	mu   sync.Mutex
 	path string
-	lock *flock.Flock
+	lock *lockedfile.Lock
 	file *os.File // nil when closed
 	open map[string]struct{}
 	torn bool // the last write failed and may have left half a line
@@ -68,56 +69,25 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 		return nil, fmt.Errorf("opening session registry: %w", err)
 	}
 	path := filepath.Join(dir, run+registrySuffix)
-	// A reaper may take and remove the file between its creation and its
-	// locking, hence the second look and the few attempts.
-	for range 100 {
-		lock, err := takeLock(path)
-		if err != nil {
-			return nil, fmt.Errorf("opening session registry: %w", err)
-		}
-		if lock == nil {
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			lock.Close()
-			return nil, fmt.Errorf("opening session registry: %w", err)
-		}
-		return &Registry{path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
+	// A reaper or a reader may have the lock for a moment.
+	ctx, cancel := context.WithTimeout(context.Background(), registryPatience)
+	defer cancel()
+	lock, err := lockedfile.Wait(ctx, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("opening session registry: run %s already has a living owner (%s is locked)", run, path)
 	}
-	return nil, fmt.Errorf("opening session registry: run %s already has a living owner (%s is locked)", run, path)
-}
-
-// takeLock locks path, creating it when it is absent. It returns nil when
-// someone else holds the lock or the file was removed meanwhile.
-func takeLock(path string) (*flock.Flock, error) {
-	lock := flock.New(path, flock.SetPermissions(0o600))
-	locked, err := lock.TryLock()
-	if err != nil || !locked {
-		return nil, err
-	}
-	still, err := stillNames(path, lock)
-	if err == nil && still {
-		return lock, nil
-	}
-	lock.Close()
-	return nil, err
-}
-
-// stillNames reports whether path still names the file that lock holds. The
-// file may have been removed, and another made, between opening and locking.
-func stillNames(path string, lock *flock.Flock) (bool, error) {
-	held, err := lock.Stat()
 	if err != nil {
-		return false, err
+		return nil, fmt.Errorf("opening session registry: %w", err)
 	}
-	there, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening session registry: %w", err), lock.Close())
 	}
-	return err == nil && os.SameFile(held, there), err
+	return &Registry{path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
 }
+
+// registryPatience is how long OpenRegistry waits for the lock of its file.
+const registryPatience = time.Second
 
 // Add lists a session. Nothing of it may exist before Add has returned nil.
 func (r *Registry) Add(e Entry) error {
@@ -158,10 +128,11 @@ func (r *Registry) Close() error {
 	}
 	err := r.file.Close()
 	r.file = nil
+	release := r.lock.Close
 	if len(r.open) == 0 {
-		err = errors.Join(err, os.Remove(r.path)) // still locked: nobody mistakes it
+		release = r.lock.Remove
 	}
-	if err = errors.Join(err, r.lock.Close()); err != nil {
+	if err = errors.Join(err, release()); err != nil {
 		return fmt.Errorf("closing session registry: %w", err)
 	}
 	return nil

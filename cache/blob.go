@@ -106,18 +106,12 @@ func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
 	if d.present(g) {
 		return g, nil
 	}
-	if d.journal.takes(len(b)) {
-		return g, d.journal.put(ref{blobKind, g.Hash}, b)
-	}
 	return g, d.writeFile(d.blobPath(g), b)
 }
 
 // present reports whether the blob is there and will stay for a while. A blob
 // of the wrong size was torn by power loss and is as good as absent.
 func (d *Disk) present(g Digest) bool {
-	if _, stays := d.journaled(g); stays {
-		return true
-	}
 	path := d.blobPath(g)
 	fi, err := os.Lstat(path)
 	return err == nil && fi.Mode().IsRegular() && fi.Size() == g.Size && d.touch(path, fi)
@@ -207,9 +201,6 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
 	}
-	if there, _ := d.journaled(g); there {
-		return true, nil
-	}
 	path := d.blobPath(g)
 	fi, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,9 +222,6 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if f, ok := d.readJournaled(g); ok {
-		return io.NopCloser(bytes.NewReader(f.content)), nil
 	}
 	path := d.blobPath(g)
 	f, err := files.Open(d.files, path)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // compactSlack is how much garbage a log may hold beyond as much as it holds
@@ -30,7 +31,7 @@ type BuildLog struct {
 	framer   framer
 
 	mu     sync.Mutex
-	lock   exclusive // on path+".lock": the log itself is replaced by compaction
+	lock   lockedfile.Mutex // on path+".lock": the log itself is replaced by compaction
 	f      files.File
 	wanted map[string]bool // addresses whose entries are loaded; nil is all
 	logContent
@@ -90,6 +91,7 @@ func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLo
 		return nil, err
 	}
 	l := &BuildLog{files: s, path: abs, framer: newFramer(), wanted: wanted}
+	l.lock.Path = abs + ".lock"
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
 			return err
@@ -195,7 +197,7 @@ func (l *BuildLog) Append(e LogEntry) error {
 }
 
 // locked runs fn while no other process appends or compacts.
-func (l *BuildLog) locked(fn func() error) error { return l.lock.hold(l.path+".lock", fn) }
+func (l *BuildLog) locked(fn func() error) error { return l.lock.Exclusive(fn) }
 
 // follow goes over to the file at path if that is no longer the open one
 // because another process compacted, or somebody removed it.
@@ -306,7 +308,7 @@ func (l *BuildLog) Close() error {
 	if l.f == nil {
 		return nil
 	}
-	err := errors.Join(l.f.Close(), l.lock.close())
+	err := errors.Join(l.f.Close(), l.lock.Close())
 	l.f = nil
 	return err
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // layoutVersion is the content of VERSION. It changes when a build that reads
@@ -69,13 +71,10 @@ type Options struct {
 //
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
 //	ac/<2 hex>/<64 hex>    records by key
-//	journal/               small blobs, and records, that have no file yet; see journal
 //	tmp/                   files not yet, or no longer, visible
-//	shelves/<64 hex>/      see Shelf
 //	locks/keys             a byte for each key whose work is running
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
-//	locks/store            see Disk.sharing
-//	locks/journal          of who appends to journal/current
+//	locks/store            see Disk.lock
 //	VERSION                the layout
 //
 // A file's modification time is the time of its last use, to touchInterval.
@@ -83,9 +82,12 @@ type Disk struct {
 	dir      string
 	readOnly bool
 	files    files.System
-	keys     keyLocks
-	shared   shared
-	journal  journal
+	keys     lockedfile.Keys
+	// lock is shared while a file is made visible or its use is noted, and exclusive
+	// while a file is removed after a last look at it: nothing is removed on the
+	// strength of a state that is no longer true.
+	lock     lockedfile.Mutex
+	verified sync.Map // Digest -> fileState of blobs whose bytes this process has read; see copyBlob
 }
 
 var _ Store = (*Disk)(nil)
@@ -99,10 +101,10 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
 	d := &Disk{dir: abs, readOnly: o.ReadOnly, files: o.Files}
+	d.keys.Dir, d.lock.Path = d.path(locksDir), d.path(locksDir, storeLock)
 	if d.files == nil {
 		d.files = files.OS
 	}
-	d.journal = newJournal(d)
 	if !o.ReadOnly {
 		if err := d.create(); err != nil {
 			return nil, &NotWritableError{Dir: abs, Err: err}
@@ -111,29 +113,27 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if err := d.checkVersion(); err != nil {
 		return nil, err
 	}
+	if !o.ReadOnly {
+		d.migrate()
+	}
 	return d, nil
 }
 
 // Used returns where the file of a blob is and when its last use was noted,
-// without noting another. A blob that has none yet gets one.
+// without noting another.
 func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	path = d.blobPath(g)
 	fi, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if f, ok := d.journal.get(ref{blobKind, g.Hash}); ok && d.makeFile(f) == nil {
-			fi, err = os.Lstat(path)
-		}
-	}
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	return path, fi.ModTime(), nil
 }
 
-// Close closes the journals, and the files of the locks that d took, none of which
-// may be held any more. Whoever uses d again opens them again.
+// Close closes the files of the locks that d took, none of which may be held any
+// more. A later use of d opens them again.
 func (d *Disk) Close() error {
-	return errors.Join(d.keys.close(), d.shared.close(), d.journal.close())
+	return errors.Join(d.keys.Close(), d.lock.Close())
 }
 
 // Dir returns the absolute path of the store's directory.
@@ -226,11 +226,11 @@ func (d *Disk) publish(f files.File, path string, err error) error {
 		err = cerr
 	}
 	if err == nil {
-		err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
+		err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 	}
 	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
 		if err = d.files.MkdirAll(filepath.Dir(path)); err == nil {
-			err = d.sharing(func() error { return d.files.Rename(f.Name(), path) })
+			err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 		}
 	}
 	if err != nil {
@@ -247,7 +247,7 @@ func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	if now.Sub(fi.ModTime()).Abs() < touchInterval {
 		return true
 	}
-	return !d.readOnly && d.sharing(func() error { return d.files.Touch(path, now) }) == nil
+	return !d.readOnly && d.lock.Shared(func() error { return d.files.Touch(path, now) }) == nil
 }
 
 // remove unlinks the visible file path if doomed says so of its present state,
@@ -256,14 +256,14 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 	if d.readOnly {
 		return false, ErrReadOnly
 	}
-	err = d.alone(func() error {
+	err = d.lock.Exclusive(func() error {
 		removed, err = d.removeUnlocked(path, doomed)
 		return err
 	})
 	return removed, err
 }
 
-// removeUnlocked is remove within alone.
+// removeUnlocked is remove for a caller that has the lock for itself.
 func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	fi, err := os.Lstat(path)
 	if err == nil && doomed(fi) {

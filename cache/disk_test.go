@@ -11,18 +11,10 @@ import (
 	"time"
 )
 
-// openDisk opens a store that makes a file of everything.
+// openDisk opens an empty store.
 func openDisk(t testing.TB) *Disk {
 	t.Helper()
-	d := openJournaling(t, t.TempDir())
-	d.journal.most = 0
-	return d
-}
-
-// openJournaling opens a store as it is.
-func openJournaling(t testing.TB, dir string) *Disk {
-	t.Helper()
-	d, err := OpenDisk(dir, Options{})
+	d, err := OpenDisk(t.TempDir(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +339,7 @@ func TestRecordOfAnotherVersionStays(t *testing.T) {
 	if err := d.PutRecord(t.Context(), k, &Record{Class: ClassDone}); err != nil {
 		t.Fatal(err)
 	}
-	overwrite(t, d.recordPath(k), []byte("fevalgraph-record 2 whatever follows\n"))
+	overwrite(t, d.recordPath(k), []byte("fevalgraph-record 3 whatever follows\n"))
 	if r, err := d.Record(t.Context(), k); r != nil || err != nil {
 		t.Errorf("Record = %+v, %v; want nil, nil", r, err)
 	}

@@ -19,10 +19,9 @@
 // # What survives what
 //
 // A process that is killed at any instant leaves whole files, files in tmp
-// that gc removes, and at most one torn frame at the end of the build log and of
-// the journal. Loss of power may also tear blobs and journals, which no fsync
-// protects: every read verifies, drops what is wrong and so makes the node stale. Records are
-// written after their blobs. Damage to records, log and index is
-// found by checksums and costs the entries it touches; it never becomes an
-// answer.
+// that gc removes, and at most one torn frame at the end of the build log. Loss
+// of power may also tear blobs and records, which no fsync protects: every read
+// verifies, drops what is wrong and so makes the node stale. Records are written
+// after their blobs. Damage to records, log and index is found by checksums and
+// costs the entries it touches; it never becomes an answer.
 package cache

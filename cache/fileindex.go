@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // indexKeep is how long an entry outlives its last use.
@@ -164,7 +164,7 @@ func (ix *FileIndex) Save() error {
 	dir := filepath.Dir(ix.path)
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = unsynced.Write(ix.path, 0o644, ix.entries.encode(today()-indexKeep))
+		err = atomicfile.Write(ix.path, 0o644, ix.entries.encode(today()-indexKeep))
 	}
 	if err != nil {
 		return fmt.Errorf("saving file index: %w", err)

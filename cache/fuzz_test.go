@@ -97,7 +97,7 @@ func FuzzRecord(f *testing.F) {
 	k := Key{1}
 	for _, r := range []*Record{
 		{Class: ClassDone},
-		{Class: ClassFailed, Outputs: []Output{{"o", SumBytes(nil), true}}, Message: "m", Seconds: 0.5},
+		{Class: ClassFailed, Outputs: []Output{{"o", SumBytes(nil), true}}, Message: "m", Seconds: 0.5, Manifest: []byte("a\nmanifest")},
 	} {
 		b, err := encodeRecord(k, r)
 		if err != nil {
@@ -105,8 +105,8 @@ func FuzzRecord(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add([]byte(recordMagic + recordVersion))
-	f.Add([]byte(recordMagic + "2 \n"))
+	f.Add([]byte(recordMagic + "1 "))
+	f.Add([]byte(recordMagic + "3 \n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(k, b)
 		if err != nil {

@@ -1,11 +1,15 @@
 package cache
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -33,9 +37,8 @@ type GCOptions struct {
 // GCReport counts what GC removed and what is left.
 type GCReport struct {
 	Blobs, Records int64 // removed
-	Shelves        int64 // removed
 	Bytes          int64 // removed, temporary files included
-	KeptBytes      int64 // of blobs, records and shelves that stay
+	KeptBytes      int64 // of blobs and records that stay
 	TempFiles      int64 // leftovers and unheld lock files removed
 	Unreadable     int64 // records, and whole shards, that the disk did not yield
 }
@@ -46,12 +49,8 @@ type GCReport struct {
 // what they put or use meanwhile stays. What cannot be read or removed is left
 // where it is and keeps nothing else from going.
 //
-// A shelf goes, whatever the options say, when nobody uses it and nobody has used
-// it for two hours.
-//
-// Memory use is some 30 MiB, and about a hundredth of what the names of all
-// files take; the rest of what has to be remembered is in files without a name,
-// in the store's tmp or, when that is full, in the system's.
+// Memory use is about 64 bytes for each blob and record, and as much again for
+// what the Go runtime has not collected yet.
 func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if d.readOnly && !o.DryRun {
 		return GCReport{}, fmt.Errorf("collecting store %s: %w", d.dir, ErrReadOnly)
@@ -59,11 +58,9 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	c := &collector{disk: d, options: o, since: time.Now().Add(-clockSkew).UnixNano(), reach: d.newReach(), weights: weights{d.newSpill()}}
-	defer c.reach.close()
-	defer c.weights.spill.close()
+	c := &collector{disk: d, options: o, since: time.Now().Add(-clockSkew).UnixNano(), trees: map[[32]byte]int64{}}
 	for _, step := range []func(context.Context) error{
-		c.settle, c.sweepShelves, c.findRecords, c.reach.follow, c.weighBlobs, c.decide, c.sweepRecords, c.reach.follow, c.sweepBlobs, c.sweepJournals, c.sweepTemp, c.sweepLocks,
+		c.weigh, c.followRecords, c.followTrees, c.decide, c.sweepRecords, c.followTrees, c.sweepBlobs, c.sweepTemp, c.sweepLocks, c.sweepRetired,
 	} {
 		if err := step(ctx); err != nil {
 			return c.report(), fmt.Errorf("collecting store %s: %w", d.dir, err)
@@ -73,18 +70,26 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 }
 
 type collector struct {
-	disk    *Disk
-	options GCOptions
-	since   int64 // what was used later may be in use by somebody who runs beside
-	reach   *reach
-	weights weights
-	cut     int64 // what was last used before it goes
+	disk      *Disk
+	options   GCOptions
+	since     int64 // a file used later may be in use by a process that runs beside
+	threshold int64 // LRU: what was last used before it goes
 
-	blobs, records, shelves, bytes, kept, tempFiles, unreadable atomic.Int64
+	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted
+	mu    sync.Mutex
+	trees map[[32]byte]int64 // directories that followTrees has not read yet, with their uses
+
+	blobs, records, bytes, kept, tempFiles, unreadable atomic.Int64
+}
+
+// weighed is a blob or a record as gc found it.
+type weighed struct {
+	hash       [32]byte
+	used, size int64 // used: the last use, of a blob also by way of a record
 }
 
 func (c *collector) report() GCReport {
-	return GCReport{Blobs: c.blobs.Load(), Records: c.records.Load(), Shelves: c.shelves.Load(), Bytes: c.bytes.Load(), KeptBytes: c.kept.Load(),
+	return GCReport{Blobs: c.blobs.Load(), Records: c.records.Load(), Bytes: c.bytes.Load(), KeptBytes: c.kept.Load(),
 		TempFiles: c.tempFiles.Load(), Unreadable: c.unreadable.Load()}
 }
 
@@ -105,74 +110,132 @@ func (c *collector) walk(ctx context.Context, top string, part byte, fn func(sto
 	return err
 }
 
-// findRecords weighs the records and passes each one's use on to its outputs.
-func (c *collector) findRecords(ctx context.Context) error {
-	err := c.eachFrame(ctx, func(f frame) error {
-		return errors.Join(c.weights.add(f.hash, f.used, int64(len(f.content))), c.reach.frame(f, f.used))
-	})
-	if err != nil {
-		return err
+// weigh lists all blobs and records.
+func (c *collector) weigh(ctx context.Context) error {
+	list := func(ctx context.Context, top string, part byte, into *[]weighed) error {
+		return c.walk(ctx, top, part, func(s stored) error {
+			*into = append(*into, weighed{hash: s.hash, used: s.used(), size: s.info.Size()})
+			return nil
+		})
 	}
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
-		return c.walk(ctx, acDir, part, func(s stored) error {
-			if err := c.weights.add(s.hash, s.used(), s.info.Size()); err != nil {
+		return errors.Join(list(ctx, casDir, part, &c.all.blobs[part]), list(ctx, acDir, part, &c.all.records[part]))
+	})
+}
+
+// followRecords passes each record's use on to its outputs.
+func (c *collector) followRecords(ctx context.Context) error {
+	return eachPart(ctx, func(ctx context.Context, part byte) error {
+		for _, r := range c.all.records[part] {
+			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			return c.passOn(s.hash, s.used())
-		})
-	})
-}
-
-func (c *collector) passOn(record [32]byte, used int64) error {
-	readable, err := c.reach.record(Key(record), used)
-	if !readable {
-		c.unreadable.Add(1)
-	}
-	return err
-}
-
-// isUnread reports whether err says no more of a record than that it is not an
-// answer: it is damaged, another version's, or gone.
-func isUnread(err error) bool {
-	return errors.Is(err, errBadRecord) || errors.Is(err, errForeignRecord) || errors.Is(err, fs.ErrNotExist)
-}
-
-func (c *collector) weighBlobs(ctx context.Context) error {
-	return eachPart(ctx, func(ctx context.Context, part byte) error {
-		uses, err := lastUses(c.reach.uses, part)
-		if err != nil {
-			return err
+			c.followRecord(r.hash, r.used)
 		}
-		return c.walk(ctx, casDir, part, func(s stored) error {
-			return c.weights.add(s.hash, lastUse(uses, s), s.info.Size())
-		})
+		return nil
 	})
 }
 
-// lastUse is when the blob was used, by itself or by way of a record.
-func lastUse(uses map[[32]byte]int64, blob stored) int64 {
-	if used, ok := uses[blob.hash]; ok {
-		return max(used, blob.used())
+// always is the use of what must stay.
+const always = math.MaxInt64
+
+// followRecord passes a use of a record on to its outputs. A record that cannot
+// be read leads nowhere.
+func (c *collector) followRecord(key [32]byte, used int64) {
+	rec, err := c.disk.peekRecord(Key(key))
+	if err != nil {
+		// Damaged, another version's, or gone: no answer, and nothing to count.
+		if !errors.Is(err, errBadRecord) && !errors.Is(err, errForeignRecord) && !errors.Is(err, fs.ErrNotExist) {
+			c.unreadable.Add(1)
+		}
+		return
 	}
-	return blob.used()
+	for _, o := range rec.Outputs {
+		c.use(o.Digest.Hash, o.Tree, used)
+	}
+}
+
+// use notes a use of a blob, and of a tree that followTrees is to read.
+func (c *collector) use(hash [32]byte, tree bool, used int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	part := c.all.blobs[hash[0]]
+	if i, ok := slices.BinarySearchFunc(part, hash, func(w weighed, hash [32]byte) int { return bytes.Compare(w.hash[:], hash[:]) }); ok {
+		part[i].used = max(part[i].used, used)
+	}
+	if last, ok := c.trees[hash]; tree && (!ok || used > last) {
+		c.trees[hash] = used
+	}
+}
+
+// followTrees passes uses on from directories to what is in them, level by level,
+// so that a directory that many trees share is read once on each level.
+func (c *collector) followTrees(ctx context.Context) error {
+	for len(c.trees) > 0 {
+		level := c.trees
+		c.trees = map[[32]byte]int64{}
+		for hash, used := range level {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			d, err := c.disk.peekDirectory(hash)
+			if err != nil || d == nil {
+				continue // what cannot be read leads nowhere
+			}
+			for _, f := range d.files {
+				c.use(f.digest.Hash, false, used)
+			}
+			for _, sub := range d.dirs {
+				c.use(sub.digest.Hash, true, used)
+			}
+		}
+	}
+	return nil
 }
 
 // decide finds the time before whose last use everything goes. One time for
 // blobs and records alike keeps every remaining record whole: its blobs were
 // used no earlier than it was.
 func (c *collector) decide(context.Context) error {
-	c.cut = math.MinInt64
+	c.threshold = math.MinInt64
 	if c.options.MaxAge > 0 {
-		c.cut = c.options.Now.Add(-c.options.MaxAge).UnixNano()
+		c.threshold = c.options.Now.Add(-c.options.MaxAge).UnixNano()
 	}
 	if c.options.MaxBytes >= 0 {
-		cut, err := c.weights.cut(max(c.options.MaxBytes-c.kept.Load(), 0)) // only shelves are counted yet
-		if err != nil {
-			return err
-		}
-		c.cut = max(c.cut, cut)
+		c.threshold = max(c.threshold, lruThreshold(c.uses(), c.options.MaxBytes))
 	}
-	c.cut = min(c.cut, c.options.Now.Add(-gcGrace).UnixNano())
-	c.weights.spill.close()
+	c.threshold = min(c.threshold, c.options.Now.Add(-gcGrace).UnixNano())
 	return nil
+}
+
+// use is when something of some size was used last.
+type use struct{ used, size int64 }
+
+// uses are those of all blobs and records.
+func (c *collector) uses() []use {
+	n := 0
+	for part := range shardCount {
+		n += len(c.all.blobs[part]) + len(c.all.records[part])
+	}
+	all := make([]use, 0, n)
+	for part := range shardCount {
+		for _, list := range [][]weighed{c.all.blobs[part], c.all.records[part]} {
+			for _, w := range list {
+				all = append(all, use{w.used, w.size})
+			}
+		}
+	}
+	return all
+}
+
+// lruThreshold returns the earliest time at which all that was used then or later
+// has at most room bytes, or the beginning of time when all has. It sorts all.
+func lruThreshold(all []use, room int64) int64 {
+	slices.SortFunc(all, func(a, b use) int { return cmp.Compare(b.used, a.used) })
+	for _, u := range all {
+		if room -= u.size; room < 0 {
+			return u.used + 1
+		}
+	}
+	return math.MinInt64
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // age makes the file look last used that long ago.
@@ -126,17 +128,17 @@ func TestGCTempAndLocks(t *testing.T) {
 	overwriteNew(t, left, "")
 	age(t, left, tempAge+time.Minute)
 	held := d.path(locksDir, Key{2}.String())
-	l, err := tryLockFile(held)
+	l, err := lockedfile.Try(held)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.release()
+	defer l.Close()
 	release, ok, err := d.Lock(t.Context(), Key{2})
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	defer release()
-	for _, path := range []string{held, d.path(locksDir, storeLock), d.path(locksDir, keysLock)} {
+	for _, path := range []string{held, d.path(locksDir, storeLock), d.path(locksDir, lockedfile.KeysFile)} {
 		if _, err := os.Lstat(path); err == nil {
 			age(t, path, tempAge+time.Minute)
 		}
@@ -154,7 +156,7 @@ func TestGCTempAndLocks(t *testing.T) {
 			t.Errorf("%s is there: %v", name, ok)
 		}
 	}
-	if l, _ := tryLockFile(held); l != nil {
+	if l, _ := lockedfile.Try(held); l != nil {
 		t.Error("gc broke a lock file that is held")
 	}
 	if _, ok, _ := d.Lock(t.Context(), Key{2}); ok {

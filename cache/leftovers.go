@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // tempAge is how old a file in tmp must be to belong to nobody.
@@ -27,15 +29,14 @@ func (c *collector) sweepTemp(ctx context.Context) error {
 // sweepLocks removes lock files that nobody holds.
 func (c *collector) sweepLocks(ctx context.Context) error {
 	return c.sweepDir(ctx, locksDir, func(path string, fi fs.FileInfo) (bool, error) {
-		if fi.Name() == storeLock || fi.Name() == keysLock || fi.Name() == journalLock || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
+		if fi.Name() == storeLock || fi.Name() == lockedfile.KeysFile || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {
 			return false, nil
 		}
-		l, err := tryLockFile(path)
+		l, err := lockedfile.TryExisting(path)
 		if err != nil || l == nil {
 			return false, err
 		}
-		l.release()
-		return true, nil
+		return true, l.Remove()
 	})
 }
 

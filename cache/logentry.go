@@ -14,8 +14,7 @@ import (
 // none.
 type LogEntry struct {
 	Addr     string
-	Key      Key
-	Manifest Digest // the manifest that Key is the hash of
+	Key      Key // names the record, which has the manifest
 	Class    Class
 	Outputs  []Output
 	Message  string
@@ -42,7 +41,7 @@ func appendEntry(b []byte, e *LogEntry) ([]byte, error) {
 	b = append(b, entryVersion)
 	b = appendText(b, e.Addr)
 	b = append(b, e.Key[:]...)
-	b = appendEntryDigest(b, e.Manifest)
+	b = appendEntryDigest(b, Digest{}) // unused: once, the manifest had a digest of its own
 	b = appendText(b, string(e.Class))
 	b = binary.AppendUvarint(b, uint64(len(e.Outputs)))
 	for _, o := range e.Outputs {
@@ -96,7 +95,7 @@ func decodeEntry(s string) (LogEntry, error) {
 	var e LogEntry
 	e.Addr = r.text()
 	copy(e.Key[:], r.take(len(e.Key)))
-	e.Manifest = r.digest()
+	r.digest()
 	e.Class = Class(r.text())
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		o := Output{Name: r.text(), Digest: r.digest()}

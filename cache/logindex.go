@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // logIndex tells where in a build log the last entry of each address is, so that who
@@ -143,7 +143,7 @@ func (l *BuildLog) indexFor(f files.File) *logIndex {
 // cannot be written is not missed.
 func (l *BuildLog) saveIndex(f files.File, frames []frameOf) {
 	if x, err := newLogIndex(f, l.size, frames); err == nil {
-		_ = unsynced.Write(l.indexPath(), 0o600, x.encode())
+		_ = atomicfile.Write(l.indexPath(), 0o600, x.encode())
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // The test binary is also the other processes of these tests.
@@ -128,8 +130,19 @@ func hammer(dir, id, end string) error {
 // forsake puts a blob as if that was a day ago and nobody used it since, and reads
 // it: gc may take it at any time, but what is read is whole.
 func forsake(ctx context.Context, d *Disk, text string) error {
-	g, old := SumBytes([]byte(text)), time.Now().Add(-24*time.Hour)
-	if err := d.journal.append(frame{ref{blobKind, g.Hash}, old.UnixNano(), []byte(text)}); err != nil {
+	g, err := PutBytes(ctx, d, []byte(text))
+	if err != nil {
+		return err
+	}
+	old := time.Now().Add(-24 * time.Hour)
+	forget := func() error {
+		err := os.Chtimes(d.blobPath(g), time.Time{}, old)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := forget(); err != nil {
 		return err
 	}
 	b, err := ReadBlob(ctx, d, g, -1)
@@ -140,10 +153,7 @@ func forsake(ctx context.Context, d *Disk, text string) error {
 	if err != nil || string(b) != text {
 		return fmt.Errorf("%q was read as %q: %w", text, b, err)
 	}
-	if err := os.Chtimes(d.blobPath(g), time.Time{}, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // and nobody will use it again
-	}
-	return nil
+	return forget() // and no process uses it again
 }
 
 // exclusively fails if two get into it at once for one key.
@@ -221,8 +231,7 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	for _, sub := range []string{tmpDir, locksDir} {
 		left := listing(t, d.path(sub))
 		delete(left, storeLock)
-		delete(left, keysLock)
-		delete(left, journalLock)
+		delete(left, lockedfile.KeysFile)
 		if len(left) != 0 {
 			t.Errorf("left in %s: %d files", sub, len(left))
 		}

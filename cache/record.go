@@ -10,24 +10,28 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// A stored record is one line of header and one of JSON:
+// A stored record is one line of header, one of JSON, and the manifest:
 //
-//	fevalgraph-record 1 <64 hex: SHA-256 of the key's 32 bytes and the JSON line>
+//	fevalgraph-record 2 <64 hex: SHA-256 of the key's 32 bytes and all that follows the header>
 //	{"class":"done",...}
+//	<the bytes of Record.Manifest>
 //
 // The key is part of the sum, so that a record under another key's name is as
-// bad as a flipped bit.
-const (
-	recordMagic   = "fevalgraph-record "
-	recordVersion = "1 "
-)
+// bad as a flipped bit. Version 1 is the same without a manifest.
+const recordMagic = "fevalgraph-record "
 
-// maxRecordBytes bounds what is read of a record: far above any honest one.
-const maxRecordBytes = 16 << 20
+// recordVersions are those that decodeRecord reads; the last is what
+// encodeRecord writes.
+var recordVersions = []string{"1", "2"}
+
+// maxRecordBytes bounds what is read of a record. The manifest of a source has a
+// line for each of its files.
+const maxRecordBytes = 256 << 20
 
 var (
 	errBadRecord     = errors.New("malformed record")
@@ -53,11 +57,12 @@ func encodeRecord(k Key, r *Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload = append(payload, '\n')
-	if len(payload) > maxRecordBytes/2 {
+	payload = append(append(payload, '\n'), r.Manifest...)
+	if len(payload) > maxRecordBytes-1024 {
 		return nil, fmt.Errorf("record of %d bytes is too large", len(payload))
 	}
-	return fmt.Appendf(nil, "%s%s%x\n%s", recordMagic, recordVersion, recordSum(k, payload), payload), nil
+	version := recordVersions[len(recordVersions)-1]
+	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, version, recordSum(k, payload), payload), nil
 }
 
 // decodeRecord reads what encodeRecord wrote for k.
@@ -70,19 +75,22 @@ func decodeRecord(k Key, b []byte) (*Record, error) {
 	if !ok {
 		return nil, errBadRecord
 	}
-	digits, ok := bytes.CutPrefix(header, []byte(recordVersion))
-	if !ok {
-		if version, _, ok := bytes.Cut(header, []byte(" ")); ok && isNumber(version) {
-			return nil, errForeignRecord
-		}
+	version, digits, ok := bytes.Cut(header, []byte(" "))
+	switch {
+	case !ok || !isNumber(version):
 		return nil, errBadRecord
-	}
-	if string(digits) != hex.EncodeToString(recordSum(k, payload)) {
+	case !slices.Contains(recordVersions, string(version)):
+		return nil, errForeignRecord
+	case string(digits) != hex.EncodeToString(recordSum(k, payload)):
 		return nil, errBadRecord
 	}
 	r := new(Record)
-	if err := json.Unmarshal(payload, r); err != nil {
+	text, manifest, _ := bytes.Cut(payload, []byte("\n"))
+	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRecord, err)
+	}
+	if len(manifest) > 0 {
+		r.Manifest = manifest
 	}
 	if !r.Class.stored() {
 		return nil, fmt.Errorf("%w: class %q", errBadRecord, r.Class)
@@ -124,9 +132,6 @@ func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) 
 func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if r, ok := d.journaledRecord(k); ok {
-		return r, nil
 	}
 	f, err := files.Open(d.files, d.recordPath(k))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,9 +199,6 @@ func (d *Disk) putRecord(ctx context.Context, k Key, r *Record) error {
 	}
 	if err := checkOutputs(ctx, d, r); err != nil {
 		return err
-	}
-	if d.journal.takes(0) { // of any size: one in a file would come second
-		return d.journal.put(ref{recordKind, k}, b)
 	}
 	return d.writeFile(d.recordPath(k), b)
 }

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// shardCount is how many directories blobs, or records, are spread over.
+const shardCount = 256
+
 // stored is one visible file of a store.
 type stored struct {
 	name string // relative to the store, slash-separated: "cas/ab/ab12..."
@@ -82,7 +85,7 @@ func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) err
 func eachPart(ctx context.Context, fn func(ctx context.Context, part byte) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for part := range spillParts {
+	for part := range shardCount {
 		group.Go(func() error {
 			if err := context.Cause(ctx); err != nil {
 				return err

@@ -54,6 +54,9 @@ type Record struct {
 	Attempts int      `json:"attempts"`
 	Seconds  float64  `json:"seconds"`
 	Run      string   `json:"run"` // id of the run that made it
+	// Manifest is what the key is the SHA-256 of. It is kept to explain later why
+	// the next key is another one; nil when it was not kept.
+	Manifest []byte `json:"-"`
 }
 
 // Output returns the output called name.

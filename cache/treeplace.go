@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 )
 
@@ -41,13 +40,12 @@ type placer struct {
 	ctx   context.Context
 	store Store
 	buf   []byte
-	clone cloner // nil copies from the store
 }
 
 func (p *placer) treeIn(g Digest, at *os.Root, name string) error {
 	err := p.makeDirectory(at, name)
 	if err == nil {
-		err = p.below(at, name, g, "")
+		err = p.below(at, name, g)
 	}
 	if err != nil {
 		return fmt.Errorf("placing tree %s in %s: %w", g, name, err)
@@ -72,12 +70,12 @@ func (p *placer) tree(g Digest, dst string) error {
 		return err
 	}
 	defer root.Close()
-	return p.directory(g, root, "")
+	return p.directory(g, root)
 }
 
-// directory fills the directory at, which is called rel in the tree. Working relative to an open directory
-// keeps symlinks that appear meanwhile from leading elsewhere.
-func (p *placer) directory(g Digest, at *os.Root, rel string) error {
+// directory fills the directory at. Working relative to an open directory keeps
+// symlinks that appear meanwhile from leading elsewhere.
+func (p *placer) directory(g Digest, at *os.Root) error {
 	d, err := readDirectory(p.ctx, p.store, g)
 	if err != nil {
 		return err
@@ -88,22 +86,22 @@ func (p *placer) directory(g Digest, at *os.Root, rel string) error {
 	return d.eachName(func(i int, kind nameKind) error {
 		switch kind {
 		case fileName:
-			return p.file(d.files[i], at, rel)
+			return p.file(d.files[i], at)
 		case linkName:
 			if err := vacate(at, d.links[i].name); err != nil {
 				return err
 			}
 			return at.Symlink(d.links[i].target, d.links[i].name)
 		}
-		return p.subdirectory(d.dirs[i], at, rel)
+		return p.subdirectory(d.dirs[i], at)
 	})
 }
 
-func (p *placer) subdirectory(n dirNode, at *os.Root, rel string) error {
+func (p *placer) subdirectory(n dirNode, at *os.Root) error {
 	if err := p.makeDirectory(at, n.name); err != nil {
 		return err
 	}
-	return p.below(at, n.name, n.digest, path.Join(rel, n.name))
+	return p.below(at, n.name, n.digest)
 }
 
 // makeDirectory makes name a directory if it is none.
@@ -117,24 +115,19 @@ func (p *placer) makeDirectory(at *os.Root, name string) error {
 	return at.Mkdir(name, 0o755)
 }
 
-func (p *placer) below(at *os.Root, name string, g Digest, rel string) error {
+func (p *placer) below(at *os.Root, name string, g Digest) error {
 	sub, err := at.OpenRoot(name)
 	if err != nil {
 		return err
 	}
 	defer sub.Close()
-	return p.directory(g, sub, rel)
+	return p.directory(g, sub)
 }
 
-func (p *placer) file(n fileNode, at *os.Root, rel string) error {
+func (p *placer) file(n fileNode, at *os.Root) error {
 	if err := vacate(at, n.name); err != nil {
 		return err
 	}
-	fill, done, err := p.content(n, rel)
-	if err != nil {
-		return err
-	}
-	defer done()
 	mode := fs.FileMode(0o644)
 	if n.executable {
 		mode = 0o755
@@ -143,7 +136,7 @@ func (p *placer) file(n fileNode, at *os.Root, rel string) error {
 	if err != nil {
 		return err
 	}
-	err = fill(f)
+	err = p.fill(f, n.digest)
 	if err == nil {
 		err = f.Chmod(mode) // whatever the umask took
 	}
@@ -156,20 +149,18 @@ func (p *placer) file(n fileNode, at *os.Root, rel string) error {
 	return nil
 }
 
-// content returns what puts the bytes of a file, of the directory rel of the tree,
-// into a new one.
-func (p *placer) content(n fileNode, rel string) (fill func(*os.File) error, done func() error, err error) {
-	if p.clone != nil {
-		return p.clone(p.ctx, path.Join(rel, n.name))
+// fill writes a blob to a new file.
+func (p *placer) fill(f *os.File, g Digest) error {
+	if c, ok := p.store.(copier); ok && g.Size >= copySize {
+		return c.copyBlob(p.ctx, f, g)
 	}
-	r, err := p.store.Open(p.ctx, n.digest)
+	r, err := p.store.Open(p.ctx, g)
 	if err != nil {
-		return nil, nil, err
-	}
-	return func(f *os.File) error {
-		_, err := io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
 		return err
-	}, r.Close, nil
+	}
+	defer r.Close()
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+	return err
 }
 
 // vacate makes the name free.

@@ -2,12 +2,10 @@ package cache
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,7 +25,7 @@ type VerifyReport struct {
 	Dangling       []string // sound records of which a blob is missing or corrupt
 }
 
-// Verify reads every blob, every record and every shelf. With repair it drops what it
+// Verify reads every blob and every record. With repair it drops what it
 // reports; nodes that needed it become stale. progress (nil: none) is told
 // the number of files done so far; Stats tells how many there are. Running
 // work is not disturbed. Memory use is that of a shard's names and of what is
@@ -40,65 +38,14 @@ func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64
 	if v.progress = progress; progress == nil {
 		v.progress = func(int64) {}
 	}
-	err := v.journals(ctx)
-	if err == nil {
-		err = v.each(ctx, casDir, v.blob)
-	}
+	err := v.each(ctx, casDir, v.blob)
 	if err == nil {
 		err = v.each(ctx, acDir, v.record)
-	}
-	if err == nil {
-		err = v.journaledRecords(ctx)
-	}
-	if err == nil {
-		err = v.shelves(ctx)
 	}
 	if err != nil {
 		return v.report, fmt.Errorf("verifying store %s: %w", d.dir, err)
 	}
 	return v.report, nil
-}
-
-// journals looks at the frames of journals. To repair is to make files of those that
-// are sound, which are looked at then.
-func (v *verifier) journals(ctx context.Context) error {
-	if v.repair {
-		_, err := v.disk.settle(ctx, func(name string) { v.report.Corrupt = append(v.report.Corrupt, name) })
-		return err
-	}
-	names, err := v.disk.journal.sealedNames()
-	for _, name := range append(names, currentJournal) {
-		if err != nil {
-			break
-		}
-		var bad int
-		if bad, err = v.disk.journal.scan(name, func(frame) error { return context.Cause(ctx) }); bad > 0 || err != nil && context.Cause(ctx) == nil {
-			v.report.Corrupt = append(v.report.Corrupt, path.Join(journalDir, name))
-			err = context.Cause(ctx)
-		}
-	}
-	return err
-}
-
-// journaledRecords looks for what the records in journals need. It is called when
-// all files were looked at.
-func (v *verifier) journaledRecords(ctx context.Context) error {
-	_, err := v.disk.eachWithoutFile(func(name string, f frame) error {
-		if f.kind == blobKind {
-			v.count(&v.report.Blobs)
-			return context.Cause(ctx)
-		}
-		defer v.count(&v.report.Records)
-		r, err := decodeRecord(f.hash, f.content)
-		if err != nil {
-			return nil //nolint:nilerr // another version's
-		}
-		return v.outputs(ctx, r, func() error {
-			v.report.Dangling = append(v.report.Dangling, path.Join(journalDir, name, Key(f.hash).String()))
-			return nil
-		})
-	})
-	return err // those that cannot be read are reported already
 }
 
 type verifier struct {
@@ -212,7 +159,7 @@ func (v *verifier) outputs(ctx context.Context, r *Record, missing func() error)
 // complete reports whether the blob and, for a tree, all that it names is
 // there and sound.
 func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, error) {
-	size, err := v.disk.sizeOf(g)
+	fi, err := os.Lstat(v.disk.blobPath(g))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -221,7 +168,7 @@ func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, err
 	ok, known := v.whole[g]
 	v.mu.Unlock()
 	switch {
-	case err != nil || size != g.Size || bad:
+	case err != nil || fi.Size() != g.Size || bad:
 		return false, err
 	case !tree:
 		return true, nil
@@ -267,10 +214,15 @@ func (v *verifier) treeComplete(ctx context.Context, g Digest) (bool, error) {
 // peekDirectory reads a Directory without noting a use and without dropping
 // anything. It is nil when the blob is gone or is not a sound Directory.
 func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
-	b, err := d.peekBlob(hash, maxDirectoryBytes)
-	if errors.Is(err, fs.ErrNotExist) {
+	path := d.blobPath(Digest{Hash: hash})
+	fi, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Size() > maxDirectoryBytes {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := files.ReadFile(d.files, path)
 	if err != nil || SumBytes(b).Hash != hash {
 		return nil, err
 	}
@@ -279,35 +231,6 @@ func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
 		return nil, nil
 	}
 	return dir, nil
-}
-
-// peekBlob reads a blob of at most limit bytes, sound or not, without noting a use.
-// The error is fs.ErrNotExist when there is none.
-func (d *Disk) peekBlob(hash [32]byte, limit int64) ([]byte, error) {
-	path := d.shardPath(casDir, hex.EncodeToString(hash[:]))
-	fi, err := os.Lstat(path)
-	if err != nil {
-		if f, ok := d.journal.get(ref{blobKind, hash}); ok {
-			return f.content, nil
-		}
-		return nil, fs.ErrNotExist
-	}
-	if fi.Size() > limit {
-		return nil, fs.ErrNotExist
-	}
-	return files.ReadFile(d.files, path)
-}
-
-// sizeOf tells how large a blob is without noting a use.
-func (d *Disk) sizeOf(g Digest) (int64, error) {
-	fi, err := os.Lstat(d.blobPath(g))
-	if err == nil {
-		return fi.Size(), nil
-	}
-	if f, ok := d.journal.get(ref{blobKind, g.Hash}); ok {
-		return int64(len(f.content)), nil
-	}
-	return 0, err
 }
 
 func (v *verifier) corrupt(s stored) error {

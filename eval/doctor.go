@@ -8,7 +8,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -26,7 +25,7 @@ type Finding struct {
 func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 	cfg, diags := lang.Load(o.lang())
 	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error()), checkTool(ctx, "uv"), checkTool(ctx, "uvx"), o.checkPython(ctx),
-		checkNetwork(), o.checkCache(cfg), o.checkSharing(cfg), o.checkLeftovers()}
+		checkNetwork(), o.checkCache(cfg), o.checkLeftovers()}
 	for _, k := range o.kinds() {
 		if k.Doctor != nil {
 			findings = append(findings, k.Doctor(ctx, &o, cfg, containers)...)
@@ -85,24 +84,6 @@ func (o *Options) checkCache(cfg *lang.Config) Finding {
 		return Finding{"store", "missing", err.Error() + "; set FEVALGRAPH_CACHE_DIR to a directory that can be written"}
 	}
 	return Finding{"store", "ok", dir + " can be written"}
-}
-
-// checkSharing tells how large assets come into workspaces. Either way is as good,
-// but for the time that it takes.
-func (o *Options) checkSharing(cfg *lang.Config) Finding {
-	dir, err := o.cacheDir(cfg)
-	if err != nil {
-		return Finding{"assets", "ok", "large ones are copied into each workspace"}
-	}
-	disk, err := cache.OpenDisk(dir, cache.Options{})
-	way := workspace.Copied
-	if err == nil {
-		way, err = local.New(disk, local.Options{Scratch: scratchDir()}).Sharing()
-	}
-	if err != nil {
-		return Finding{"assets", "ok", fmt.Sprintf("large ones are %s into each workspace: %v", way, err)}
-	}
-	return Finding{"assets", "ok", fmt.Sprintf("large ones are %s into workspaces, not copied", way)}
 }
 
 func (o *Options) checkLeftovers() Finding {

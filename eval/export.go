@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/google/renameio/v2"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -63,7 +63,7 @@ func exportResults(e *lang.Export, results *report.Results) error {
 	if err := os.MkdirAll(filepath.Dir(e.Path), 0o755); err != nil {
 		return err
 	}
-	err := renameio.WriteFile(e.Path, content.Bytes(), 0o644)
+	err := atomicfile.WriteDurable(e.Path, 0o644, content.Bytes())
 	if errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: the file system is read-only", err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -116,7 +116,7 @@ func (i *index) write(state string) error {
 	if err != nil {
 		return err
 	}
-	return unsynced.Write(indexPath(state), 0o600, cache.Seal(content))
+	return atomicfile.Write(indexPath(state), 0o600, cache.Seal(content))
 }
 
 // writeConfig keeps the evaluated configuration and returns its digest; nil for one that
@@ -133,7 +133,7 @@ func writeConfig(state string, cfg *lang.Config) ([]byte, error) {
 	if known, err := os.ReadFile(configPath(state)); err == nil && bytes.Equal(known, content) {
 		return sum[:], nil
 	}
-	return sum[:], unsynced.Write(configPath(state), 0o600, content)
+	return sum[:], atomicfile.Write(configPath(state), 0o600, content)
 }
 
 // readConfig reads the configuration with a digest.

@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
@@ -129,18 +127,14 @@ func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, in
 	return pins, nil
 }
 
-// lockPoll is the pause between attempts to take the lock for resolving: short
-// beside what uv takes.
-const lockPoll = 50 * time.Millisecond
-
 // exclusive waits until no other process of the project resolves. The lock is
 // the kernel's and ends with the process.
 func (l *locker) exclusive(ctx context.Context) (release func(), err error) {
-	lock := flock.New(filepath.Join(l.state, "locking.lock"))
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
+	lock, err := lockedfile.Wait(ctx, filepath.Join(l.state, "locking.lock"))
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
+	if err != nil {
 		return nil, fmt.Errorf("waiting for another process that resolves requirements: %w", err)
 	}
 	return func() { _ = lock.Close() }, nil

@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fevalgraph/fevalgraph/internal/unsynced"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // A partition file holds one version of what is known of a partition. It is named by
@@ -77,7 +77,7 @@ func (s partitionStore) put(facts, rows, results []byte) (partitionName, error) 
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return name, err
 	}
-	return name, unsynced.Write(path, 0o644, append(file, bytes.Join(content, nil)...))
+	return name, atomicfile.Write(path, 0o644, append(file, bytes.Join(content, nil)...))
 }
 
 func (s partitionStore) path(name partitionName) string { return filepath.Join(s.dir, name.String()) }

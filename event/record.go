@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // The files of a run's directory.
@@ -137,7 +137,7 @@ func (r *Recorder) Close() error {
 		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(), 0o644)
 	}
 	if err == nil {
-		err = renameio.WriteFile(filepath.Join(r.state, latestFile), []byte(r.run+"\n"), 0o644)
+		err = atomicfile.WriteDurable(filepath.Join(r.state, latestFile), 0o644, []byte(r.run+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the run record: %w", err)

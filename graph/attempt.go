@@ -98,7 +98,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 			}
 			if r.served != nil {
 				r.kind = answered
-				s.logAnswer(a.n.Addr, a.key, s.keepManifest(ctx, a.manifest), r.served)
+				s.logAnswer(a.n.Addr, a.key, r.served)
 				return
 			}
 		}
@@ -147,27 +147,17 @@ func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 	ctx = context.WithoutCancel(ctx)
 	r := &a.result
 	record := &cache.Record{Class: r.outcome.Class, Outputs: r.outcome.Outputs,
-		Message: r.outcome.Message, Attempts: a.work.Attempt, Seconds: r.seconds, Run: s.o.Run}
-	manifest := s.keepManifest(ctx, a.manifest)
+		Message: r.outcome.Message, Attempts: a.work.Attempt, Seconds: r.seconds, Run: s.o.Run, Manifest: a.manifest}
 	if err := s.o.Store.PutRecord(ctx, a.key, record); err != nil {
 		return fmt.Errorf("storing the result: %w", err)
 	}
-	s.logAnswer(a.n.Addr, a.key, manifest, record)
+	s.logAnswer(a.n.Addr, a.key, record)
 	return nil
 }
 
-// keepManifest stores a manifest, which only explanations need.
-func (s *scheduler) keepManifest(ctx context.Context, manifest []byte) cache.Digest {
-	kept, err := cache.PutBytes(context.WithoutCancel(ctx), s.o.Store, manifest)
-	if err != nil {
-		return cache.SumBytes(manifest)
-	}
-	return kept
-}
-
 // logAnswer makes r the last answer of the address in the build log.
-func (s *scheduler) logAnswer(addr string, key cache.Key, manifest cache.Digest, r *cache.Record) {
-	s.append(cache.LogEntry{Addr: addr, Key: key, Manifest: manifest, Class: r.Class,
+func (s *scheduler) logAnswer(addr string, key cache.Key, r *cache.Record) {
+	s.append(cache.LogEntry{Addr: addr, Key: key, Class: r.Class,
 		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run})
 }
 

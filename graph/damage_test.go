@@ -6,20 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // TestHealsManyBlobsAtOnce: however many blobs of a dependency are damaged, it
-// is made again once, whether they have files of their own or are in a journal.
+// is made again once.
 func TestHealsManyBlobsAtOnce(t *testing.T) {
-	t.Run("files", func(t *testing.T) { healsManyBlobsAtOnce(t, strings.Repeat("x", 10<<10)) })
-	t.Run("journal", func(t *testing.T) { healsManyBlobsAtOnce(t, "") })
-}
-
-func healsManyBlobsAtOnce(t *testing.T, more string) {
 	const blobs = 3 * maxLosses
 	dir := t.TempDir()
 	p := diskProject(t, dir)
@@ -29,7 +23,7 @@ func healsManyBlobsAtOnce(t *testing.T, more string) {
 	}
 	makes := &step{work: func(ctx context.Context, w *Work) (o Outcome, err error) {
 		for _, name := range names {
-			d, err := cache.PutBytes(ctx, w.Store, []byte("content of "+name+more))
+			d, err := cache.PutBytes(ctx, w.Store, []byte("content of "+name))
 			if err != nil {
 				return o, err
 			}
@@ -53,9 +47,6 @@ func healsManyBlobsAtOnce(t *testing.T, more string) {
 	for _, o := range r.Status(a).Outputs {
 		hex := o.Digest.Hex()
 		file := filepath.Join(dir, "cas", hex[:2], hex)
-		if more == "" {
-			file = filepath.Join(dir, "journal", "current")
-		}
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -85,7 +85,7 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 			d.predictOutputs()
 		}
 	case d.verdict == fresh && !d.logged:
-		s.logAnswer(d.n.Addr, d.status.Key, s.keepManifest(ctx, d.status.Manifest), &d.record)
+		s.logAnswer(d.n.Addr, d.status.Key, &d.record)
 	case d.verdict == wrong && ctx.Err() == nil:
 		if d.raced = s.raced(d.id, d.err); !d.raced {
 			s.logBroken(d.n.Addr, d.err)

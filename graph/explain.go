@@ -24,7 +24,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last cache.LogEntr
 		st.Cause, st.Category = "its output is no longer in the store", "lost"
 		return
 	}
-	old, err := s.manifest(ctx, last.Manifest)
+	old, err := s.manifest(ctx, last.Key)
 	if err != nil {
 		st.Cause, st.Category = "its inputs changed (the record of the earlier ones is gone)", "changed"
 		return
@@ -43,13 +43,16 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last cache.LogEntr
 	}
 }
 
-func (s *scheduler) manifest(ctx context.Context, d cache.Digest) ([]Field, error) {
-	const maxManifest = 256 << 20
-	b, err := cache.ReadBlob(ctx, s.o.Store, d, maxManifest)
+// manifest returns the manifest of an earlier answer, which its record has.
+func (s *scheduler) manifest(ctx context.Context, k cache.Key) ([]Field, error) {
+	r, err := s.o.Store.Record(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	return DecodeManifest(b)
+	if r == nil {
+		return nil, fmt.Errorf("record %s is gone", k)
+	}
+	return DecodeManifest(r.Manifest)
 }
 
 // trace sets Via of the changes that came from a dependency, and returns the

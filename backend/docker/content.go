@@ -20,9 +20,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // content is what commands in containers of an image can tell of it. Encoded,
@@ -62,7 +61,7 @@ func (b *Backend) content(ctx context.Context, id string) ([]byte, error) {
 		return nil, fmt.Errorf("reading image %s: %w", id, err)
 	}
 	if memory != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
-		_ = renameio.WriteFile(memory, cache.Seal(found), 0o644) // without it the next run reads again
+		_ = atomicfile.Write(memory, 0o644, cache.Seal(found)) // without it the next run reads again
 	}
 	return found, nil
 }

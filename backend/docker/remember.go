@@ -7,9 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // What containers of an image say about themselves does not change while image,
@@ -39,7 +38,7 @@ func (b *Backend) recall(name string) *facts {
 func (b *Backend) remember(name string, f *facts) {
 	text, err := json.Marshal(known{UID: f.uid, GID: f.gid, Python: f.python, Version: f.version, Told: f.told})
 	if err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = renameio.WriteFile(name, cache.Seal(text), 0o644)
+		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
 	}
 }
 

@@ -11,10 +11,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // A server of ours has the compilers of this machine. What they say holds while
@@ -88,6 +87,6 @@ func recall(name string) backend.Identity {
 func remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = renameio.WriteFile(name, cache.Seal(text), 0o644)
+		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
 	}
 }

@@ -76,7 +76,7 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	if !set {
 		search = s.b.opt.Path
 	}
-	program, err := s.lookPath(c.Argv[0], search, dir)
+	program, err := lookPath(c.Argv[0], search, dir)
 	if err != nil {
 		hint := "install it, or add its directory to the PATH of the backend"
 		if strings.Contains(c.Argv[0], "/") {
@@ -92,19 +92,6 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 		Path: program, Args: c.Argv, Dir: dir, Env: s.environment(c.Env), Stdin: nothing,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}, nil
-}
-
-// lookPath is the function of that name where the command will see its files.
-func (s *session) lookPath(name, search, dir string) (program string, err error) {
-	look := func() error {
-		program, err = lookPath(name, search, dir)
-		return nil
-	}
-	steps := []func() error{look}
-	if mounts := s.work.Enter(); mounts != nil {
-		steps = []func() error{mounts, look}
-	}
-	return program, errors.Join(onThread(steps), err)
 }
 
 // openNothing opens what commands read from, once for all of them.
@@ -143,9 +130,6 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if cause := context.Cause(ctx); cause != nil && !timedOut {
 		return exit, cause
 	}
-	if err := s.work.SharedUnchanged(); err != nil {
-		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
-	}
 	var failed *exec.ExitError
 	if waitErr != nil && !errors.As(waitErr, &failed) {
 		return exit, fmt.Errorf("waiting for %s: %w", c.Argv[0], waitErr)
@@ -158,42 +142,26 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	return exit, nil
 }
 
-// launch starts cmd with the files and on the network that it is to have.
+// launch starts cmd on the network that it is to have.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
-	start := func() error {
-		p, err = s.start(cmd)
-		return nil
-	}
-	var enter []func() error
-	if mounts := s.work.Enter(); mounts != nil {
-		enter = append(enter, mounts)
-	}
 	if c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork {
-		enter = append(enter, enterPrivateNetwork)
-	}
-	if err := onThread(append(enter, start)); err != nil {
-		return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
+		failed := ownthread.Do(func() error {
+			if err := enterPrivateNetwork(); err != nil {
+				return err
+			}
+			p, err = s.start(cmd)
+			return nil
+		})
+		if failed != nil {
+			return nil, fmt.Errorf("running %s: %w", c.Argv[0], failed)
+		}
+	} else {
+		p, err = s.start(cmd)
 	}
 	if err != nil {
 		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	return p, nil
-}
-
-// onThread calls the functions, the last of which needs what those before it do
-// to a thread, until one fails.
-func onThread(steps []func() error) error {
-	if len(steps) == 1 {
-		return steps[0]()
-	}
-	return ownthread.Do(func() error {
-		for _, step := range steps {
-			if err := step(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // start starts a process like cmd. A program that was just written may be

@@ -20,14 +20,12 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -59,12 +57,6 @@ type Options struct {
 	// sessions; Backend.Close removes them. Making and removing directories
 	// takes longer than a short command does.
 	Spares int
-	// ShareFrom is the weight, in bytes, from which trees that many sessions have
-	// are mounted where that is possible; 0 is workspace.DefaultShareFrom, and
-	// less than 0 copies all of them.
-	ShareFrom int64
-	// NoMounts is for machines on which such mounts are not wanted.
-	NoMounts bool
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
 	// Network is what commands with ports get; empty is a private one where
@@ -82,7 +74,6 @@ type Backend struct {
 	network func() backend.Network
 	scratch scratch
 	spares  spares
-	sharing *workspace.Sharing // nil copies
 
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
@@ -95,13 +86,7 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
-	if o.ShareFrom == 0 {
-		o.ShareFrom = workspace.DefaultShareFrom
-	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
-	if o.ShareFrom > 0 {
-		b.sharing = workspace.NewSharing(store, b.scratch.find, o.ShareFrom, !o.NoMounts)
-	}
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
 		case o.Network != "":
@@ -116,15 +101,6 @@ func New(store cache.Store, o Options) *Backend {
 
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
-
-// Sharing returns how large trees that many sessions have get into each, and why
-// in no better way.
-func (b *Backend) Sharing() (workspace.Way, error) {
-	if b.sharing == nil {
-		return workspace.Copied, errors.New("sharing trees: it is turned off")
-	}
-	return b.sharing.Way()
-}
 
 // Prepare implements backend.Backend: sessions share the machine's files, and
 // so there is no ground.

@@ -77,10 +77,6 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	if err != nil {
 		return err
 	}
-	work.Share(s.b.sharing)
-	if spec.Keep { // who looks at it later sees no mounts
-		work.Share(nil)
-	}
 	s.dir = work.Work()
 	return s.Place(ctx, spec.Inputs...)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 )
@@ -47,8 +46,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	if err := allow(root, at, 0o400); err != nil {
 		return nil, err
 	}
-	// Non-blocking, should it have become a FIFO since.
-	f, err := root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	f, err := root.OpenFile(at, openFlags, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,6 @@ func IsBase(base, id string) bool {
 // Remove removes the workspace at base, also when programs took away the
 // permissions to. One that is not there is a success.
 func Remove(base string) error {
-	if err := os.RemoveAll(base + mountSuffix); err != nil {
-		return err
-	}
 	err := os.RemoveAll(base)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

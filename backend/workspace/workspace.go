@@ -54,8 +54,6 @@ type Workspace struct {
 	root  *os.Root    // base; nil after Close
 	first *conditions // nil unless examined
 	begun time.Time   // when they were last known to be so
-
-	shared shared
 }
 
 // Scratch makes the directory below which workspaces are made, by default the
@@ -116,18 +114,10 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
 	}
-	for len(inputs) > 0 {
-		n, err := w.placeShared(ctx, inputs)
-		if err != nil {
-			return err
+	for _, in := range inputs {
+		if err := w.place(ctx, in); err != nil {
+			return fmt.Errorf("placing input %q: %w", in.Path, err)
 		}
-		if inputs = inputs[n:]; n > 0 {
-			continue
-		}
-		if err := w.place(ctx, inputs[0]); err != nil {
-			return fmt.Errorf("placing input %q: %w", inputs[0].Path, err)
-		}
-		inputs = inputs[1:]
 	}
 	return nil
 }
@@ -197,5 +187,5 @@ func (w *Workspace) Close() error {
 	if w.first != nil {
 		w.first.close()
 	}
-	return errors.Join(root.Close(), w.shared.close())
+	return root.Close()
 }

@@ -97,7 +97,7 @@ func assetChild(args []string) (err error) {
 	group.SetLimit(*jobs)
 	for range cells {
 		group.Go(func() (err error) {
-			session, err := b.Open(ctx, backend.Spec{Inputs: []backend.Input{{Path: ".", Tree: tree.Root, Shared: true}}})
+			session, err := b.Open(ctx, backend.Spec{Inputs: []backend.Input{{Path: ".", Tree: tree.Root}}})
 			if err != nil {
 				return err
 			}

@@ -8,14 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"github.com/fevalgraph/fevalgraph/backend/workspace"
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
@@ -139,36 +136,18 @@ func ownImage(env *testscript.Env) (string, error) {
 	return image, nil
 }
 
-// condition knows [private-network], whether this machine allows any,
-// [shared-assets], whether large assets are mounted here, and [gpu], whether it has
-// one that containers could get.
+// condition knows [private-network], whether this machine allows any, and [gpu],
+// whether it has one that containers could get.
 func condition(name string) (bool, error) {
 	switch name {
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
-	case "shared-assets":
-		return sharedAssets()
 	case "gpu":
 		_, err := os.Stat("/dev/nvidiactl")
 		return err == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
 }
-
-// sharedAssets tries it where scripts have their stores.
-var sharedAssets = sync.OnceValues(func() (bool, error) {
-	dir, err := os.MkdirTemp("", "shared-assets-")
-	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(dir)
-	store, err := cache.OpenDisk(dir, cache.Options{})
-	if err != nil {
-		return false, err
-	}
-	way, _ := local.New(store, local.Options{}).Sharing()
-	return way == workspace.Mounted, nil
-})
 
 // setUp gives a script the project of testdata/project, without the files that
 // it has itself, and places of its own for everything that outlives a run.

@@ -87,7 +87,7 @@ limits. What is removed and needed again is made again. It is safe beside a run.
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "shelves": r.Shelves, "bytes": r.Bytes, "kept_bytes": r.KeptBytes, "unreadable": r.Unreadable})
+				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "bytes": r.Bytes, "kept_bytes": r.KeptBytes, "unreadable": r.Unreadable})
 			}
 			verb := "removed"
 			if dryRun {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -74,7 +74,7 @@ func (a *app) runFmt(files []string, check bool) error {
 		changed++
 		fmt.Fprintln(a.io.Out, file)
 		if !check {
-			if err := renameio.WriteFile(file, out, 0o644, renameio.WithExistingPermissions()); err != nil {
+			if err := atomicfile.WriteDurable(file, 0o644, out); err != nil {
 				return exit(eval.Usage, fmt.Errorf("writing %s: %w", file, err))
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -45,7 +45,7 @@ func writeProfile(path string, trace *view.Trace) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o755)
 	}
 	if err == nil {
-		err = renameio.WriteFile(path, content.Bytes(), 0o644)
+		err = atomicfile.WriteDurable(path, 0o644, content.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("writing the profile: %w", err)

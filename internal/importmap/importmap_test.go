@@ -23,8 +23,9 @@ type room struct {
 	why    string   // shown when it imports another
 }
 
-// anyone may import these; they import nothing but the standard library.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/unsynced"}
+// anyone may import these; they import nothing but the standard library and
+// golang.org/x/sys.
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat"}, "main hands over what the program is made of, and exits"},
@@ -33,7 +34,8 @@ var rooms = []room{
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
-	{"internal/unsynced", nil, "it writes files, whatever is in them"},
+	{"internal/atomicfile", nil, "it writes files, whatever is in them"},
+	{"internal/lockedfile", nil, "it locks files, whatever they stand for"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
@@ -52,7 +54,7 @@ var rooms = []room{
 	{"compat/frontier/rules", nil, "rules read text"},
 	{"tasks", []string{"tasks", "graph", "backend", "verdict", "cache", "event", "compat/scbench/workspace", "internal/fnmatch"}, "a task knows values and digests, not HCL, and prints nothing"},
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
-	{"backend/workspace", []string{"backend", "cache", "internal/ownthread"}, "a directory and the files in it; it starts no program"},
+	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
 	{"backend/docker", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},

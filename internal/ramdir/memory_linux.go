@@ -2,6 +2,8 @@ package ramdir
 
 import "golang.org/x/sys/unix"
 
-func inMemory(fs *unix.Statfs_t) bool {
-	return fs.Type == unix.TMPFS_MAGIC && fs.Flags&unix.ST_NOEXEC == 0
+func fits(dir string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(dir, &fs) == nil && fs.Type == unix.TMPFS_MAGIC && fs.Flags&unix.ST_NOEXEC == 0 &&
+		fs.Bavail*uint64(fs.Bsize) >= room
 }

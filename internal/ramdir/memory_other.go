@@ -2,6 +2,4 @@
 
 package ramdir
 
-import "golang.org/x/sys/unix"
-
-func inMemory(*unix.Statfs_t) bool { return false }
+func fits(string) bool { return false }

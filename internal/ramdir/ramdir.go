@@ -2,11 +2,7 @@
 // many small files, that is a third of what they cost. It is for TestMain only.
 package ramdir
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "os"
 
 // place is where Linux keeps files in memory.
 const place = "/dev/shm"
@@ -31,9 +27,4 @@ func Use() (remove func()) {
 		os.Unsetenv("TMPDIR")
 		os.RemoveAll(dir)
 	}
-}
-
-func fits(dir string) bool {
-	var fs unix.Statfs_t
-	return unix.Statfs(dir, &fs) == nil && inMemory(&fs) && fs.Bavail*uint64(fs.Bsize) >= room
 }

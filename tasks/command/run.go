@@ -233,7 +233,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Se
 		if !ok {
 			return nil, fmt.Errorf("dependency %q has no tree", name)
 		}
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree, Shared: name != r.Own})
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree})
 	}
 	session, err := r.Backend.Open(ctx, spec)
 	if err != nil {

@@ -245,10 +245,10 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input
 	if err != nil {
 		return nil, fmt.Errorf("storing an empty directory: %w", err)
 	}
-	inputs := []backend.Input{{Path: r.Directory, Tree: tests, Replace: true, Shared: true}}
+	inputs := []backend.Input{{Path: r.Directory, Tree: tests, Replace: true}}
 	for _, a := range r.Assets {
 		tree, _ := w.Input("asset "+a.Name, "tree")
-		inputs = append(inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree, Shared: true})
+		inputs = append(inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree})
 	}
 	return append(inputs,
 		backend.Input{Path: reportsDir, Tree: empty, Replace: true},

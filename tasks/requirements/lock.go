@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // FileName is the lock file's name, beside fevalgraph.hcl.
@@ -146,7 +146,7 @@ func (l *Lock) Save(path string) error {
 	if err := encoder.Encode(f); err != nil {
 		return fmt.Errorf("encoding the lock file: %w", err)
 	}
-	if err := renameio.WriteFile(path, content.Bytes(), 0o644); err != nil {
+	if err := atomicfile.WriteDurable(path, 0o644, content.Bytes()); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
 	l.changed = false

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
@@ -123,5 +122,5 @@ func write(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(name, content, 0o644)
+	return atomicfile.WriteDurable(name, 0o644, content)
 }

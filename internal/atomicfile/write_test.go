@@ -1,4 +1,4 @@
-package unsynced
+package atomicfile
 
 import (
 	"os"
@@ -49,5 +49,29 @@ func TestWriteNowhere(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if info, statErr := os.Stat(path); err != nil || statErr != nil || !info.IsDir() || len(entries) != 1 {
 		t.Errorf("left are %v, %v, %v", entries, err, statErr)
+	}
+}
+
+// A file that is there keeps its permissions; a symlink does not lead elsewhere.
+func TestWriteDurable(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("file", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{path, link} {
+		if err := WriteDurable(at, 0o644, []byte("new at "+filepath.Base(at))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{"file": 0o600, "link": 0o644} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		info, statErr := os.Lstat(filepath.Join(dir, name))
+		if err != nil || statErr != nil || string(content) != "new at "+name || info.Mode() != mode {
+			t.Errorf("%s holds %q, mode %v, %v, %v", name, content, info.Mode(), err, statErr)
+		}
 	}
 }

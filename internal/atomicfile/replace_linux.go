@@ -1,4 +1,4 @@
-package unsynced
+package atomicfile
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package cache
+package lockedfile
 
 import (
 	"encoding/binary"
@@ -9,28 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keyLocks are the keys that this store holds, each a byte of one file that is
-// never written: a file for each lock would be made and removed for each piece
-// of work, and file systems do not use what was just removed again for a while
-// but search past it. The kernel lets go of the bytes when the process ends.
-//
-// Two keys share a byte once in 2^63. Then one waits for the other.
-type keyLocks struct {
+// byteLocks are the bytes of a file that this process has locked. Two keys share a
+// byte once in 2^63; then one waits for the other.
+type byteLocks struct {
 	mu   sync.Mutex
 	file *os.File           // nil until the first lock
 	held map[int64]struct{} // the kernel does not keep the holders of one open file apart
 }
 
-// try locks the byte of k in the file at path; ok is false when another has it.
-// errors.ErrUnsupported is that of a file system that cannot.
-func (l *keyLocks) try(path string, k Key) (release func(), ok bool, err error) {
-	at := int64(binary.BigEndian.Uint64(k[:]) >> 1)
+// try locks the byte of a key; ok is false when another holds it. The error is
+// errors.ErrUnsupported on a file system that cannot.
+func (l *byteLocks) try(path string, key [32]byte) (release func(), ok bool, err error) {
+	at := int64(binary.BigEndian.Uint64(key[:]) >> 1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, taken := l.held[at]; taken {
 		return nil, false, nil
 	}
-	if l.file, err = stillNamed(l.file, path); err != nil {
+	if err := l.open(path); err != nil {
 		return nil, false, err
 	}
 	file := l.file
@@ -55,15 +51,29 @@ func (l *keyLocks) try(path string, k Key) (release func(), ok bool, err error) 
 	}, true, nil
 }
 
-func (l *keyLocks) close() error {
+// open opens the file at path, unless it is open and has not been removed.
+func (l *byteLocks) open(path string) (err error) {
+	if l.file != nil {
+		if named, err := stillNamed(l.file, path); named || err != nil {
+			return err
+		}
+	}
+	l.file, err = openOrMake(path) // one that was removed stays open for the locks in it
+	return err
+}
+
+func (l *byteLocks) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	file := l.file
 	l.file = nil
-	return closeFile(file)
+	if file == nil {
+		return nil
+	}
+	return file.Close()
 }
 
-// setByte locks or unlocks a byte for whoever has the file open as file.
+// setByte locks or unlocks a byte for the holder of the open file.
 func setByte(file *os.File, at int64, kind int16) error {
 	for {
 		err := unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: at, Len: 1})

@@ -1,0 +1,12 @@
+//go:build unix
+
+package workspace
+
+import (
+	"os"
+	"syscall"
+)
+
+// openFlags do not block should the file have become a FIFO since it was looked at,
+// and follow no symlink.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW

@@ -1,0 +1,5 @@
+package workspace
+
+import "os"
+
+const openFlags = os.O_RDONLY

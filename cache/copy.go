@@ -1,0 +1,105 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache/files"
+)
+
+// copySize is the size from which a blob is copied by copyBlob, in bytes.
+const copySize = 1 << 20
+
+// copyChunk is how much is copied between two looks at the context, in bytes.
+const copyChunk = 64 << 20
+
+// copier is a store that can fill a file faster than by reading a blob.
+type copier interface {
+	// copyBlob writes the blob to an empty file. Errors are those of Store.Open.
+	copyBlob(ctx context.Context, to *os.File, g Digest) error
+}
+
+var (
+	_ copier = (*Disk)(nil)
+	_ copier = (*Layered)(nil)
+)
+
+// copyBlob implements copier. The first copy of a blob is verified. As long as the
+// blob's file then looks the same, the kernel makes the next ones: it shares the
+// blocks on file systems that can (Btrfs, XFS), so that the copy takes neither
+// time nor room, and copies them on others. The file is never linked: what is
+// written to a copy does not reach the store.
+func (d *Disk) copyBlob(ctx context.Context, to *os.File, g Digest) error {
+	if done, err := d.copyVerified(ctx, to, g); done || err != nil {
+		return err
+	}
+	began := time.Now().UnixNano()
+	before, known := d.blobState(g)
+	r, err := d.Open(ctx, g)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := io.Copy(struct{ io.Writer }{to}, contextReader{ctx, r}); err != nil {
+		return err
+	}
+	if after, ok := d.blobState(g); ok && known && after == before && after.stableAt(began) {
+		d.verified.Store(g, after)
+	}
+	return nil
+}
+
+// copyVerified copies a blob that looks as it did when it was verified; done is
+// false for any other.
+func (d *Disk) copyVerified(ctx context.Context, to *os.File, g Digest) (done bool, err error) {
+	verified, ok := d.verified.Load(g)
+	if !ok {
+		return false, nil
+	}
+	opened, err := files.Open(d.files, d.blobPath(g))
+	if err != nil {
+		return false, nil //nolint:nilerr // Open says why
+	}
+	defer opened.Close()
+	from, isFile := opened.(*os.File)
+	fi, err := opened.Stat()
+	if err != nil || !isFile {
+		return false, err
+	}
+	if now, ok := stateOf(d.blobPath(g), fi); !ok || now != verified {
+		d.verified.Delete(g)
+		return false, nil
+	}
+	d.touch(from.Name(), fi)
+	for left := g.Size; left > 0; left -= copyChunk {
+		if err := context.Cause(ctx); err != nil {
+			return false, err
+		}
+		if _, err := io.CopyN(to, from, min(left, copyChunk)); err != nil {
+			return false, fmt.Errorf("copying blob %s: %w", g, err)
+		}
+	}
+	return true, nil
+}
+
+func (d *Disk) blobState(g Digest) (fileState, bool) {
+	fi, err := os.Lstat(d.blobPath(g))
+	if err != nil {
+		return fileState{}, false
+	}
+	return stateOf(d.blobPath(g), fi)
+}
+
+// copyBlob implements copier.
+func (l *Layered) copyBlob(ctx context.Context, to *os.File, g Digest) error {
+	err := l.Upper.copyBlob(ctx, to, g)
+	var missing *MissingError
+	if errors.As(err, &missing) {
+		return l.Lower.copyBlob(ctx, to, g)
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// sweepBatch is how many files are removed under one lock: enough that the lock
+// costs little, and few enough that no other process waits for it for long.
+const sweepBatch = 32
+
+// sweepRecords removes the records that were last used before the LRU threshold. A record
+// that another process puts or uses meanwhile stays, with all that it leads to.
+func (c *collector) sweepRecords(ctx context.Context) error {
+	return eachPart(ctx, func(ctx context.Context, part byte) error {
+		err := c.sweep(ctx, c.all.records[part], func(w weighed) string { return c.disk.recordPath(w.hash) }, &c.records)
+		if err != nil {
+			return err
+		}
+		return c.walk(ctx, acDir, part, func(s stored) error {
+			if s.used() >= c.since {
+				c.followRecord(s.hash, always)
+			}
+			return nil
+		})
+	})
+}
+
+func (c *collector) sweepBlobs(ctx context.Context) error {
+	return eachPart(ctx, func(ctx context.Context, part byte) error {
+		return c.sweep(ctx, c.all.blobs[part], func(w weighed) string { return c.disk.blobPath(Digest{Hash: w.hash}) }, &c.blobs)
+	})
+}
+
+// sweep removes what of a list was last used before the LRU threshold, some files at a time.
+func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
+	var batch []weighed
+	flush := func() error {
+		defer func() { batch = batch[:0] }()
+		return c.removeAll(batch, path, removed)
+	}
+	for _, w := range list {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if w.used >= c.threshold {
+			c.kept.Add(w.size)
+			continue
+		}
+		if batch = append(batch, w); len(batch) == sweepBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// removeAll removes files. One that was put again or used since it was weighed
+// stays, and so does one that cannot be removed.
+func (c *collector) removeAll(list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
+	if len(list) == 0 {
+		return nil
+	}
+	sweep := func() error {
+		for _, w := range list {
+			gone := c.options.DryRun
+			if !gone {
+				var err error
+				gone, err = c.disk.removeUnlocked(path(w), func(fi fs.FileInfo) bool { return fi.ModTime().UnixNano() <= w.used })
+				if err != nil {
+					c.unreadable.Add(1) // a bad sector, or another user's file
+				}
+			}
+			if gone {
+				removed.Add(1)
+				c.bytes.Add(w.size)
+			} else {
+				c.kept.Add(w.size)
+			}
+		}
+		return nil
+	}
+	if c.options.DryRun {
+		return sweep()
+	}
+	return c.disk.lock.Exclusive(sweep)
+}
+
+// sweepRetired removes what earlier versions kept in a store: trees laid out as
+// files for sessions to share.
+func (c *collector) sweepRetired(context.Context) error {
+	if c.options.DryRun {
+		return nil
+	}
+	if err := os.RemoveAll(c.disk.path("shelves")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.unreadable.Add(1)
+	}
+	return nil
+}

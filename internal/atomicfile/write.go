@@ -1,0 +1,53 @@
+// Package atomicfile writes whole files: a reader sees the content from before or
+// all of the new one, and a writer that fails leaves what was there.
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Write makes the parts, one after the other, the content of the file at path. A
+// file that is there keeps its permissions, a new one gets mode as far as the
+// umask allows, and a symlink is replaced.
+//
+// Write does not wait for the disk: after a loss of power within seconds the file
+// may be empty or torn. It is for files that save time and have a checksum.
+func Write(path string, mode fs.FileMode, parts ...[]byte) error {
+	return write(path, mode, parts, (*os.File).Close)
+}
+
+// WriteDurable is Write for what must not be lost: after a loss of power the file
+// has its old content or the new one.
+func WriteDurable(path string, mode fs.FileMode, content []byte) error {
+	return write(path, mode, [][]byte{content}, func(f *os.File) error {
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
+
+func write(path string, mode fs.FileMode, parts [][]byte, finish func(*os.File) error) error {
+	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-"+strconv.FormatUint(rand.Uint64(), 36))
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm() != mode {
+		_ = f.Chmod(info.Mode().Perm())
+	}
+	for _, part := range parts {
+		if _, err = f.Write(part); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, finish(f)); err == nil {
+		err = replace(next, path)
+	}
+	if err != nil {
+		os.Remove(next)
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+// Package lockedfile has the locks that processes share: kernel locks on files,
+// which the kernel releases when their holder ends, however it ends.
+//
+// A Lock is held for long and tried for; a Mutex is locked for moments, again and
+// again; Keys are many locks by name. All of them exclude goroutines of one
+// process as they exclude processes, and survive that the lock file is removed:
+// a lock counts only while its path still names the locked file.
+package lockedfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Lock is an exclusive lock that is held.
+type Lock struct{ file *os.File }
+
+// waitPause is how long Wait waits between two attempts.
+const waitPause = 50 * time.Millisecond
+
+// Try locks the file at path, which it makes if needed, without waiting. The lock
+// is nil when another holds it.
+func Try(path string) (*Lock, error) {
+	return try(path, func() (*os.File, error) { return openOrMake(path) })
+}
+
+// TryExisting is Try for a file that is not to be made: one that is not there is
+// an error for which errors.Is(err, fs.ErrNotExist) holds.
+func TryExisting(path string) (*Lock, error) {
+	return try(path, func() (*os.File, error) { return os.Open(path) })
+}
+
+// Wait is Try that waits until the lock is free or ctx is done.
+func Wait(ctx context.Context, path string) (*Lock, error) {
+	for {
+		l, err := Try(path)
+		if l != nil || err != nil {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(waitPause):
+		}
+	}
+}
+
+func try(path string, open func() (*os.File, error)) (*Lock, error) {
+	for {
+		f, err := open()
+		if err != nil {
+			return nil, err
+		}
+		ok, err := lockFile(f, exclusive, noWait)
+		if err != nil || !ok {
+			return nil, errors.Join(err, f.Close())
+		}
+		named, err := stillNamed(f, path)
+		if named {
+			return &Lock{f}, nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close releases the lock and leaves the file.
+func (l *Lock) Close() error { return l.file.Close() }
+
+// Remove removes the file while the lock still protects its name, and releases
+// the lock.
+func (l *Lock) Remove() error {
+	return errors.Join(os.Remove(l.file.Name()), l.file.Close())
+}
+
+// openOrMake opens a lock file and makes it, and its directory, if needed.
+func openOrMake(path string) (*os.File, error) {
+	const flag = os.O_RDWR | os.O_CREATE
+	f, err := os.OpenFile(path, flag, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, fmt.Errorf("making a lock file: %w", err)
+		}
+		f, err = os.OpenFile(path, flag, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening a lock file: %w", err)
+	}
+	return f, nil
+}
+
+// stillNamed reports whether path names the open file f: it may have been removed,
+// and another been made, since f was opened.
+func stillNamed(f *os.File, path string) (bool, error) {
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, there), err
+}
