@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -61,5 +63,38 @@ func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
 			return c, fail(NotJudged, err)
 		}
 	}
+	if err := sweepPartitions(state, runs[c.Removed:], time.Now()); err != nil {
+		return c, fail(NotJudged, err)
+	}
 	return c, nil
+}
+
+// youngPartition is the age below which an unused partition file may be one that a run
+// is about to record.
+const youngPartition = time.Hour
+
+// sweepPartitions removes the partition files that neither the index nor any of the
+// runs names.
+func sweepPartitions(state string, runs []string, now time.Time) error {
+	used := map[partitionName]bool{}
+	if i := readIndex(state); i != nil {
+		for _, part := range i.Parts {
+			used[part.File] = true
+		}
+	}
+	for _, id := range runs {
+		manifest, err := event.OpenRun(state, id).Manifest()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err // it may name any of them
+		}
+		for _, text := range manifest.Partitions {
+			if name, err := parsePartitionName(text); err == nil {
+				used[name] = true
+			}
+		}
+	}
+	return partitionStore{partitionsDir(state)}.sweep(used, now.Add(-youngPartition))
 }

@@ -93,6 +93,7 @@ func (c *collected) narrow(g goals) error {
 				return err
 			}
 			part := &c.parts[at]
+			part.whole = true
 			for i := range all {
 				cell, any := plan.Narrow(all[i], func(addr string) bool {
 					id, ok := c.p.Plan.Graph.Lookup(addr)
@@ -100,14 +101,9 @@ func (c *collected) narrow(g goals) error {
 				})
 				if any {
 					part.cells = append(part.cells, cell)
-					part.whole = part.whole || len(cell.Checkpoints) == len(all[i].Checkpoints)
 				}
+				part.whole = part.whole && any && len(cell.Checkpoints) == len(all[i].Checkpoints)
 			}
-			part.whole = len(part.cells) == len(all) && !slices.ContainsFunc(part.cells, func(cell report.Cell) bool {
-				return !slices.ContainsFunc(all, func(one report.Cell) bool {
-					return plan.ResultCell(&one) == plan.ResultCell(&cell) && len(one.Checkpoints) == len(cell.Checkpoints)
-				})
-			})
 			return nil
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
@@ -162,18 +163,22 @@ func compressed(b []byte) []byte {
 	return out.Bytes()
 }
 
-// sweep removes the partition files that are not among those in use. Other files in the
-// directory stay.
-func (s partitionStore) sweep(used map[partitionName]bool) error {
+// sweep removes the partition files that are not in use and were written before a time.
+// Other files in the directory stay.
+func (s partitionStore) sweep(used map[partitionName]bool, before time.Time) error {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var errs []error
+	errs := []error{err}
 	for _, e := range entries {
-		if name, err := parsePartitionName(e.Name()); err == nil && !used[name] {
+		name, err := parsePartitionName(e.Name())
+		if err != nil || used[name] {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
 			errs = append(errs, os.Remove(filepath.Join(s.dir, e.Name())))
 		}
 	}
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -46,70 +47,45 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			names = append(names, part.File.String())
 			continue
 		}
-		if part.facts != nil { // of which something was asked for
-			name, err := m.resultsAlone(has.cells)
-			if err != nil {
-				return nil, err
-			}
-			if len(has.cells) > 0 {
-				names = append(names, name.String())
-			}
+		var learned *facts
+		var table []graph.Row
+		if of := compiled[partRefKey{part.Problem, part.First}]; of != nil {
+			learned, table = m.facts(part, m.cells[of], has.cells)
+			part.File = partitionName{}
+		}
+		if len(has.cells) == 0 {
 			continue
 		}
-		learned, name, err := m.partition(part, compiled[partRefKey{part.Problem, part.First}], has.cells)
+		name, err := p.writePartition(learned, table, has.cells)
 		if err != nil {
 			return nil, err
 		}
-		part.File = partitionName{}
+		names = append(names, name.String())
 		if learned != nil {
 			part.facts, part.File = learned, name
 		}
-		if len(has.cells) > 0 {
-			names = append(names, name.String())
-		}
 	}
-	if !p.recallable() {
-		return names, nil
+	if p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References {
+		return names, nil // the index says what it would say again, or not what later runs are asked for
 	}
 	return names, m.index(ctx)
 }
 
 type partRefKey struct{ problem, first string }
 
-// recallable reports whether what the run was asked for is what later runs are, too.
-func (p *Project) recallable() bool { return p.options.AdHoc == nil && !p.options.References }
-
-// partition writes the file of a partition that was compiled. Its facts are nil when it
-// is not fresh.
-func (m *remembering) partition(part *partState, of *plan.Partition, cells []report.Cell) (learned *facts, name partitionName, err error) {
+// writePartition writes a partition file. Without facts, it has results alone.
+func (p *Project) writePartition(learned *facts, table []graph.Row, cells []report.Cell) (name partitionName, err error) {
 	results, err := report.EncodeCells(cells)
-	if err != nil {
-		return nil, name, err
-	}
-	var table []graph.Row
-	if of != nil {
-		learned, table = m.facts(part, m.cells[of], cells)
-	}
 	var head, rows []byte
-	if learned != nil {
+	if err == nil && learned != nil {
 		if head, err = frozen.Append(nil, learned); err == nil {
 			rows, err = frozen.Append(nil, &table)
 		}
-		if err != nil {
-			return nil, name, err
-		}
 	}
-	name, err = m.p.partitions().put(head, rows, results)
-	return learned, name, err
-}
-
-// resultsAlone writes a file with results and nothing else.
-func (m *remembering) resultsAlone(cells []report.Cell) (partitionName, error) {
-	results, err := report.EncodeCells(cells)
 	if err != nil {
-		return partitionName{}, err
+		return name, err
 	}
-	return m.p.partitions().put(nil, nil, results)
+	return p.partitions().put(head, rows, results)
 }
 
 // facts are those of a partition; nil when a later run could not rely on them.
@@ -144,7 +120,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 	}
 	for _, id := range cells {
 		n, st := m.p.Plan.Graph.Node(id), m.rep.Status(id)
-		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Key: st.Key, Outputs: st.Outputs, Run: m.p.run})
+		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: graph.Answer{Key: st.Key, Outputs: st.Outputs, Run: m.p.run}})
 	}
 	for i := range results {
 		f.Summary = append(f.Summary, report.RowOf(&results[i]))
@@ -243,27 +219,32 @@ func (m *remembering) index(ctx context.Context) error {
 	return next.write(p.state)
 }
 
-// suites notes the nodes that belong to no partition, if all of them have answers.
+// suites notes the nodes of suites, if all of them have answers.
 func (m *remembering) suites(next *index) {
-	g := m.p.Plan.Graph
-	if slices.ContainsFunc(m.p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
+	p := m.p
+	if slices.ContainsFunc(p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
 		return // each run reports it
 	}
-	for id := range graph.ID(g.Len()) {
-		n := g.Node(id)
+	if old := p.known.index; old != nil && len(p.Plan.Cells) == 0 && bytes.Equal(old.Suites, p.suites()) { // nothing else can change them
+		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
+		return
+	}
+	var found index
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		n := p.Plan.Graph.Node(id)
 		if n.Label("problem") != "" || n.Label("suite") == "" {
 			continue
 		}
-		rows, ok := g.RowsOf([]graph.ID{id}, m.rep, m.p.run)
+		table, ok := p.Plan.Graph.RowsOf([]graph.ID{id}, m.rep, p.run)
 		if !ok {
 			return
 		}
-		row := rows[len(rows)-1]
-		next.SuiteNodes++
-		next.SuiteTime += row.Seconds
+		row := table[len(table)-1]
+		found.SuiteNodes++
+		found.SuiteTime += row.Seconds
 		for _, o := range row.Outputs {
-			next.SuiteBytes += o.Digest.Size
+			found.SuiteBytes += o.Digest.Size
 		}
 	}
-	next.Suites = m.p.suites()
+	next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = p.suites(), found.SuiteNodes, found.SuiteBytes, found.SuiteTime
 }

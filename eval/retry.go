@@ -22,11 +22,6 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if len(statuses) == 0 {
 		return nil, nil
 	}
-	for _, s := range statuses {
-		if !slices.Contains(retryable, verdict.Status(s)) {
-			return nil, fail(Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
-		}
-	}
 	last := p.lastResults(ctx)
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {
@@ -45,6 +40,16 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 		}
 	}
 	return func(n *graph.Node) bool { return again[n.Addr] }, nil
+}
+
+// checkRetry refuses statuses that --retry does not know.
+func checkRetry(statuses []string) error {
+	for _, s := range statuses {
+		if !slices.Contains(retryable, verdict.Status(s)) {
+			return fail(Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+		}
+	}
+	return nil
 }
 
 func statusNames(statuses []verdict.Status) string {

@@ -106,32 +106,34 @@ func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, r
 	return p.export(ctx, rep, whole)
 }
 
-// everything reports whether a request is for all nodes, and nobody wants to hear of
+// everything reports whether a request is for all nodes, and Progress does not hear of
 // each of them.
 func (r *Request) everything() bool {
-	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force)+len(r.Retry) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
+	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
 }
 
 // prepare compiles what a request takes, and turns it into nodes.
 func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
-	if r.FailFast { // a failure counts, whichever run it is of
-		for at := range p.parts {
-			p.parts[at].facts = nil
-		}
-	}
-	if r.everything() {
-		if !p.stale() {
-			return g, nil
-		}
-		if err := p.compileStale(ctx, summits); err != nil {
-			return g, err
-		}
-		return p.goals(ctx, r)
-	}
-	if err := p.compileStale(ctx, rows); err != nil {
+	if err := checkRetry(r.Retry); err != nil {
 		return g, err
 	}
-	if err := p.reopenForced(ctx, r); err != nil {
+	for at := range p.parts {
+		part := &p.parts[at]
+		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
+		switch {
+		case part.facts == nil:
+		case r.FailFast, len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again):
+			part.facts = nil // the first failure counts, whichever run it is of
+		}
+	}
+	if !r.everything() {
+		if err = p.compileStale(ctx, rows); err == nil {
+			err = p.reopenForced(ctx, r)
+		}
+	} else if p.stale() {
+		err = p.compileStale(ctx, summits)
+	}
+	if err != nil || p.Plan == nil {
 		return g, err
 	}
 	return p.goals(ctx, r)
@@ -140,20 +142,17 @@ func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
 // reopenForced compiles the partitions with nodes that a request has run again.
 func (p *Project) reopenForced(ctx context.Context, r Request) error {
 	force, err := p.matcher(ctx, r.Force)
-	if err != nil {
+	if err != nil || force == nil {
 		return err
 	}
 	problems := map[string]bool{}
-	if force != nil {
-		for id := range graph.ID(p.Plan.Graph.Len()) {
-			if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {
-				problems[n.Label("problem")] = true
-			}
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {
+			problems[n.Label("problem")] = true
 		}
 	}
 	_, err = p.reopen(ctx, func(part *partState) bool {
-		retried := len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, func(row report.CellRow) bool { return row.Unjudged > 0 })
-		return retried || problems[part.Problem] || problems[""] // a node of no problem may be any partition's
+		return problems[part.Problem] || problems[""] // a node of no problem may be any partition's
 	})
 	return err
 }

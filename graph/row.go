@@ -12,15 +12,11 @@ import (
 // Row is a node with its answer and without its task: the form in which nodes that
 // a caller knows to be fresh are kept, and added to a graph again.
 type Row struct {
-	Addr    string
-	Kind    string
-	Labels  []Label
-	Deps    []int32 // positions of rows before this one
-	Key     cache.Key
-	Outputs []cache.Output
-	Message string
-	Seconds float64 // that the work took when it ran
-	Run     string  // the run that decided about the node last
+	Addr   string
+	Kind   string
+	Labels []Label
+	Deps   []int32 // positions of rows before this one
+	Answer
 }
 
 // RowsOf are the rows of some nodes and of everything that they depend on, in
@@ -38,9 +34,10 @@ func (g *Graph) RowsOf(targets []ID, r *Report, run string) (rows []Row, ok bool
 		default:
 			return nil, false
 		}
-		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Key: st.Key, Outputs: st.Outputs, Message: st.Message, Seconds: st.Seconds + st.Saved, Run: run}
+		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels,
+			Answer: Answer{Key: st.Key, Outputs: st.Outputs, Message: st.Message, Seconds: st.Seconds + st.Saved, Run: run}}
 		if n.Pinned != nil {
-			row.Message, row.Run = n.Pinned.Message, n.Pinned.Run
+			row.Answer = *n.Pinned
 		}
 		for _, d := range n.Deps {
 			row.Deps = append(row.Deps, place[d.On])
@@ -75,8 +72,8 @@ type Answer struct {
 	Key     cache.Key
 	Outputs []cache.Output
 	Message string
-	Seconds float64
-	Run     string
+	Seconds float64 // that the work took when it ran
+	Run     string  // the run that decided about the node last
 }
 
 // status is that of a node which is served with the answer.
@@ -86,12 +83,8 @@ func (a Answer) status() Status {
 
 // Event is the event of the node when it is served.
 func (r *Row) Event() event.NodeDone {
-	st := r.answer().status()
+	st := r.status()
 	return doneEvent(r.Addr, r.Kind, &st)
-}
-
-func (r *Row) answer() Answer {
-	return Answer{Key: r.Key, Outputs: r.Outputs, Message: r.Message, Seconds: r.Seconds, Run: r.Run}
 }
 
 // PinnedEvent is the event of a pinned node, for a caller that reports it: the engine
@@ -102,18 +95,16 @@ func (n *Node) PinnedEvent() event.NodeDone {
 }
 
 // AddRows adds nodes that are pinned to their answers, except for those whose
-// addresses the graph has.
+// addresses the graph has. It keeps the rows.
 func (g *Graph) AddRows(rows []Row) {
 	ids := make([]ID, len(rows))
-	answers := make([]Answer, len(rows))
 	for i := range rows {
 		row := &rows[i]
 		if known, ok := g.Lookup(row.Addr); ok {
 			ids[i] = known
 			continue
 		}
-		answers[i] = row.answer()
-		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinned{}, Pinned: &answers[i]}
+		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinned{}, Pinned: &row.Answer}
 		if len(row.Deps) > 0 {
 			n.Deps = make([]Dep, len(row.Deps))
 		}

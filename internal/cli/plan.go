@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,23 +53,58 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
 	return nil
 }
 
-// planJSON is what plan --json prints.
-type planJSON struct {
-	Schema  int             `json:"schema"`
-	Nodes   []eval.Decision `json:"nodes"`
-	Stale   int             `json:"stale"`
-	Fresh   int             `json:"fresh"`
-	Seconds float64         `json:"expected_seconds"`
+// planTail is what follows the nodes in the object that plan --json prints.
+type planTail struct {
+	Stale   int     `json:"stale"`
+	Fresh   int     `json:"fresh"`
+	Seconds float64 `json:"expected_seconds"`
 	// Diagnostics are the mistakes of invalid problems.
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
 	// Resources are the problems by what machines they ask for.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
 }
 
+// writePlan prints the plan as one object, node by node: there may be so many that the
+// text of all of them at once would need more memory than the plan itself.
+func (a *app) writePlan(d *eval.Decisions) error {
+	out := bufio.NewWriter(a.io.Out)
+	var one bytes.Buffer
+	encoder := json.NewEncoder(&one)
+	encoder.SetEscapeHTML(false)
+	indented := func(v any, prefix string) ([]byte, error) {
+		one.Reset()
+		if err := encoder.Encode(v); err != nil {
+			return nil, err
+		}
+		var text bytes.Buffer
+		err := json.Indent(&text, bytes.TrimSpace(one.Bytes()), prefix, "  ")
+		return text.Bytes(), err
+	}
+	out.WriteString("{\n  \"schema\": 1,\n  \"nodes\": [")
+	for i, n := range d.Nodes {
+		text, err := indented(n, "    ")
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, "\n    %s", text)
+	}
+	if len(d.Nodes) > 0 {
+		out.WriteString("\n  ")
+	}
+	tail, err := indented(planTail{Stale: d.Total - d.Fresh, Fresh: d.Fresh, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources}, "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "],%s\n", bytes.TrimPrefix(tail, []byte("{")))
+	return out.Flush()
+}
+
 func (a *app) showPlan(d *eval.Decisions) error {
 	if a.flags.json {
-		return a.writeJSON(planJSON{Schema: 1, Nodes: orEmpty(d.Nodes), Stale: d.Total - d.Fresh, Fresh: d.Fresh, Seconds: d.Seconds,
-			Diagnostics: d.Invalid, Resources: d.Resources})
+		return a.writePlan(d)
 	}
 	if a.flags.quiet {
 		return nil
