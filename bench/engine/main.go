@@ -1,7 +1,7 @@
 // Command engine measures what the engine costs beside ninja, make and the
 // least that any such tool could do:
 //
-//	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset|start [--json] [--runs 5] [-j N] [--mib N]
+//	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset|start|commands [--json] [--runs 5] [-j N] [--mib N]
 //
 // The cases noop and edit run the real `fevalgraph run` on a project in HCL:
 // P problems with five checkpoints and S solutions of four files each, found by
@@ -22,6 +22,8 @@
 //	       SHA-256 over the same files, as many at once, and sha256sum
 //	asset  sessions of backend/local with an asset of N MiB, beside the same with
 //	       a hundredth of it
+//	commands  what a group uses most, on 200 problems with 20 solutions each: a
+//	       solution added, a selector, --retry, results, plan, status, gc
 //	start  `fevalgraph validate` of a project of 50 files, beside `fevalgraph
 //	       version`, and a process that does nothing
 //
@@ -75,7 +77,7 @@ func main() {
 	}
 	o := options{}
 	flag.StringVar(&o.work, "work", filepath.Join(os.TempDir(), "fevalgraph-bench-engine"), "directory for programs and projects")
-	flag.StringVar(&o.name, "case", "noop", "noop, edit, cold, hash, asset or start")
+	flag.StringVar(&o.name, "case", "noop", "noop, edit, cold, hash, asset, start or commands")
 	flag.IntVar(&o.nodes, "nodes", 10_000, "nodes of the graph, about")
 	flag.IntVar(&o.runs, "runs", 5, "rounds that are counted")
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "commands at once")
@@ -114,8 +116,10 @@ func compare(o options, asJSON bool, out io.Writer) error {
 		f, err = compareAsset(o)
 	case "start":
 		f, err = compareStart(o)
+	case "commands":
+		f, err = compareCommands(o)
 	default:
-		err = fmt.Errorf("-case %s: want noop, edit, cold, hash, asset or start", o.name)
+		err = fmt.Errorf("-case %s: want noop, edit, cold, hash, asset, start or commands", o.name)
 	}
 	if err != nil {
 		return err

@@ -61,8 +61,9 @@ type project struct {
 }
 
 // openProject makes the project of a shape, or finds the one made before.
-func openProject(o options) (*project, error) {
-	s := shapeFor(o.nodes)
+func openProject(o options) (*project, error) { return openShape(o, shapeFor(o.nodes)) }
+
+func openShape(o options, s shape) (*project, error) {
 	dir := filepath.Join(o.work, fmt.Sprintf("project-%d-%d-%d", s.problems, s.checkpoints, s.solutions))
 	p := &project{shape: s, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), bin: o.bin}
 	done := filepath.Join(dir, "made")
