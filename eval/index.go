@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -25,11 +26,15 @@ import (
 // the same, too, no HCL is evaluated. Whether a partition is fresh is then decided by
 // its own facts.
 type index struct {
-	Salt []byte // of every digest of something that may be sensitive
+	baseFiles []byte // cache.Snapshot of the program and the lock file
+	indexed
+}
 
-	Base      []byte   // the program and the store, salted
-	BaseFiles []byte   // cache.Snapshot of the program and the lock file
-	Env       []envSum // every variable that was read
+// indexed is what the index holds beside that.
+type indexed struct {
+	Salt []byte   // of every digest of something that may be sensitive
+	Base []byte   // the program's version and the store, salted
+	Env  []envSum // every variable that was read
 
 	Invocation []byte // the options that say which configuration is read, salted
 	Inputs     []byte // cache.Snapshot of what it was evaluated from; nil when that had just changed
@@ -94,25 +99,32 @@ func partitionsDir(state string) string { return filepath.Join(state, "partition
 func indexPath(state string) string     { return filepath.Join(partitionsDir(state), "index") }
 func configPath(state string) string    { return filepath.Join(partitionsDir(state), "configuration") }
 
-// readIndex reads the index; nil when there is none that this program can use.
+// readIndex reads the index; nil when there is none, when it is damaged, and when the
+// program or the lock file is another one. Its values have no names, so that only the
+// program that wrote them can read them: their snapshot comes before them.
 func readIndex(state string) *index {
 	sealed, err := os.ReadFile(indexPath(state))
 	if err != nil {
 		return nil
 	}
 	content, ok := cache.Unseal(sealed)
-	if !ok {
+	if !ok || len(content) < 8 {
 		return nil
 	}
-	i := new(index)
-	if frozen.Decode(string(content), i) != nil || len(i.Salt) == 0 {
+	size, rest := binary.LittleEndian.Uint64(content), content[8:]
+	if size > uint64(len(rest)) || !unchanged(rest[:size]) {
+		return nil
+	}
+	i := &index{baseFiles: rest[:size]}
+	if frozen.Decode(string(rest[size:]), &i.indexed) != nil || len(i.Salt) == 0 {
 		return nil
 	}
 	return i
 }
 
 func (i *index) write(state string) error {
-	content, err := frozen.Append(nil, i)
+	content := binary.LittleEndian.AppendUint64(nil, uint64(len(i.baseFiles)))
+	content, err := frozen.Append(append(content, i.baseFiles...), &i.indexed)
 	if err != nil {
 		return err
 	}

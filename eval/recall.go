@@ -104,7 +104,7 @@ func (p *Project) recall(ctx context.Context, i *index) {
 		}
 	}
 	whole := i == nil || i.Whole || p.evaluated && needsWhole(p.Config)
-	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !unchanged(i.BaseFiles) || !i.sameEnvironment(p.options.lookupEnv) {
+	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.sameEnvironment(p.options.lookupEnv) {
 		for at := range p.parts {
 			p.parts[at].File = partitionName{}
 		}
@@ -216,7 +216,7 @@ func needsWhole(cfg *lang.Config) bool {
 // stale reports whether some partition has to be compiled, or the suites are others.
 func (p *Project) stale() bool {
 	return slices.ContainsFunc(p.parts, func(part partState) bool { return part.facts == nil }) ||
-		p.known.index.Suites == nil || p.evaluated && !bytes.Equal(p.known.index.Suites, p.suites())
+		p.known.index == nil || p.known.index.Suites == nil || p.evaluated && !bytes.Equal(p.known.index.Suites, p.suites())
 }
 
 // suites encodes the suites of an evaluated configuration, and their cells in order.

@@ -27,8 +27,9 @@ type remembering struct {
 // remember keeps the results of the run in partition files, whose names it returns in
 // the order of results, and replaces the index. A partition that not every node of was
 // decided, or of which a path has just changed, is kept with its results alone: the next
-// run decides about it again.
-func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected) ([]string, error) {
+// run decides about it again. Without keep, as after an interruption, the index stays as
+// it is, which is still true.
+func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected, keep bool) ([]string, error) {
 	m := remembering{p: p, rep: rep, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, shared: p.known.shared}
 	for _, part := range p.parts {
 		m.ranges[part.Problem]++
@@ -65,7 +66,7 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			part.facts, part.File = learned, name
 		}
 	}
-	if p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References {
+	if !keep || p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References {
 		return names, nil // the index says what it would say again, or not what later runs are asked for
 	}
 	return names, m.index(ctx)
@@ -169,13 +170,13 @@ func (m *remembering) share(addr string, read []cache.Sighting) (*sharedRef, boo
 // index replaces the index.
 func (m *remembering) index(ctx context.Context) error {
 	p, old := m.p, m.p.known.index
-	next := &index{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}
+	next := &index{indexed: indexed{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}}
 	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), p.options.invocation(next.Salt), p.trace.environment(next.Salt)
 	var base []cache.Sighting
 	for _, path := range p.baseFiles() {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
 	}
-	if next.BaseFiles = snapshot(base); next.BaseFiles == nil {
+	if next.baseFiles = snapshot(base); next.baseFiles == nil {
 		return nil // the lock file has just been written: the next run keeps an index
 	}
 	switch {

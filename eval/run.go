@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	var saving errgroup.Group // of what only saves time
 	saving.Go(p.index.Save)
 	if results != nil {
-		err = errors.Join(err, p.save(context.WithoutCancel(ctx), rec, rep, results))
+		err = errors.Join(err, p.save(context.WithoutCancel(ctx), rec, rep, results, ctx.Err() == nil))
 	}
 	out.worsen(err)
 	rec.sinks.Emit(out.End)
@@ -89,10 +89,10 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	return out, nil
 }
 
-// save writes the results into the record, what the next run can rely on, and the
-// exports.
-func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, results *collected) error {
-	partitions, err := p.remember(ctx, rep, results)
+// save writes the results into the record, what the next run can rely on if that is to be
+// kept, and the exports.
+func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, results *collected, keep bool) error {
+	partitions, err := p.remember(ctx, rep, results, keep)
 	if err == nil {
 		err = rec.SaveManifest(partitions)
 	}

@@ -72,16 +72,31 @@ func (p *Project) openDisks(dir string) (store, error) {
 // ownStoreDir is where a project keeps what it may not store with the rest.
 func ownStoreDir(state string) string { return filepath.Join(state, "store") }
 
-// openLog opens the build log.
+// openLog opens the build log for the nodes that the engine decides about: with few of
+// many, most of the log is not read.
 func (p *Project) openLog() (err error) {
 	path := filepath.Join(p.state, "buildlog")
+	addrs := []string{}
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		if n := p.Plan.Graph.Node(id); n.Pinned == nil {
+			addrs = append(addrs, n.Addr)
+		}
+	}
+	if len(addrs) == p.Plan.Graph.Len() {
+		addrs = nil // all of it
+	}
+	if p.log != nil { // of an earlier compilation
+		if err := p.log.Close(); err != nil {
+			return fail(NotJudged, err)
+		}
+	}
 	if p.access == Reading {
-		if p.log, err = cache.ReadBuildLog(path); err != nil {
+		if p.log, err = cache.ReadBuildLogOf(path, addrs); err != nil {
 			return fail(NotJudged, err)
 		}
 		return nil
 	}
-	if p.log, err = cache.OpenBuildLog(path); isDenied(err) {
+	if p.log, err = cache.OpenBuildLogOf(path, addrs); isDenied(err) {
 		return fail(Usage, elsewhere(err))
 	} else if err != nil {
 		return fail(NotJudged, err)
