@@ -1,5 +1,5 @@
-// Package importmap tests that imports between the rooms go the one way that
-// ARCHITECTURE.md draws. It holds no code.
+// Package importmap tests what ARCHITECTURE.md says of the code: its rooms, that imports
+// between them go one way, and its words. It holds no code.
 package importmap
 
 import (
