@@ -34,7 +34,7 @@ func TestFunctions(t *testing.T) {
 // Every field of the JSON contracts is named, as code, where it is explained.
 func TestJSONFields(t *testing.T) {
 	for path, types := range map[string][]any{
-		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.RunEnd{}, event.Change{}},
+		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.NodesSame{}, event.RunEnd{}, event.Change{}, event.Manifest{}},
 		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, verdict.Count{}, report.Test{}, report.Imported{}},
 	} {
 		text := readPage(t, path).text()

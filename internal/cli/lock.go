@@ -19,7 +19,7 @@ dropped: what it asks for is not known.`,
 		`  fevalgraph lock
   fevalgraph lock --upgrade`,
 		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), upgrade) })
-	cmd.Flags().BoolVar(&upgrade, "upgrade", false, "resolve everything anew, to the newest versions")
+	cmd.Flags().BoolVar(&upgrade, "upgrade", false, "resolve everything again, to the newest versions")
 	return cmd
 }
 

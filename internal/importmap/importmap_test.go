@@ -1,5 +1,5 @@
-// Package importmap tests that imports between the rooms go the one way that
-// ARCHITECTURE.md draws. It holds no code.
+// Package importmap tests what ARCHITECTURE.md says of the code: its rooms, that imports
+// between them go one way, and its words. It holds no code.
 package importmap
 
 import (
@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +119,42 @@ func TestImports(t *testing.T) {
 	}
 	for _, problem := range check(packages) {
 		t.Error(problem)
+	}
+}
+
+// TestRoomsTable: ARCHITECTURE.md has the same rooms.
+func TestRoomsTable(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "\n## Rooms\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	if !found {
+		t.Fatal("ARCHITECTURE.md has no section on rooms")
+	}
+	var listed, want []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|").FindAllStringSubmatch(section, -1) {
+		for _, folder := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			listed = append(listed, folder[1])
+		}
+	}
+	for _, r := range rooms {
+		want = append(want, r.folder)
+	}
+	slices.Sort(listed)
+	slices.Sort(want)
+	for _, folder := range want {
+		if !slices.Contains(listed, folder) {
+			t.Errorf("ARCHITECTURE.md lacks the room %s", folder)
+		}
+	}
+	for i, folder := range listed {
+		if !slices.Contains(want, folder) {
+			t.Errorf("ARCHITECTURE.md has a room %s that is not in internal/importmap", folder)
+		} else if i > 0 && listed[i-1] == folder {
+			t.Errorf("ARCHITECTURE.md has the room %s twice", folder)
+		}
 	}
 }
 

@@ -1,0 +1,293 @@
+package importmap
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// retired is a word that the project has replaced by a plain one.
+type retired struct {
+	word    string // spaces between words
+	instead string
+	pending bool // it still occurs; a rename removes the mark
+}
+
+// retiredNames must not be, or be part of, an identifier: "give back" is giveBack. One
+// with an upper-case letter must not be a whole identifier. Words with a plain meaning
+// of their own, such as take, left and again, are not here.
+var retiredNames = []retired{
+	{"shelves", "no word: trees are copied", false},
+	{"shelver", "no word: trees are copied", false},
+	{"perishable", "Validator", false},
+	{"Lost", "Validate", false},
+	{"Given", "Pinned", false},
+	{"take back", "invalidate", false},
+	{"vain", "fruitlessHeals", false},
+	{"Look", "Probe", false},
+	{"Alone", "exclusive lock", false},
+	{"Standing", "GroupSummary", false},
+	{"Tell", "artifacts", false},
+	{"memo", "partition", false},
+	{"memorable", "partition", false},
+	{"conclusions", "facts", false},
+	{"somebody", "a noun", false},
+	{"anew", "again", false},
+	{"journal", "no word but for stores of earlier versions", true},
+	{"shelf", "uploader", true},
+	{"depot", "uploader", true},
+	{"lend", "acquire", true},
+	{"give back", "release", true},
+	{"ground", "base snapshot", true},
+	{"settle", "compact", true},
+	{"wish", "driver override", true},
+	{"wishes", "driver overrides", true},
+	{"grant", "driver override", true},
+	{"Answers", "Fingerprint", true},
+	{"Reopen", "Rehydrate", true},
+	{"Asking", "grading nodes", true},
+	{"Elsewhere", "remote host", true},
+	{"distant", "remote host", true},
+	{"Left", "artifacts", true},
+	{"Steady", "VerifyInputs", true},
+	{"Classed", "exit class", true},
+	{"nobody", "a noun; user 65534", true},
+}
+
+// retiredPhrases must not be in a comment or in a page, outside its blocks.
+var retiredPhrases = []retired{
+	{"shelves", "no word: trees are copied", false},
+	{"shelver", "no word: trees are copied", false},
+	{"perishable", "validator", false},
+	{"memo", "partition", false},
+	{"memorable", "partition", false},
+	{"conclusions", "facts", false},
+	{"lent", "leased", false},
+	{"come of", "the result of", false},
+	{"coming to", "resulting in", false},
+	{"journal", "build log", true},
+	{"journals", "build logs", true},
+	{"shelf", "uploader", true},
+	{"depot", "uploader", true},
+	{"lend", "acquire", true},
+	{"lends", "acquires", true},
+	{"ground", "base snapshot", true},
+	{"grounds", "base snapshots", true},
+	{"settle", "compact", true},
+	{"settles", "compacts", true},
+	{"wish", "driver override", true},
+	{"wishes", "driver overrides", true},
+	{"in vain", "without effect", true},
+	{"anew", "again", true},
+	{"nobody", "no process, no caller", true},
+	{"somebody", "the user, another process", true},
+	{"who wants", "the caller", true},
+	{"who needs", "the caller", true},
+	{"came to", "the result", true},
+	{"come to", "result in", true},
+	{"comes to", "results in", true},
+	{"came of", "the result of", true},
+	{"is told", "gets, receives", true},
+	{"are told", "get, receive", true},
+	{"says nothing", "is ignored", true},
+	{"say nothing", "are ignored", true},
+}
+
+// inPages are phrases that are pending in comments only: no page has one.
+var inPages = []string{"settle", "settles", "shelf", "depot", "lend", "lends", "ground", "grounds", "wish", "wishes", "in vain", "anew", "nobody", "somebody",
+	"who wants", "who needs", "came to", "come to", "comes to", "came of", "is told", "are told", "says nothing", "say nothing"}
+
+// text is what one file has to be searched for.
+type text struct {
+	path   string
+	names  []string // identifiers
+	words  []string // their words in lower case: " give back "
+	prose  string
+	isPage bool
+}
+
+// TestRetiredWords: words that the project has given up do not come back. With -v it
+// counts those that are left.
+func TestRetiredWords(t *testing.T) {
+	texts := readTexts(t, "../..")
+	for _, r := range retiredNames {
+		found := map[string]int{}
+		for _, file := range texts {
+			if n := file.countNames(r.word); n > 0 {
+				found[file.path] = n
+			}
+		}
+		r.report(t, "identifiers", found, nil)
+	}
+	for _, r := range retiredPhrases {
+		found, pages := map[string]int{}, map[string]int{}
+		pattern := phrase(r.word)
+		for _, file := range texts {
+			n := len(pattern.FindAllString(file.prose, -1))
+			switch {
+			case n == 0:
+			case file.isPage && slices.Contains(inPages, r.word):
+				pages[file.path] = n
+			default:
+				found[file.path] = n
+			}
+		}
+		r.report(t, "comments and pages", found, pages)
+	}
+}
+
+// report fails for the files that have a word, unless it is pending there.
+func (r retired) report(t *testing.T, where string, found, refused map[string]int) {
+	t.Helper()
+	if !r.pending {
+		refused, found = found, nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(refused)) {
+		t.Errorf("%s: %q is retired in %s; say %s", path, r.word, where, r.instead)
+	}
+	if len(found) == 0 {
+		return
+	}
+	sum := 0
+	for _, n := range found {
+		sum += n
+	}
+	t.Logf("pending: %q is %d times in %s of %d files", r.word, sum, where, len(found))
+}
+
+// phrase matches words that stand one after the other, maybe on two lines.
+func phrase(words string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(words), " ", `\s+`) + `\b`)
+}
+
+func (f text) countNames(words string) (n int) {
+	whole := words != strings.ToLower(words)
+	for i, name := range f.names {
+		if whole && name == words || !whole && strings.Contains(f.words[i], " "+words+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+// readTexts reads the Go files and pages of the modules below root, but for this file.
+func readTexts(t *testing.T, root string) (all []text) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || name == "words_test.go" || filepath.Ext(name) != ".go" && filepath.Ext(name) != ".md":
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if filepath.Ext(name) == ".md" {
+			all = append(all, readPage(rel, string(content)))
+		} else {
+			all = append(all, readCode(rel, content))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("there are only %d files below %s", len(all), root)
+	}
+	return all
+}
+
+// inlineCode is what a page quotes within a line.
+var inlineCode = regexp.MustCompile("`[^`\n]*`")
+
+// readPage leaves the blocks of a page out, and what it quotes: they are the words of
+// programs.
+func readPage(path, content string) text {
+	var prose strings.Builder
+	inside := false
+	for line := range strings.Lines(content) {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			inside = !inside
+		case !inside:
+			prose.WriteString(inlineCode.ReplaceAllString(line, "``"))
+		}
+	}
+	return text{path: path, prose: prose.String(), isPage: true}
+}
+
+func readCode(path string, content []byte) text {
+	f := text{path: path}
+	var prose strings.Builder
+	var s scanner.Scanner
+	set := token.NewFileSet()
+	s.Init(set.AddFile(path, set.Base(), len(content)), content, nil, scanner.ScanComments)
+	for {
+		_, tok, literal := s.Scan()
+		switch tok {
+		case token.EOF:
+			f.prose = prose.String()
+			return f
+		case token.IDENT:
+			f.names, f.words = append(f.names, literal), append(f.words, wordsOf(literal))
+		case token.COMMENT:
+			prose.WriteString(strings.Trim(literal, "/*") + "\n")
+		}
+	}
+}
+
+// wordsOf takes an identifier apart: giveBack and GIVE_BACK are " give back ".
+func wordsOf(identifier string) string {
+	var b strings.Builder
+	runes := []rune(identifier)
+	for i, r := range runes {
+		upper := unicode.IsUpper(r)
+		starts := i > 0 && upper && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		if starts || r == '_' {
+			b.WriteByte(' ')
+		}
+		if r != '_' {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return fmt.Sprintf(" %s ", b.String())
+}
+
+// TestRetiredWordsAreFound: the search finds what it is for, and nothing else.
+func TestRetiredWordsAreFound(t *testing.T) {
+	code := readCode("x.go", []byte("package x\n\n// It is\n// told.\nfunc (d *HTTPShelf) giveBack(shelfish, GIVE_BACK int) { _ = \"is told\" }\n"))
+	page := readPage("x.md", "It is told.\n\n```console\nis told\n```\n")
+	for _, try := range []struct {
+		got, want int
+		what      string
+	}{
+		{code.countNames("shelf"), 1, "a part of an identifier"},
+		{code.countNames("give back"), 2, "two words of identifiers"},
+		{code.countNames("back give"), 0, "words in another order"},
+		{code.countNames("giveBack"), 1, "a whole identifier"},
+		{code.countNames("Shelf"), 0, "a whole identifier that is only a part"},
+		{len(phrase("is told").FindAllString(code.prose, -1)), 1, "a phrase on two lines of a comment, and none in a string"},
+		{len(phrase("is told").FindAllString(page.prose, -1)), 1, "a phrase of a page, and none in a block"},
+		{len(phrase("is to").FindAllString(page.prose, -1)), 0, "a part of a word"},
+	} {
+		if try.got != try.want {
+			t.Errorf("%s: found %d times, want %d", try.what, try.got, try.want)
+		}
+	}
+}
