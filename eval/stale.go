@@ -1,0 +1,121 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// needsWhole reports whether a configuration has something that takes every partition
+// compiled.
+func needsWhole(cfg *lang.Config) bool {
+	ofBenchmark := func(e *lang.Export) bool { return !slices.Contains(report.Formats(), e.Kind) }
+	return slices.ContainsFunc(cfg.Exports, ofBenchmark) || slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
+}
+
+// stale reports whether some partition has to be compiled, or the suites are others.
+func (p *Project) stale() bool {
+	return slices.ContainsFunc(p.parts, func(part partState) bool { return part.facts == nil }) ||
+		p.known.index == nil || p.known.index.Suites == nil || p.evaluated && !bytes.Equal(p.known.index.Suites, p.suites())
+}
+
+// suites encodes the suites of an evaluated configuration, and their cells in order.
+func (p *Project) suites() []byte {
+	var all bytes.Buffer
+	for _, s := range p.Config.Suites {
+		fmt.Fprintf(&all, "%q %d/%d\n", s.Name, s.ShardIndex, s.ShardCount)
+		for _, c := range s.Cells {
+			fmt.Fprintf(&all, "%+q\n", fmt.Sprint(plan.IDOf(c)))
+		}
+	}
+	return salted(p.salt, all.Bytes())
+}
+
+// evaluate makes sure that the configuration is whole. Of one that was taken from the
+// index, only what every call needs has been read.
+func (p *Project) evaluate(ctx context.Context) error {
+	if p.Config.Problems != nil || p.evaluated {
+		return nil
+	}
+	if cfg, ok := readConfig(p.state, p.known.index.Config); ok {
+		p.Config = cfg
+		return nil
+	}
+	began := time.Now()
+	cfg, warnings, err := p.options.load()
+	if err != nil {
+		return err
+	}
+	p.Config, p.evaluated, p.warnings, p.inputs = cfg, true, warnings, inputSightings(cfg.Inputs, began)
+	p.recall(ctx, p.known.index) // its partitions may be others by now
+	return nil
+}
+
+// depth says how much of a fresh partition a graph gets.
+type depth int
+
+const (
+	summits depth = iota // the nodes of its cells, which suites need
+	rows                 // every node, pinned to its answer
+)
+
+// compileStale compiles the partitions that are not fresh, and adds the others as deep as
+// is wanted.
+func (p *Project) compileStale(ctx context.Context, d depth) error {
+	if err := p.evaluate(ctx); err != nil {
+		return err
+	}
+	env := p.environment()
+	env.Rows = func(part *plan.Partition) []graph.Row {
+		at, ok := slices.BinarySearchFunc(p.parts, partRef{Problem: part.Problem, First: part.First}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
+		if !ok || p.parts[at].facts == nil {
+			return nil
+		}
+		if d == summits {
+			return p.parts[at].facts.Cells
+		}
+		known, err := p.rowsOf(&p.parts[at])
+		if err != nil {
+			p.parts[at].facts = nil // it is decided about instead
+			return nil
+		}
+		return known
+	}
+	var err error
+	if p.Plan, err = plan.Compile(p.Config, p.options.jobs(), env); err != nil {
+		return fail(Usage, err)
+	}
+	p.depth = d
+	return p.openLog()
+}
+
+// rowsOf reads the nodes of a fresh partition.
+func (p *Project) rowsOf(part *partState) ([]graph.Row, error) {
+	content, err := p.partitions().read(part.File, sectionRows)
+	if err != nil {
+		return nil, err
+	}
+	var known []graph.Row
+	return known, frozen.Decode(string(content), &known)
+}
+
+// reopen gives up that some partitions are fresh and compiles them.
+func (p *Project) reopen(ctx context.Context, which func(*partState) bool) (any bool, err error) {
+	for at := range p.parts {
+		if part := &p.parts[at]; part.facts != nil && which(part) {
+			part.facts, any = nil, true
+		}
+	}
+	if !any {
+		return false, nil
+	}
+	return true, p.compileStale(ctx, p.depth)
+}
