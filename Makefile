@@ -5,6 +5,9 @@
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
 #             on one store for HAMMER, flips bits, and collects BLOBS blobs
+# make differential  compares incremental runs of SEEDS random projects with clean
+#             ones, STEPS times each; part of test
+# make soak-differential  the same with other seeds, from FIRST on; part of soak
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
@@ -34,9 +37,9 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real soak soak-batch soak-store fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real differential soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
 
 build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -63,7 +66,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real
+test: tools check race real differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -99,16 +102,30 @@ real: build $(UV) $(GOJUDGE)
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
 
+# Random projects, edited and disturbed at random: a run shows what a clean one does,
+# and runs what was planned. A seed that fails says how to have it again.
+differential: SEEDS ?= 20
+differential: STEPS ?= 25
+differential: modules
+	FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
+
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
 soak: SEED ?=
-soak: $(UV) soak-store soak-batch
+soak: $(UV) soak-store soak-batch soak-differential
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	$(GO) test -count=1 -timeout 0 -v -run '^(TestDockerKilled|TestKilled)$$' ./cmd/fevalgraph
 
 soak-batch: PAIRS ?= 5000
 soak-batch:
 	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
+
+# Other seeds than those of test, which begin at FIRST.
+soak-differential: SEEDS ?= 100
+soak-differential: STEPS ?= 100
+soak-differential: FIRST ?= 1000
+soak-differential: modules
+	FEVALGRAPH_TEST_DIFF_FIRST=$(FIRST) FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
 
 # What keeps the store and the build log whole, on many seeds. A seed that fails
 # says how to have it again.

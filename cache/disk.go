@@ -26,6 +26,7 @@ const (
 	tmpDir     = "tmp"
 	locksDir   = "locks"
 	versionTag = "VERSION"
+	idTag      = "ID"
 )
 
 // touchInterval is how stale a file's modification time may be before a use
@@ -76,10 +77,12 @@ type Options struct {
 //	locks/<64 hex>         the same as files, where bytes cannot be locked
 //	locks/store            see Disk.lock
 //	VERSION                the layout
+//	ID                     see Disk.ID
 //
 // A file's modification time is the time of its last use, to touchInterval.
 type Disk struct {
 	dir      string
+	id       string
 	readOnly bool
 	files    files.System
 	keys     lockedfile.Keys
@@ -116,6 +119,7 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if !o.ReadOnly {
 		d.migrate()
 	}
+	d.identify()
 	return d, nil
 }
 

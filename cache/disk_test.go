@@ -67,7 +67,7 @@ func TestDiskLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := listing(t, d.Dir())
-	for _, name := range []string{"VERSION", "locks/store", "cas/2c/" + g.Hex(), "ac/ab/" + k.String()} {
+	for _, name := range []string{"VERSION", "ID", "locks/store", "cas/2c/" + g.Hex(), "ac/ab/" + k.String()} {
 		if _, ok := files[name]; !ok {
 			t.Errorf("no file %s", name)
 		}

@@ -16,6 +16,9 @@ type Layered struct {
 
 var _ Store = (*Layered)(nil)
 
+// ID implements Store. What is found in Lower is as good as in Upper.
+func (l *Layered) ID() string { return l.Upper.ID() }
+
 // Put implements Store. What Lower has is not stored again.
 func (l *Layered) Put(ctx context.Context, r io.Reader) (Digest, error) { return l.Upper.Put(ctx, r) }
 

@@ -22,6 +22,7 @@ type LogEntry struct {
 	Seconds  float64
 	Run      string // id of the run that made the answer
 	Broken   string // why the last attempt broke; empty if it did not
+	Store    string // ID of the store that the answer is in; empty in entries of old logs
 }
 
 // entryVersion is the first byte of an encoded entry.
@@ -58,7 +59,7 @@ func appendEntry(b []byte, e *LogEntry) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(e.Seconds))
 	b = appendText(b, e.Run)
 	b = appendText(b, e.Broken)
-	return b, nil
+	return appendText(b, e.Store), nil
 }
 
 func appendText(b []byte, s string) []byte {
@@ -107,6 +108,9 @@ func decodeEntry(s string) (LogEntry, error) {
 	e.Seconds = math.Float64frombits(r.uint64())
 	e.Run = r.text()
 	e.Broken = r.text()
+	if r.rest != "" { // entries of old logs end here
+		e.Store = r.text()
+	}
 	if r.bad || r.rest != "" || e.Addr == "" {
 		return LogEntry{}, errBadEntry
 	}

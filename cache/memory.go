@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 // Memory is a Store in memory, for tests and for work that must leave no
 // trace. It keeps the same promises as Disk within one process.
 type Memory struct {
+	id      string
 	mu      sync.Mutex
 	blobs   map[Digest][]byte
 	records map[Key][]byte // encoded, so that callers never share a Record
@@ -23,8 +25,11 @@ var _ Store = (*Memory)(nil)
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
-	return &Memory{blobs: map[Digest][]byte{}, records: map[Key][]byte{}, locks: map[Key]bool{}}
+	return &Memory{id: rand.Text(), blobs: map[Digest][]byte{}, records: map[Key][]byte{}, locks: map[Key]bool{}}
 }
+
+// ID implements Store.
+func (m *Memory) ID() string { return m.id }
 
 // Put implements Store.
 func (m *Memory) Put(ctx context.Context, r io.Reader) (Digest, error) {

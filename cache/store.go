@@ -12,6 +12,9 @@ import (
 // halves are write-once: the same digest always names the same bytes, and a
 // record may be replaced only by a later answer to the same question.
 type Store interface {
+	// ID names the store, for as long as it exists: a store that was removed and
+	// made again at the same place has another ID.
+	ID() string
 	// Put stores what r yields and returns its digest. The blob is visible
 	// only when it is whole.
 	Put(ctx context.Context, r io.Reader) (Digest, error)

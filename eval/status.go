@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -56,6 +58,11 @@ func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, er
 			}
 		}
 	}
+	// In the order of results, whatever was compiled.
+	slices.SortStableFunc(all, func(a, b CheckpointStatus) int {
+		return cmp.Or(cmp.Compare(a.Cell.Problem, b.Cell.Problem), cmp.Compare(a.Cell.Solution, b.Cell.Solution),
+			cmp.Compare(a.Cell.Backend, b.Cell.Backend), cmp.Compare(a.Cell.Repeat, b.Cell.Repeat))
+	})
 	return all, nil
 }
 

@@ -158,7 +158,7 @@ func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 // logAnswer makes r the last answer of the address in the build log.
 func (s *scheduler) logAnswer(addr string, key cache.Key, r *cache.Record) {
 	s.append(cache.LogEntry{Addr: addr, Key: key, Class: r.Class,
-		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run})
+		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run, Store: s.o.Store.ID()})
 }
 
 // logBroken keeps the last good answer's entry and marks the attempt after it,

@@ -155,9 +155,11 @@ func (in *input) label(output string) string {
 }
 
 // serve looks for a stored answer: first in the build log, which costs no file,
-// then among the records, which other projects and processes may have left.
+// then among the records, which other projects and processes may have left. An
+// answer that was logged with another store is not in this one, which may have its
+// own.
 func (s *scheduler) serve(ctx context.Context, d *decision, last cache.LogEntry) (bool, error) {
-	if last.Key == d.status.Key {
+	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
 		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message,
 			Attempts: last.Attempts, Seconds: last.Seconds, Run: last.Run}
 		reason, err := validate(ctx, d.n, &answer)

@@ -20,6 +20,9 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last cache.LogEntr
 	case last.Key.IsZero():
 		st.Cause, st.Category = "never ran", "new"
 		return
+	case last.Key == st.Key && last.Store != s.o.Store.ID():
+		st.Cause, st.Category = "its output is in another store", "lost"
+		return
 	case last.Key == st.Key:
 		st.Cause, st.Category = "its output is no longer in the store", "lost"
 		return

@@ -19,7 +19,7 @@ const manyNodes = 100_000
 func logAnswer(p *project, addr string, fields func(m *Manifest)) {
 	m := newManifest("step")
 	fields(m)
-	p.log.Append(cache.LogEntry{Addr: addr, Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}})
+	p.log.Append(cache.LogEntry{Addr: addr, Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}, Store: p.store.ID()})
 }
 
 func TestDeepFreshChain(t *testing.T) {

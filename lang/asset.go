@@ -64,6 +64,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 		return true
 	}
 	if isGlob(written) {
+		b.l.input("exists", source)
 		if _, err := os.Lstat(source); err != nil { // no file of that very name
 			b.globSource(a, written)
 			return false

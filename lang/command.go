@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,6 +67,21 @@ func (b *block) command() *Command {
 	}
 	c.Score = b.scoreRule()
 	return c
+}
+
+// commandIgnore is what a command problem ignores by default.
+const commandIgnore = `["**/__pycache__/**", "**/*.pyc"]`
+
+// Ignoring is Ignore as a list of the language, or "" if it is the default.
+func (c *Command) Ignoring() string {
+	quoted := make([]string, len(c.Ignore))
+	for i, pattern := range c.Ignore {
+		quoted[i] = strconv.Quote(pattern)
+	}
+	if list := "[" + strings.Join(quoted, ", ") + "]"; list != commandIgnore {
+		return list
+	}
+	return ""
 }
 
 // placeInWorkspace reads a path of the workspace; with top it may be all of it.

@@ -58,14 +58,7 @@ func ResultCell(c *report.Cell) CellID {
 	return CellID{Problem: c.Problem, Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
 }
 
-// address is kind:of/part/…: parts that are empty, such as a nameless
-// checkpoint's, are left out.
+// address is kind:of/part/…, and no other names have it; see pathOf.
 func address(kind, of string, parts ...string) string {
-	addr := kind + ":" + of
-	for _, part := range parts {
-		if part != "" {
-			addr += "/" + part
-		}
-	}
-	return addr
+	return kind + ":" + pathOf(append([]string{of}, parts...)...)
 }

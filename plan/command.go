@@ -136,7 +136,7 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 }
 
 // uv gives a run the Python environment of a uv project, and returns the edge to
-// the node that knows what is in it. Problems whose projects are in one
+// the node that knows what is in it. Problems that take the same files of one
 // directory share it.
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
 	p := cell.Problem.Command
@@ -145,12 +145,16 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 		place = rel
 	}
+	place = escape(place, "@ ")
+	if without := p.Ignoring(); without != "" {
+		place += " without " + without
+	}
 	addr := KindWorkspace + ":uv/" + place
 	project := c.once(graph.Node{
 		Addr: addr, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})
-	addr = address(KindEnvironment, place+"@"+d.addr)
+	addr = KindEnvironment + ":" + place + "@" + d.addr
 	if p.UVOverrides != "" {
 		addr += " " + p.UVOverrides
 	}

@@ -22,7 +22,7 @@ func (c *compiler) mounts(b *lang.Backend, d Driver) (deps []graph.Dep, hashed [
 		if m.Unhashed {
 			continue
 		}
-		addr := address(KindMount, b.Addr()+m.Target)
+		addr := KindMount + ":" + b.Addr() + m.Target
 		sources := c.sourcesOf(addr)
 		task := &tasks.Mount{Target: m.Target, Source: m.Source, States: sources.States, Observe: sources.Observe, Elsewhere: func() string {
 			if far, ok := d.(distant); ok {

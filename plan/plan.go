@@ -220,7 +220,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 		if !ok {
 			return fmt.Errorf("bug in fevalgraph: there is no node %s", addr)
 		}
-		name := lc.Solution.Problem.Name + "/" + IDOf(lc).name()
+		name := pathOf(lc.Solution.Problem.Name, IDOf(lc).name())
 		names = append(names, name)
 		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
 	}
