@@ -91,7 +91,7 @@ unit: modules
 
 # Unit tests may keep files in memory (internal/ramdir); here, they are on a disk.
 race: modules
-	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./backend/... ./event/... ./view/...
+	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
 # The tests that need Python, uv, a Docker daemon and go-judge; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
