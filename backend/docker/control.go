@@ -16,14 +16,18 @@ import (
 // write there as well, through /proc; all that it can bring about is another
 // end of its own than it had.
 type control struct {
-	mu    sync.Mutex
-	text  []byte
-	word  string        // the script's; "" before it
-	began time.Time     // when the word came
-	said  chan struct{} // closed then
-	end   *ending
-	errs  *parted // the program's standard error, when it is here, too
-	read  atomic.Int64
+	mu      sync.Mutex
+	text    []byte
+	word    string        // the script's; "" before it
+	began   time.Time     // when the word came
+	said    chan struct{} // closed then
+	end     *ending
+	last    *regexp.Regexp // the script's last line; nil when it has none
+	over    bool           // that line came
+	kills   int            // processes that were killed because memory ran out,
+	counted bool           // if that line says how many
+	errs    *parted        // the program's standard error, when it is here, too
+	read    atomic.Int64
 }
 
 // ending is how the init says that the program ended.
@@ -35,10 +39,15 @@ type ending struct {
 
 // newControl returns one that hands on to errs what the program says here. Nil
 // is for a program that has no business here.
-func newControl(errs io.Writer) *control {
+func newControl(errs io.Writer, token string) *control {
 	c := &control{said: make(chan struct{})}
+	lines := initLine
+	if token != "" {
+		c.last = regexp.MustCompile(regexp.QuoteMeta(wordPrefix+token) + ` (\d*)\n`)
+		lines = regexp.MustCompile(initLine.String() + "|" + c.last.String())
+	}
 	if errs != nil {
-		c.errs = &parted{w: errs}
+		c.errs = &parted{w: errs, lines: lines}
 	}
 	return c
 }
@@ -77,21 +86,46 @@ func (c *control) Write(p []byte) (int, error) {
 		}
 		c.text = rest
 	}
-	for {
-		found := spoken.FindSubmatchIndex(c.text)
-		if found == nil {
-			break
-		}
-		c.end = &ending{at: time.Now()}
-		if found[2] >= 0 {
-			c.end.code, _ = strconv.Atoi(string(c.text[found[2]:found[3]]))
-		} else {
-			c.end.signal = strings.ToLower(string(c.text[found[4]:found[5]]))
-		}
-		c.text = c.text[found[1]:]
+	for !(c.over && c.end != nil) && c.readEnd() {
 	}
 	c.text = append([]byte{}, c.text[max(0, len(c.text)-controlTail):]...)
 	return len(p), nil
+}
+
+// readEnd reads the first line in the text that says something of the program's
+// end, and reports whether there was one.
+func (c *control) readEnd() bool {
+	found := spoken.FindSubmatchIndex(c.text)
+	if c.last != nil {
+		if last := c.last.FindSubmatchIndex(c.text); last != nil && (found == nil || last[0] < found[0]) {
+			// What comes now is about the script. It counts when the program has
+			// ended its own init, which then said nothing.
+			c.over = true
+			kills, err := strconv.Atoi(string(c.text[last[2]:last[3]]))
+			c.kills, c.counted = kills, err == nil
+			c.text = c.text[last[1]:]
+			return c.end == nil
+		}
+	}
+	if found == nil {
+		return false
+	}
+	c.end = &ending{at: time.Now()}
+	if found[2] >= 0 {
+		c.end.code, _ = strconv.Atoi(string(c.text[found[2]:found[3]]))
+	} else {
+		c.end.signal = strings.ToLower(string(c.text[found[4]:found[5]]))
+	}
+	c.text = c.text[found[1]:]
+	return true
+}
+
+// oomKills returns how many processes were killed because memory ran out, if the
+// script says it.
+func (c *control) oomKills() (kills int, counted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kills, c.counted
 }
 
 // launched returns the script's word and when it came.
@@ -119,12 +153,13 @@ func (c *control) flush() error {
 	return c.errs.flush()
 }
 
-// parted hands on what a program and the init say on one stream, without what
-// the init says.
+// parted hands on what a program, the init and the script say on one stream, but
+// for what the latter two say.
 type parted struct {
-	w    io.Writer
-	line []byte // that is not complete
-	err  error  // w's first
+	w     io.Writer
+	lines *regexp.Regexp // what the init and the script say
+	line  []byte         // that is not complete
+	err   error          // w's first
 }
 
 // initLine is what the init says, with what stands before it on its line.
@@ -151,7 +186,7 @@ func (p *parted) flush() error {
 }
 
 func (p *parted) hand(text []byte) {
-	if text = initLine.ReplaceAll(text, nil); len(text) > 0 && p.err == nil {
+	if text = p.lines.ReplaceAll(text, nil); len(text) > 0 && p.err == nil {
 		_, p.err = p.w.Write(text)
 	}
 }

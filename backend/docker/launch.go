@@ -36,6 +36,9 @@ type launch struct {
 	// attached has the program on the script's own streams, those of a person,
 	// who is told of refusals.
 	attached bool
+	// token, unless it is empty, has the script wait for the program and then say
+	// how many processes were killed because memory ran out; see counted.
+	token string
 }
 
 // script returns the text. Apart from what it says on standard output it
@@ -57,12 +60,12 @@ func (l *launch) script() (string, error) {
 	}
 	var b strings.Builder
 	say := func(word string) string { return "echo '" + wordPrefix + word + "'" }
-	refusal, streams := "; exit 0; }", " </dev/null >&2\n"
+	refusal, streams := "; exit 0; }", " </dev/null >&2"
 	if l.command.Errors != nil {
-		streams = " </dev/null 3>&1 1>&2 2>&3 3>&-\n"
+		streams = " </dev/null 3>&1 1>&2 2>&3 3>&-"
 	}
 	if l.attached {
-		refusal, streams = "; exit 127; }", "\n"
+		refusal, streams = "; exit 127; }", ""
 	}
 	refuse := func(word string) string { return "{ " + say(word) + refusal }
 	b.WriteString("command -v env >/dev/null || " + refuse(wordNoEnv) + "\n")
@@ -85,7 +88,7 @@ func (l *launch) script() (string, error) {
 	if !l.attached {
 		b.WriteString(say(wordReady) + "\n")
 	}
-	b.WriteString("exec env -i --")
+	b.WriteString("set -- env -i --")
 	for _, variable := range l.env {
 		if !strings.Contains(variable, "=") || strings.HasPrefix(variable, "=") {
 			return "", errors.New("a variable of the environment has no name: " + variable)
@@ -99,8 +102,37 @@ func (l *launch) script() (string, error) {
 	for _, argument := range l.command.Argv[1:] {
 		b.WriteString(" " + quote(argument))
 	}
-	b.WriteString(streams)
+	b.WriteString("\n")
+	if l.token != "" {
+		b.WriteString(counted(l.token, streams))
+	}
+	b.WriteString(`exec "$@"` + streams + "\n")
 	return b.String(), nil
+}
+
+// counted runs the command under an init of its own, which says how it ended, and
+// then reads the kernel's counter of processes of this container that were killed
+// for want of memory. The daemon has a flag for that, which it sets by an event:
+// when the container ends soon after, the event comes late or never. Without the
+// daemon's init or a counter, of cgroups v2 or v1, nothing is said.
+//
+// The shell outlives signals that are sent to end the program, and needs no other
+// process, for which there may be no room, once the program has ended.
+func counted(token, streams string) string {
+	return `init=
+for i in /sbin/docker-init /usr/sbin/docker-init /usr/bin/docker-init; do [ -x "$i" ] && init=$i && break; done
+events=
+for i in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do [ -r "$i" ] && events=$i && break; done
+if [ -n "$init" ] && [ -n "$events" ]; then
+trap : TERM INT HUP QUIT
+"$init" -s -- /bin/sh -c 'exec "$@"` + streams + `' sh "$@"
+code=$?
+kills=
+while read -r name value rest; do [ "$name" != oom_kill ] || kills=$value; done <"$events"
+echo "` + wordPrefix + token + ` $kills"
+exit $code
+fi
+`
 }
 
 // offlineGuard refuses where there is a route, or an address of an interface

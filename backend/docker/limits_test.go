@@ -36,6 +36,10 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want %+v", test.script, exit, err, test.want)
 		}
 	}
+	// A program that ends what waits for it ends by that, and not by a failure.
+	if exit, err := s.Exec(t.Context(), sh("kill -KILL $PPID; exec sleep 600")); err != nil || exit.Code != 128+9 || exit.Signal != "" || exit.OOM {
+		t.Errorf("a program that kills its parent: %+v, %v", exit, err)
+	}
 	free, _ := opener(d, docker.Options{Image: pythonImage, Network: "none", Memory: 512 << 20})(t)
 	if got := output(t, open(t, free, backend.Spec{}), sh(hungry)); got != "314572800" {
 		t.Errorf("with room: %q", got)

@@ -44,6 +44,9 @@ func (r *running) result(ctx context.Context, timedOut bool) (result, error) {
 		return result{}, fmt.Errorf("the container ended with status %d before it got to the command%s", found.State.ExitCode, r.sink.excerpt())
 	}
 	res := result{word: word, code: found.State.ExitCode, timedOut: timedOut, oom: found.State.OOMKilled}
+	if kills, counted := r.control.oomKills(); counted {
+		res.oom = kills > 0 // the daemon's flag comes too late when the end is near
+	}
 	ours := timedOut || context.Cause(ctx) != nil
 	if !ours {
 		if err := r.undisturbed(look, found.State); err != nil {

@@ -21,6 +21,7 @@ type job struct {
 	grace  time.Duration
 	out    io.Writer
 	errs   io.Writer // of the program, when apart from out; else nil
+	token  string    // of the script's launch
 }
 
 // running is a job under way.
@@ -44,7 +45,7 @@ func (b *box) run(ctx context.Context, j job) (result, error) {
 		return result{}, errors.New("an earlier command lost the container")
 	}
 	b.lost = true // until the end is known
-	r := &running{box: b, job: j, control: newControl(j.errs), copied: make(chan struct{}), sink: &sink{w: j.out}}
+	r := &running{box: b, job: j, control: newControl(j.errs, j.token), copied: make(chan struct{}), sink: &sink{w: j.out}}
 	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := r.start(waiting); err != nil {

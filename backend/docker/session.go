@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -162,6 +163,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		env = append([]string{"XDG_CACHE_HOME=" + CachePath}, env...)
 	}
 	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
+	if s.facts.told && !c.Attach {
+		l.token = rand.Text()
+	}
 	script, err := l.script()
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running a command: %w", err)
@@ -174,7 +178,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.Attach {
 		return s.box.attach(ctx, script, c.Timeout)
 	}
-	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output, errs: c.Errors})
+	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output, errs: c.Errors, token: l.token})
 	if err == nil {
 		err = refusal(res.word, c)
 	}
