@@ -17,7 +17,6 @@ TOOLS     := $(CURDIR)/.tools
 UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
-GOTESTSUM := $(TOOLS)/bin/gotestsum
 GOJUDGE   := $(TOOLS)/bin/go-judge
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
@@ -30,7 +29,6 @@ TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 export UV_HTTP_TIMEOUT ?= 180
 export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
-export GOTESTSUM
 
 # What real needs, and the tests of these packages that check has run and that
 # have nothing real about them: what makes a node stale is decided without pytest
@@ -43,7 +41,7 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOTESTSUM) $(GOJUDGE)
+tools: $(UV) $(STATIC) $(GOJUDGE)
 
 # Listing what is needed downloads it.
 modules:
@@ -55,9 +53,6 @@ $(UV): scripts/uv-requirements.txt
 
 $(STATIC): tools/go.mod tools/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install honnef.co/go/tools/cmd/staticcheck
-
-$(GOTESTSUM): tools/go.mod tools/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install gotest.tools/gotestsum
 
 $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install github.com/criyle/go-judge/cmd/go-judge
@@ -84,12 +79,11 @@ staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 	cd bench && $(STATIC) ./...
 
-unit: $(GOTESTSUM) modules
-	scripts/test-again ./... -timeout 60m
-	cd bench && ../scripts/test-again ./... -timeout 60m
+unit: modules
+	$(GO) test -timeout 60m ./...
+	$(GO) -C bench test -timeout 60m ./...
 
-# Nothing runs again here: a race that shows one time in three is a race. Unit tests
-# may keep files in memory (internal/ramdir); here, they are on a disk.
+# Unit tests may keep files in memory (internal/ramdir); here, they are on a disk.
 race: modules
 	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./backend/... ./event/... ./view/...
 
@@ -97,10 +91,10 @@ race: modules
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
 # FEVALGRAPH_TEST_GOJUDGE none may skip. The daemons end with it, also when it is
 # interrupted.
-real: build $(UV) $(GOTESTSUM) $(GOJUDGE)
+real: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
-	scripts/with-docker $(DOCKER) scripts/test-again "$(REAL)" -count=1 -timeout 60m -skip '$(SAME)'
-	cd bench && FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) ../scripts/test-again ./gojudge -count=1 -timeout 60m
+	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
+	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

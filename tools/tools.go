@@ -5,6 +5,5 @@
 package tools
 
 import (
-	_ "gotest.tools/gotestsum"
 	_ "honnef.co/go/tools/cmd/staticcheck"
 )

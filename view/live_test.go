@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 func TestLiveLeavesTroubleAbove(t *testing.T) {
@@ -73,14 +74,8 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 	clock.pass(75 * time.Second)
 	v.Emit(ended("gone", event.Broken, 0, "", "boom"))
-	deadline := time.Now().Add(3 * time.Minute)
 	for _, want := range []string{"1/30  [", "ran 1, cached 0", "1m15s", "node-00-", "… 4 others"} {
-		for !strings.Contains(screen.String(), want) {
-			if time.Now().After(deadline) {
-				t.Fatalf("no %q in %.3000q", want, screen)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		await.Until(t, fmt.Sprintf("the screen shows %q", want), func() bool { return strings.Contains(screen.String(), want) })
 	}
 	if err := v.Close(); err != nil {
 		t.Fatal(err)

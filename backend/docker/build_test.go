@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,13 +150,16 @@ func says200Lines(lines ...string) http.HandlerFunc {
 func TestBuildEndings(t *testing.T) {
 	stopped := func(f *fakeDaemon) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			says200Lines(`{"error":"The command '/bin/sh -c x' returned a non-zero code: 137"}`)(w, r)
-			w.(http.Flusher).Flush()
-			time.Sleep(50 * time.Millisecond)
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.on["GET /_ping"] = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+			var pings atomic.Int32
+			f.on["GET /_ping"] = func(http.ResponseWriter, *http.Request) {
+				if pings.Add(1) > 1 { // it still answers when it is asked at once
+					panic(http.ErrAbortHandler)
+				}
+			}
 			f.on["HEAD /_ping"] = f.on["GET /_ping"]
+			says200Lines(`{"error":"The command '/bin/sh -c x' returned a non-zero code: 137"}`)(w, r)
 		}
 	}
 	for _, try := range []struct {
@@ -199,11 +203,13 @@ func TestBuildEndings(t *testing.T) {
 
 func TestBuildCancelled(t *testing.T) {
 	f := newFakeDaemon(t)
-	f.on["POST /build"] = hangs
-	b := f.builder()
 	why := errors.New("no time")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { time.Sleep(50 * time.Millisecond); cancel(why) }()
+	f.on["POST /build"] = func(w http.ResponseWriter, r *http.Request) {
+		cancel(why)
+		hangs(w, r)
+	}
+	b := f.builder()
 	if _, err := b.Build(ctx, backend.Recipe{Context: contextTree(t, b.store, nil)}, io.Discard); !errors.Is(err, why) {
 		t.Errorf("error %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -155,7 +156,7 @@ func TestLostDaemon(t *testing.T) {
 		go func() {
 			_, _ = conn.Write(stream(1, wordPrefix+wordReady+"\n"))
 			<-started
-			time.Sleep(50 * time.Millisecond) // by now it mostly waits for the end
+			_, _ = io.Copy(io.Discard, conn) // with the script, it waits for the end
 			f.stop()
 			close(gone)
 		}()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/gojudge"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 // programOf is a script with limits that it does not reach.
@@ -163,12 +165,12 @@ func TestServerKilled(t *testing.T) {
 	first := ids(t, scratch)
 	process := server(t, scratch)
 	seconds := strconv.Itoa(100_000 + os.Getpid()) // nobody else sleeps so long
-	go func() {
-		for !runs("sleep", seconds) && t.Context().Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-		}
-		process.Kill()
-	}()
+	var killed sync.WaitGroup
+	killed.Go(func() {
+		defer process.Kill()
+		await.Until(t, "the program runs", func() bool { return runs("sleep", seconds) || t.Context().Err() != nil })
+	})
+	defer killed.Wait()
 	waits := programOf("sleep " + seconds)
 	waits.Limits.Clock = time.Hour
 	ends, err := box.Run(t.Context(), waits)
@@ -281,15 +283,14 @@ func listen(t *testing.T, files, token string) string {
 			t.Error(err)
 		}
 	})
-	for range 2400 {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			conn.Close()
-			return address
+	await.Until(t, "go-judge listens", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return false
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("go-judge does not listen")
-	return ""
+		return conn.Close() == nil
+	})
+	return address
 }
 
 // What cannot work says so and what to do.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -102,14 +103,19 @@ func TestJudgeUnknownProblem(t *testing.T) {
 func TestJudgeOneAfterAnother(t *testing.T) {
 	s := newServer(t, "1")
 	s.Polls = 1
+	const clients = 10
+	var ready sync.WaitGroup
+	ready.Add(clients)
 	s.Judge = func(string, string, string) string {
-		time.Sleep(2 * time.Millisecond)
+		ready.Wait() // all others are about to ask
+		runtime.Gosched()
 		return `{"status":"done","score":0,"cases":[]}`
 	}
 	c := client(t, s.URL, 0)
 	var all sync.WaitGroup
-	for range 10 {
+	for range clients {
 		all.Go(func() {
+			ready.Done()
 			if _, err := c.Judge(context.Background(), lightcp.Submission{Problem: "1", Language: "cpp", Code: []byte("x")}); err != nil {
 				t.Error(err)
 			}
@@ -158,9 +164,10 @@ func TestJudgeBroken(t *testing.T) {
 	t.Run("it dies while judging", func(t *testing.T) {
 		s := newServer(t, "1")
 		s.Polls = 1 << 30
-		s.Judge = func(string, string, string) string {
-			go func() { time.Sleep(50 * time.Millisecond); s.CloseClientConnections(); s.Listener.Close() }()
-			return "{}"
+		s.Judge = func(string, string, string) string { return "{}" }
+		var once sync.Once
+		s.Queued = func() {
+			once.Do(func() { go func() { s.CloseClientConnections(); s.Listener.Close() }() })
 		}
 		err := ask(client(t, s.URL, time.Minute))
 		var tool *backend.ToolError

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 // needPrivate skips where the machine allows no private networks. The suite
@@ -100,16 +100,8 @@ func TestPrivateNetworkLeavesNoThread(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for attempt := 0; ; attempt++ {
-		strange := strangeThreads(t)
-		if len(strange) == 0 {
-			return
-		}
-		if attempt == 5000 {
-			t.Fatalf("threads on other networks: %q", strange)
-		}
-		time.Sleep(20 * time.Millisecond) // a thread ends after its goroutine
-	}
+	// A thread ends after its goroutine.
+	await.Until(t, "no thread is on another network", func() bool { return len(strangeThreads(t)) == 0 })
 }
 
 // strangeThreads are those of this process whose network is not the machine's,

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 func TestSharedPorts(t *testing.T) {
@@ -47,16 +48,11 @@ func (n *notes) Write(p []byte) (int, error) {
 
 func (n *notes) await(t *testing.T, text string) {
 	t.Helper()
-	for range 20_000 {
+	await.Until(t, "the notes hold "+text, func() bool {
 		n.mu.Lock()
-		found := strings.Contains(n.b.String(), text)
-		n.mu.Unlock()
-		if found {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("was never told %q", text)
+		defer n.mu.Unlock()
+		return strings.Contains(n.b.String(), text)
+	})
 }
 
 // Who waits for a port says so, can be cancelled, and is not charged.
@@ -87,8 +83,8 @@ func TestWaitForPort(t *testing.T) {
 		}
 	})
 	var patient notes
+	const limit = 2 * time.Second // enough for a program that does nothing, on a busy machine
 	group.Go(func() {
-		limit := 300 * time.Millisecond
 		exit, err := limited.Exec(t.Context(), backend.Command{Ports: []int{port, port}, Argv: []string{"true"}, Timeout: limit, Notes: &patient})
 		if err != nil || exit != (backend.Exit{Seconds: exit.Seconds}) || exit.Seconds > limit.Seconds() {
 			t.Errorf("got %+v, %v", exit, err)
@@ -96,18 +92,15 @@ func TestWaitForPort(t *testing.T) {
 	})
 	said.await(t, "waiting for port")
 	patient.await(t, "another session")
-	time.Sleep(400 * time.Millisecond) // longer than the limit
+	time.Sleep(limit + limit/10) // that it waits longer than its limit is the point
 	cancel(stop)
 	group.Wait()
 }
 
 func awaitFile(t *testing.T, name string) {
 	t.Helper()
-	for range 20_000 {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s never came to be", name)
+	await.Until(t, name+" is there", func() bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
 }

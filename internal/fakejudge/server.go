@@ -19,9 +19,10 @@ type Server struct {
 	*httptest.Server
 	// Judge returns the JSON of a result.
 	Judge  func(pid, lang, code string) string
-	Polls  int  // how often a result is queued before it is there
-	Same   bool // every submission gets the same number
-	Forget bool // results are lost
+	Polls  int    // how often a result is queued before it is there
+	Same   bool   // every submission gets the same number
+	Forget bool   // results are lost
+	Queued func() // is called whenever a result is asked for and still queued; may be nil
 
 	mu        sync.Mutex
 	problems  []string
@@ -151,6 +152,9 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.asked[sid]++; s.asked[sid] <= s.Polls {
 		fmt.Fprint(w, `{"status":"queued"}`)
+		if s.Queued != nil {
+			s.Queued()
+		}
 		return
 	}
 	delete(s.results, sid)

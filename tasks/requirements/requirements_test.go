@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 func load(t *testing.T, path string) *Lock {
@@ -285,7 +287,8 @@ func TestResolveCancelled(t *testing.T) {
 	child := make(chan int, 1)
 	go func() {
 		defer cancel(stop)
-		child <- awaitNumber(note)
+		defer close(child)
+		child <- awaitNumber(t, note)
 	}()
 	if _, err := uv.Resolve(ctx, "p", []string{"a"}, nil); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
@@ -294,22 +297,20 @@ func TestResolveCancelled(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("uv started no child")
 	}
-	for deadline := time.Now().Add(2 * time.Minute); running(pid); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the child of uv, process %d, is still there", pid)
-		}
-	}
+	await.Until(t, "the child of uv is gone", func() bool { return !running(pid) })
 }
 
-// awaitNumber is the number that a file holds once there is one, or 0.
-func awaitNumber(name string) int {
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if content, err := os.ReadFile(name); err == nil {
-			n, _ := strconv.Atoi(strings.TrimSpace(string(content)))
-			return n
+// awaitNumber is the number that a file holds once there is one.
+func awaitNumber(t *testing.T, name string) (n int) {
+	t.Helper()
+	await.Until(t, name+" holds a number", func() bool {
+		content, err := os.ReadFile(name)
+		if err == nil {
+			n, err = strconv.Atoi(strings.TrimSpace(string(content)))
 		}
-	}
-	return 0
+		return err == nil
+	})
+	return n
 }
 
 // running tells a process from one that is gone, or that nobody has waited for
