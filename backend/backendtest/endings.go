@@ -63,11 +63,17 @@ var ways = []struct {
 }
 
 // aliveScript prints which of pids live, zombies aside. Where each command has
-// process numbers of its own, one may be that of a process of this script,
-// which the environment tells. It is the command's own, for what a shell exports
-// is not yet in that of a child that has not become another program.
-const aliveScript = `for p in $(cat pids); do
-	[ $p = $$ ] && continue
+// process numbers of its own, one may be that of a process which leads to this
+// script, or of the script, which the environment tells. It is the command's own,
+// for what a shell exports is not yet in that of a child that has not become
+// another program.
+const aliveScript = `ours=' ' up=$$
+while [ "${up:-0}" -gt 0 ]; do
+	ours="$ours$up "
+	up=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$up/status)
+done
+for p in $(cat pids); do
+	case $ours in *" $p "*) continue;; esac
 	cat /proc/$p/environ 2>/dev/null | tr '\0' '\n' | grep -q '^ASKS_WHO_LIVES=' && continue
 	[ -r /proc/$p/stat ] && ! grep -q '^State:[[:space:]]*[ZX]' /proc/$p/status && echo "$p $(tr '\0' ' ' < /proc/$p/cmdline)"
 done; true`
