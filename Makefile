@@ -47,6 +47,7 @@ tools: $(UV) $(STATIC) $(GOJUDGE)
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
+	@GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
@@ -73,6 +74,8 @@ fmt:
 vet: modules
 	$(GO) vet ./...
 	$(GO) -C bench vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
 
 # bench is a module of its own.
 staticcheck: $(STATIC) modules

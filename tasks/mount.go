@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -182,8 +181,8 @@ func access(info fs.FileInfo) string {
 	if mode.Perm()>>6&readAndEnter == others && mode.Perm()>>3&readAndEnter == others {
 		return text
 	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-		text += fmt.Sprintf(" of %d:%d", owner.Uid, owner.Gid)
+	if uid, gid, ok := ownerOf(info); ok {
+		text += fmt.Sprintf(" of %d:%d", uid, gid)
 	}
 	return text
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -35,7 +34,7 @@ func lay(t *testing.T, files ...string) string {
 		case strings.HasSuffix(f, "/"):
 			must(os.MkdirAll(at, 0o755))
 		case strings.HasSuffix(f, "|"):
-			must(syscall.Mkfifo(at, 0o644))
+			makePipe(t, at)
 		case strings.HasSuffix(f, "%"):
 			l, err := net.Listen("unix", at)
 			must(err)
@@ -135,7 +134,7 @@ func TestScanPlain(t *testing.T) {
 		"deep/none/", "d/", "p|", "s%", "d/p|", "venv/l->/etc", "venv/x=", "a\nb=")
 	kinds := []omission{{"abs", "symbolic link"}, {"bin/also", "symbolic link"}, {"bin/out", "symbolic link"}, {"d/p", "named pipe"}, {"deep/none", "empty directory"},
 		{"dir", "symbolic link"}, {"gone", "symbolic link"}, {"loop", "symbolic link"}, {"p", "named pipe"}, {"s", "socket"}}
-	if syscall.Mknod(filepath.Join(root, "null"), syscall.S_IFCHR|0o644, 1<<8|3) == nil { // root may
+	if makeDevice(filepath.Join(root, "null")) == nil { // root may
 		kinds = slices.Insert(kinds, 8, omission{"null", "device"})
 	}
 	found, omitted, err := scanPlain(root, Doublestar([]string{"venv/**"}), unobserved)

@@ -109,10 +109,10 @@ func converse(ctx context.Context, conn types.HijackedResponse, tty bool, limit 
 // whenever that changes, until the returned function is called.
 func (b *box) followSize(ctx context.Context, id string, terminal int) (stop func()) {
 	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, syscall.SIGWINCH)
-	changed <- syscall.SIGWINCH
+	notifyResize(changed)
 	done := make(chan struct{})
 	go func() {
+		b.resize(ctx, id, terminal)
 		for {
 			select {
 			case <-changed:

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,7 +31,7 @@ type Endpoint struct {
 // DOCKER_HOST, else of the context that DOCKER_CONTEXT or the configuration
 // names, else at the usual socket. host, when it is not empty, comes before
 // all of these. The other variables are DOCKER_TLS_VERIFY, DOCKER_CERT_PATH,
-// DOCKER_API_VERSION, DOCKER_CONFIG and HOME.
+// DOCKER_API_VERSION, DOCKER_CONFIG and HOME, or on Windows USERPROFILE.
 func FindEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
@@ -43,7 +44,7 @@ func FindEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, er
 	if e.Host == "" {
 		config := get("DOCKER_CONFIG")
 		if config == "" {
-			config = filepath.Join(get("HOME"), ".docker")
+			config = filepath.Join(cmp.Or(get("HOME"), get("USERPROFILE")), ".docker")
 		}
 		found, err := contextEndpoint(config, get("DOCKER_CONTEXT"))
 		if err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/docker/docker/api/types/container"
 )
@@ -176,10 +175,10 @@ func untouchedLayer(dir string, targets []string) bool {
 		if err != nil {
 			return err
 		}
-		stat, known := info.Sys().(*syscall.Stat_t)
+		root, known := ownedByRoot(info)
 		const others = 0o022
 		switch {
-		case !known, !expected[filepath.ToSlash(inside)], stat.Uid != 0, info.Mode().Perm()&others != 0:
+		case !known, !expected[filepath.ToSlash(inside)], !root, info.Mode().Perm()&others != 0:
 			return errTouched
 		case info.IsDir(), info.Mode().IsRegular() && info.Size() == 0:
 			return nil

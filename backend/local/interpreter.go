@@ -1,3 +1,5 @@
+//go:build unix
+
 package local
 
 import (
@@ -6,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
@@ -41,8 +42,6 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 
 // Platform is this machine's.
 func (b *Backend) Platform(context.Context) (string, error) { return platform, nil }
-
-const platform = runtime.GOOS + "/" + runtime.GOARCH
 
 func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 	uv, err := lookPath("uv", b.opt.Path, "/")

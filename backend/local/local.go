@@ -15,12 +15,13 @@
 //	<scratch>/<id>/tmp    TMPDIR of the commands, unless their Env sets it
 //
 // Linux is what it is made for. On other Unix systems only the command's own
-// process group is ended.
+// process group is ended. On Windows every use is an error that says so.
 package local
 
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -31,6 +32,8 @@ import (
 
 // Kind is what registry entries of this backend are listed under.
 const Kind = "local"
+
+const platform = runtime.GOOS + "/" + runtime.GOARCH
 
 // defaultGrace is what a test runner gets to write its reports after SIGTERM.
 // With it everything has ended within two seconds of a limit.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -125,9 +124,7 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "binary"), []byte{0xff}, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	makePipe(t, filepath.Join(dir, "pipe"))
 	tests := []struct{ expression, want, err string }{
 		{expression: `file("pipe")`, err: `"pipe" is not a regular file`},
 		{expression: `fileset(".", "*.txt")`, want: `["a.txt", "b.txt", "link.txt"]`},

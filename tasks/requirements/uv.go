@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -70,8 +69,7 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	cmd.Env = u.Env
 	cmd.Dir = dir
 	// What uv started ends with it: building a package runs that package's code.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	asGroup(cmd)
 	// A child that left the group and keeps the pipe open must not keep us.
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer

@@ -1,0 +1,10 @@
+//go:build !unix
+
+package funcs
+
+import "testing"
+
+func makePipe(t *testing.T, _ string) {
+	t.Helper()
+	t.Skip("there are no named pipes in directories")
+}
