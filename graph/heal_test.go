@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -201,46 +202,48 @@ func TestHealsOnceForMany(t *testing.T) {
 // TestHealsWhileOthersWait: a dependent that waits, for its next attempt or for
 // another worker, while its input is made again must not be taken for blocked.
 func TestHealsWhileOthersWait(t *testing.T) {
-	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
-	g, value := New(), "x"
-	var remaking atomic.Bool
-	awake := make(chan struct{})
-	a := add(g, "a", &step{
-		describe: func(*Manifest) error { return nil },
-		work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if remaking.Load() {
-				<-awake // until the pause of the other one is long over
+	synctest.Test(t, func(t *testing.T) {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		g, value := New(), "x"
+		var remaking atomic.Bool
+		awake := make(chan struct{})
+		a := add(g, "a", &step{
+			describe: func(*Manifest) error { return nil },
+			work: func(ctx context.Context, w *Work) (Outcome, error) {
+				if remaking.Load() {
+					<-awake // until the pause of the other one is long over
+				}
+				return out(ctx, w, value)
+			},
+		})
+		first := true
+		sleeper := add(g, "sleeper", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			if remaking.Load() && first {
+				first = false
+				return Outcome{}, errors.New("unplugged")
 			}
-			return out(ctx, w, value)
-		},
+			return join(nil).work(ctx, w)
+		}}, a)
+		g.Node(sleeper).Retry = Retry{Attempts: 2, Wait: 5 * time.Millisecond}
+		noticer := add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			if remaking.Load() {
+				time.Sleep(2 * time.Millisecond)
+			}
+			return join(nil).work(ctx, w)
+		}}, a)
+		r := p.execute(g)
+		store.lose(r.Status(a))
+		remaking.Store(true)
+		time.AfterFunc(50*time.Millisecond, func() { close(awake) })
+		o := p.options()
+		o.Force = func(n *Node) bool { return n.Addr != "a" }
+		r = p.executeWith(t.Context(), g, o)
+		wantStates(t, g, r, "a done", "sleeper done", "noticer done")
+		if p.content(r, noticer) != "x" || p.content(r, sleeper) != "x" {
+			t.Error("wrong content")
+		}
 	})
-	first := true
-	sleeper := add(g, "sleeper", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-		if remaking.Load() && first {
-			first = false
-			return Outcome{}, errors.New("unplugged")
-		}
-		return join(nil).work(ctx, w)
-	}}, a)
-	g.Node(sleeper).Retry = Retry{Attempts: 2, Wait: 5 * time.Millisecond}
-	noticer := add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-		if remaking.Load() {
-			time.Sleep(2 * time.Millisecond)
-		}
-		return join(nil).work(ctx, w)
-	}}, a)
-	r := p.execute(g)
-	store.lose(r.Status(a))
-	remaking.Store(true)
-	time.AfterFunc(50*time.Millisecond, func() { close(awake) })
-	o := p.options()
-	o.Force = func(n *Node) bool { return n.Addr != "a" }
-	r = p.executeWith(t.Context(), g, o)
-	wantStates(t, g, r, "a done", "sleeper done", "noticer done")
-	if p.content(r, noticer) != "x" || p.content(r, sleeper) != "x" {
-		t.Error("wrong content")
-	}
 }
 
 // TestHealingGivesUp: a store that keeps losing what is put into it is broken,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -106,24 +107,26 @@ func TestThingNobodyKnowsOf(t *testing.T) {
 
 // A worker that waited for another's answer looks whether it stands.
 func TestLostThingOfAnotherWorker(t *testing.T) {
-	p := newProject(t)
-	g, value := New(), "x"
-	made := newThing(&value)
-	add(g, "thing", made)
-	key := p.plan(g).Status(0).Key
-	release, ok, err := p.lock.Lock(t.Context(), key)
-	if !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	o := p.options()
-	o.LockPoll = time.Millisecond
-	go func() {
-		time.Sleep(20 * time.Millisecond)
-		d, _ := cache.PutBytes(context.Background(), p.store, []byte(value))
-		_ = p.store.PutRecord(context.Background(), key, &cache.Record{Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: d}}})
-		release()
-	}()
-	wantStates(t, g, p.executeWith(t.Context(), g, o), "thing done")
+	synctest.Test(t, func(t *testing.T) {
+		p := newProject(t)
+		g, value := New(), "x"
+		made := newThing(&value)
+		add(g, "thing", made)
+		key := p.plan(g).Status(0).Key
+		release, ok, err := p.lock.Lock(t.Context(), key)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		o := p.options()
+		o.LockPoll = time.Millisecond
+		go func() {
+			time.Sleep(20 * time.Millisecond)
+			d, _ := cache.PutBytes(context.Background(), p.store, []byte(value))
+			_ = p.store.PutRecord(context.Background(), key, &cache.Record{Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: d}}})
+			release()
+		}()
+		wantStates(t, g, p.executeWith(t.Context(), g, o), "thing done")
+	})
 }
 
 func TestForcedWorkKnowsIt(t *testing.T) {

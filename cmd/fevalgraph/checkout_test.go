@@ -11,11 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
 )
 
@@ -185,26 +186,17 @@ func (c *checkout) judged() int {
 // than the next start.
 func (c *checkout) awaitForked() {
 	c.t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		forked := ""
+	await.Until(c.t, "every child of what was killed is another program", func() bool {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		for _, name := range lines {
+		return !slices.ContainsFunc(lines, func(name string) bool {
 			line, _ := os.ReadFile(name) // it may have ended
 			environment, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "environ"))
-			if bytes.HasPrefix(line, []byte("fevalgraph\x00")) && bytes.Contains(environment, []byte("="+c.place)) {
-				forked = name
-			}
-		}
-		if forked == "" {
-			return
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("%s is still fevalgraph", forked)
-		}
-	}
+			return bytes.HasPrefix(line, []byte("fevalgraph\x00")) && bytes.Contains(environment, []byte("="+c.place))
+		})
+	})
 }
 
 // noLeftovers fails when a workspace or a process of a session is left.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 // A run that is killed at any moment costs what was running and no more: the
@@ -153,15 +154,19 @@ func onlyFromInterrupted(executed []string, before map[string]event.State) bool 
 // for so many in all.
 func (c *checkout) awaitJudged(cmd *exec.Cmd, all int, checkpoint string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		content, _ := os.ReadFile(filepath.Join(c.place, "home", ".cache", "uv", "uvx.log"))
-		if strings.Contains(string(content), checkpoint+" ") || strings.Count(string(content), "\n") >= all {
-			return
+	begun := false
+	defer func() {
+		if !begun {
+			cmd.Process.Kill()
+			cmd.Wait()
+			c.t.Logf("the tests never began:\n%s", output(cmd))
 		}
-	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	c.t.Fatalf("the tests never began:\n%s", output(cmd))
+	}()
+	await.Until(c.t, "tests of "+checkpoint+" have begun", func() bool {
+		content, _ := os.ReadFile(filepath.Join(c.place, "home", ".cache", "uv", "uvx.log"))
+		begun = strings.Contains(string(content), checkpoint+" ") || strings.Count(string(content), "\n") >= all
+		return begun
+	})
 }
 
 // Two runs at once on one store, in two checkouts or in one: both end right,
