@@ -16,8 +16,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Kind is a kind of backend, as blocks of the configuration name it. A function that
@@ -26,7 +24,7 @@ type Kind struct {
 	Name string
 	// Driver makes a backend that runs commands; env is the environment of its
 	// probes. A backend with a Close method is closed with the site.
-	Driver func(s *Site, b *lang.Backend, env []string) (plan.Driver, error)
+	Driver func(s *Site, b *lang.Backend, env []string) (backend.Backend, error)
 	// Sandbox makes a sandbox for judging, Server a judge server.
 	Sandbox func(s *Site, b *lang.Backend) (backend.Sandbox, error)
 	Server  func(s *Site, b *lang.Backend) (backend.JudgeServer, error)
@@ -69,8 +67,7 @@ type Site struct {
 
 	daemon *docker.Daemon // nil until a backend needs one
 	judges judges
-	made   []closer                              // in the order of making
-	inside map[plan.Driver]requirements.Resolver // of backends that resolve where they run
+	made   []closer // in the order of making
 }
 
 // closer is a backend that keeps something from one session to the next.
@@ -106,7 +103,7 @@ func unavailable(b *lang.Backend) error {
 }
 
 // driver implements plan.Environment.Backend.
-func (p *Project) driver(b *lang.Backend, env []string) (plan.Driver, error) {
+func (p *Project) driver(b *lang.Backend, env []string) (backend.Backend, error) {
 	k := p.kind(b)
 	if k.Driver == nil {
 		return nil, unavailable(b)
@@ -164,7 +161,7 @@ func (o *Options) reapers() map[string]func(context.Context, backend.Entry) erro
 	return all
 }
 
-func noPytest(_ *Site, b *lang.Backend, _ []string) (plan.Driver, error) {
+func noPytest(_ *Site, b *lang.Backend, _ []string) (backend.Backend, error) {
 	return nil, fmt.Errorf("a backend of the kind %q runs single programs, not pytest; problems with a pytest block need another", b.Kind)
 }
 
@@ -194,7 +191,7 @@ func dockerReaper(lookupEnv func(string) (string, bool)) func(context.Context, b
 	}
 }
 
-func localDriver(s *Site, b *lang.Backend, env []string) (plan.Driver, error) {
+func localDriver(s *Site, b *lang.Backend, env []string) (backend.Backend, error) {
 	path, _ := s.LookupEnv("PATH")
 	for _, v := range b.Env {
 		if v.Name == "PATH" {
@@ -218,7 +215,7 @@ const spareWorkspaces = 16
 
 // dockerDriver makes a backend on the daemon that the docker command would use,
 // which all of them share.
-func dockerDriver(s *Site, b *lang.Backend, env []string) (plan.Driver, error) {
+func dockerDriver(s *Site, b *lang.Backend, env []string) (backend.Backend, error) {
 	if s.daemon == nil {
 		daemon, err := connect("", s.LookupEnv)
 		if err != nil {
@@ -233,7 +230,6 @@ func dockerDriver(s *Site, b *lang.Backend, env []string) (plan.Driver, error) {
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
 	made := docker.New(s.Store, s.daemon, o)
 	s.made = append(s.made, made)
-	s.inside[made] = &requirements.Inside{Backend: made, Env: env}
 	return made, nil
 }
 

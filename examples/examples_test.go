@@ -104,7 +104,7 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	}
 	p, err := plan.Compile(cfg, 1, plan.Environment{
 		Store: disk,
-		Backend: func(b *lang.Backend, _ []string) (plan.Driver, error) {
+		Backend: func(b *lang.Backend, _ []string) (backend.Backend, error) {
 			if b.Kind == docker.Kind {
 				return docker.Unreachable(errors.New("no daemon is needed to compile")), nil
 			}
@@ -112,7 +112,7 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 		},
 		Sandbox:   func(*lang.Backend) (backend.Sandbox, error) { return fake.NewSandbox(disk, nil), nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
-		Pins:      func(context.Context, plan.Driver, []string) ([]string, error) { return nil, nil },
+		Pins:      func(context.Context, backend.Backend, []string, []string) ([]string, error) { return nil, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func (p *project) compile() {
 func (p *project) environment() Environment {
 	return Environment{
 		Store: p.store, States: read{}, Benchmarks: []Benchmark{{Name: "frontier", Judge: rules.Judge{}, Score: rules.Runner{}}},
-		Backend: func(b *lang.Backend, _ []string) (Driver, error) {
+		Backend: func(b *lang.Backend, _ []string) (backend.Backend, error) {
 			if p.boxes[b.Addr()] == nil {
 				p.boxes[b.Addr()] = newBox(p.store)
 			}
@@ -129,7 +129,9 @@ func (p *project) environment() Environment {
 		LookupEnv: func(name string) (string, bool) {
 			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
 		},
-		Pins: func(context.Context, Driver, []string) ([]string, error) { return []string{"pytest==8.4.2"}, nil },
+		Pins: func(context.Context, backend.Backend, []string, []string) ([]string, error) {
+			return []string{"pytest==8.4.2"}, nil
+		},
 	}
 }
 
@@ -188,6 +190,7 @@ func newBox(store cache.Store) *box {
 		}
 		return fakePytest(c)
 	})
+	b.Can.Python = b
 	return b
 }
 
