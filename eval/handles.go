@@ -49,17 +49,15 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 		blanks = append(blanks, blank{Variable: v.Name, Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File})
 		v.Value = ""
 	}
-	if b.GoJudge == nil || b.GoJudge.Token == "" || !hasSecrets(cfg) {
+	if b.Token == "" || !hasSecrets(cfg) {
 		return &clean, blanks, nil
 	}
 	// A token that is a secret looks like one that is written out.
-	at := slices.IndexFunc(cfg.Secrets, func(s lang.Secret) bool { return s.Value == b.GoJudge.Token })
+	at := slices.IndexFunc(cfg.Secrets, func(s lang.Secret) bool { return s.Value == b.Token })
 	if at < 0 {
 		return nil, nil, errHidden
 	}
-	judge := *b.GoJudge
-	judge.Token = ""
-	clean.GoJudge = &judge
+	clean.Token = ""
 	return &clean, append(blanks, blank{Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File}), nil
 }
 
@@ -72,10 +70,8 @@ func (b backendRecord) block(env func(string) (string, bool)) (*lang.Backend, er
 		if err != nil {
 			return nil, err
 		}
-		if blank.Variable == "" && whole.GoJudge != nil {
-			judge := *whole.GoJudge
-			judge.Token = value
-			whole.GoJudge = &judge
+		if blank.Variable == "" {
+			whole.Token = value
 		}
 		for i := range whole.Env {
 			if whole.Env[i].Name == blank.Variable {

@@ -114,7 +114,7 @@ func absolute(dir string) string {
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
-	p.site = &Site{Root: cfg.Root, State: p.state, Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
+	p.site = &Site{Root: cfg.Root, State: p.state, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
 	return p
 }
 
@@ -146,7 +146,7 @@ func (p *Project) open(ctx context.Context) error {
 // environment is what compiling needs of the project.
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.tools,
+		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
 		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }

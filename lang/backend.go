@@ -22,7 +22,7 @@ func backendKinds() map[string]func(*block, *Backend) {
 			made.Python, _ = b.text("python")
 			made.Docker = b.docker()
 		},
-		"gojudge": func(b *block, made *Backend) { made.GoJudge = b.goJudge() },
+		"gojudge": func(b *block, made *Backend) { made.GoJudge = b.goJudge(made) },
 		"lightcp": func(b *block, made *Backend) { made.LightCP = b.lightCP() },
 	}
 }

@@ -95,6 +95,7 @@ type Backend struct {
 	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string // commands run in the workspace before the tests
 	SetupTimeout time.Duration
+	Token        string          // what a server asks for; in no key and no output
 	Local        *LocalBackend   // set when Kind is "local"
 	Docker       *DockerBackend  // set when Kind is "docker"
 	GoJudge      *GoJudgeBackend // set when Kind is "gojudge"
@@ -134,7 +135,6 @@ type DockerBackend struct {
 // GoJudgeBackend is the schema of backend "gojudge".
 type GoJudgeBackend struct {
 	Endpoint    string   // "http://127.0.0.1:5050"; empty is a server of the run's own
-	Token       string   // in no key and no output
 	Binary      string   // of the server to start: a name or an absolute path
 	Parallelism int      // of the server to start; 0 is its choice
 	Versions    []string // shell commands whose output in the sandbox is part of the identity

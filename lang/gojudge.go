@@ -12,9 +12,10 @@ import (
 // goJudge reads the attributes of a gojudge backend. There is no workspace that
 // commands could set up, and programs see no more of an environment than their
 // problem gives them.
-func (b *block) goJudge() *GoJudgeBackend {
+func (b *block) goJudge(made *Backend) *GoJudgeBackend {
 	b.noWorkspace("A gojudge backend runs single programs in an empty sandbox")
-	j := &GoJudgeBackend{Token: b.hidden("token")}
+	j := &GoJudgeBackend{}
+	made.Token = b.hidden("token")
 	j.Endpoint = b.endpoint("endpoint")
 	j.Binary, _ = b.text("binary")
 	j.Versions, _ = b.texts("versions")

@@ -55,10 +55,13 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 // start makes the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
-	if d.handle, err = c.open(b, Use{}); err == nil {
-		d.Backend = d.handle.backend
+	if d.handle, err = c.open(b); err != nil {
+		return err
 	}
-	return err
+	if d.Backend = d.handle.made.Backend; d.Backend == nil {
+		return fmt.Errorf("backend %s: a backend of the kind %q runs no commands", b.Addr(), b.Kind)
+	}
+	return nil
 }
 
 // baseOf is the environment that a backend block gives, lowest first:

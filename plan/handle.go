@@ -23,8 +23,7 @@ type Use struct {
 	Python  bool // its identity and interpreter
 	Network bool // what commands with ports get
 	Mounts  bool // whose files its mounts are
-	Sandbox bool // the identity of its sandbox
-	Server  bool // the identity of its judge server
+	Judge   bool // the identity of its sandbox or judge server
 	// Dockerfile is that of the image that was made for it, an absolute path, and
 	// Image what that came to; "" of a backend whose image is not made.
 	Dockerfile string
@@ -47,26 +46,24 @@ type BackendHandle struct {
 	Block *lang.Backend // or one like it, for a problem that wants something otherwise
 	Use   Use
 
-	backend backend.Backend
-	env     []string // of its probes and of what resolves requirements, KEY=value
-	sandbox backend.Sandbox
-	server  backend.JudgeServer
-	image   graph.ID // of the node, when Use.Dockerfile is set
+	made  Executor
+	env   []string // of its probes and of what resolves requirements, KEY=value
+	image graph.ID // of the node, when Use.Dockerfile is set
 
 	// The identity, and that of commands that need no Python: asked once.
 	identify, bare func(context.Context) (backend.Identity, error)
 }
 
 // open makes a backend for the plan, or takes over one that was asked before.
-func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
+func (c *compiler) open(b *lang.Backend) (*BackendHandle, error) {
 	var h *BackendHandle
-	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b, u) }); at >= 0 {
+	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b) }); at >= 0 {
 		same := *c.env.Rehydrated[at]
-		same.Block, same.Use = b, u
+		same.Block, same.Use = b, Use{}
 		h = &same
 	} else {
 		var err error
-		if h, err = Rehydrate(b, u, c.env); err != nil {
+		if h, err = Rehydrate(b, Use{}, c.env); err != nil {
 			return nil, err
 		}
 	}
@@ -74,24 +71,10 @@ func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 	return h, nil
 }
 
-// serves reports whether a plan that makes a backend of b for u can do with h. Not
+// serves reports whether a plan that makes a backend of b can do with h. Not
 // where the image is made: the plan may make another one.
-func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
-	return h.Use.Sandbox == u.Sandbox && h.Use.Server == u.Server && (b.Docker == nil || b.Docker.Build == nil) && reflect.DeepEqual(h.Block, b)
-}
-
-func (h *BackendHandle) openBackend(env Environment) error {
-	h.env = environ.List(env.baseOf(h.Block)).Variables()
-	made, err := env.Backend(h.Block, h.env)
-	if err != nil {
-		return fmt.Errorf("backend %s: %w", h.Block.Addr(), err)
-	}
-	h.backend, h.identify = made, remember(made.Identity)
-	h.bare = h.identify
-	if bare := made.Capabilities().BareIdentity; bare != nil {
-		h.bare = remember(bare)
-	}
-	return nil
+func (h *BackendHandle) serves(b *lang.Backend) bool {
+	return (b.Docker == nil || b.Docker.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
 // remember asks for an identity until it gets one: a failure may pass, and a
@@ -132,21 +115,24 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 
 // Rehydrate makes a backend as compiling did, for the same use.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
-	h := &BackendHandle{Block: b, Use: u}
+	h := &BackendHandle{Block: b, Use: u, env: environ.List(env.baseOf(b)).Variables()}
 	var err error
-	switch {
-	case u.Sandbox:
-		if h.sandbox, err = env.Sandbox(b); err == nil {
-			h.identify = remember(h.sandbox.Identity)
-		}
-	case u.Server:
-		if h.server, err = env.JudgeServer(b); err == nil {
-			h.identify = remember(h.server.Identity)
-		}
-	default:
-		err = h.openBackend(env)
+	if h.made, err = env.Executor(b, h.env); err != nil {
+		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 	}
-	return h, err
+	switch m := h.made; {
+	case m.Sandbox != nil:
+		h.identify = remember(m.Sandbox.Identity)
+	case m.Server != nil:
+		h.identify = remember(m.Server.Identity)
+	default:
+		h.identify = remember(m.Backend.Identity)
+		h.bare = h.identify
+		if bare := m.Backend.Capabilities().BareIdentity; bare != nil {
+			h.bare = remember(bare)
+		}
+	}
+	return h, nil
 }
 
 // errNoImage says that an image that was made is not there.
@@ -154,7 +140,7 @@ var errNoImage = errors.New("its image is no longer there")
 
 // Fingerprint asks the backend about all that is used of it.
 func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err error) {
-	if h.backend == nil {
+	if h.made.Backend == nil {
 		f.Identity, err = h.identify(ctx)
 	} else {
 		err = h.askBackend(ctx, &f)
@@ -167,10 +153,10 @@ func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err err
 
 func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err error) {
 	if h.Use.Mounts {
-		f.RemoteHost = remoteHost(h.backend)
+		f.RemoteHost = remoteHost(h.made.Backend)
 	}
 	if h.Use.Network {
-		f.Network = h.backend.Network()
+		f.Network = h.made.Backend.Network()
 	}
 	if !h.Use.Image.IsZero() { // it comes first: without it nothing else can be asked
 		if f.Ingredients, err = h.askBuilder(ctx); err != nil {
@@ -186,7 +172,7 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	if err != nil || !h.Use.Python {
 		return err
 	}
-	python := h.backend.Capabilities().Python
+	python := h.made.Backend.Capabilities().Python
 	if _, f.Version, err = python.Interpreter(ctx); err != nil {
 		return err
 	}
@@ -196,7 +182,7 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 
 // askBuilder asks what the image depends on, and for the image.
 func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error) {
-	builder := h.backend.Capabilities().Images
+	builder := h.made.Backend.Capabilities().Images
 	if builder == nil {
 		return nil, errNoImage
 	}

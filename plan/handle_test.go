@@ -26,9 +26,9 @@ func TestRehydratedIsNotAskedAgain(t *testing.T) {
 	p := newProject(t, problem)
 	made, asked := 0, 0
 	env := p.environment()
-	env.Backend = func(*lang.Backend, []string) (backend.Backend, error) {
+	env.Executor = func(*lang.Backend, []string) (Executor, error) {
 		made++
-		return askedBox{newBox(p.store), &asked}, nil
+		return Executor{Backend: askedBox{newBox(p.store), &asked}}, nil
 	}
 	block := *p.plan.Config.Backends[0]
 	block.Env = append([]lang.EnvVar(nil), block.Env...) // equal, and another
@@ -75,20 +75,22 @@ func TestRehydratedServes(t *testing.T) {
 	image := func() *lang.Backend {
 		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python"}}
 	}
+	other := func() *lang.Backend {
+		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python:3.9"}}
+	}
 	build := func() *lang.Backend {
 		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
 	}
 	for name, try := range map[string]struct {
 		block     *lang.Backend
-		use, now  Use
 		like      *lang.Backend
 		takenOver bool
 	}{
-		"an image":              {image(), Use{Python: true}, Use{}, image(), true},
-		"for something else":    {image(), Use{Python: true}, Use{Sandbox: true}, image(), false},
-		"an image that is made": {build(), Use{Python: true}, Use{}, build(), false},
+		"an image":              {image(), image(), true},
+		"another image":         {image(), other(), false},
+		"an image that is made": {build(), build(), false},
 	} {
-		if got := (&BackendHandle{Block: try.block, Use: try.use}).serves(try.like, try.now); got != try.takenOver {
+		if got := (&BackendHandle{Block: try.block}).serves(try.like); got != try.takenOver {
 			t.Errorf("%s: taken over: %v", name, got)
 		}
 	}

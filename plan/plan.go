@@ -57,13 +57,9 @@ type Store interface {
 type Environment struct {
 	Store  Store
 	States tasks.FileStates
-	// Backend makes the backend of a block; env is the environment of its probes.
-	Backend func(b *lang.Backend, env []string) (backend.Backend, error)
-	// Sandbox makes the sandbox of a backend block that judges. Nil makes none.
-	Sandbox func(b *lang.Backend) (backend.Sandbox, error)
-	// JudgeServer makes the judge server of a backend block that grades whole
-	// submissions. Nil makes none.
-	JudgeServer func(b *lang.Backend) (backend.JudgeServer, error)
+	// Executor makes ready what a block of the configuration names; env is the
+	// environment of its probes.
+	Executor func(b *lang.Backend, env []string) (Executor, error)
 	// Tools are variables, KEY=value, that lead tools to their files where a
 	// backend runs commands: caches, interpreters. They enter no key. Nil gives
 	// none.
@@ -89,6 +85,13 @@ type Environment struct {
 	// Rows returns the nodes of a partition whose answers are known, which then is not
 	// compiled, or nil. Nil compiles every partition.
 	Rows func(*Partition) []graph.Row
+}
+
+// Executor does the work of nodes on a backend. One of its fields is set.
+type Executor struct {
+	Backend backend.Backend     // runs commands
+	Sandbox backend.Sandbox     // runs single programs of judge problems
+	Server  backend.JudgeServer // grades whole submissions to judge problems
 }
 
 // Plan is a compiled configuration.
@@ -156,8 +159,7 @@ type compiler struct {
 	plan      *Plan
 	divided   partitioned
 	backends  map[*lang.Backend]*driver
-	boxes     map[*lang.Backend]*judge.Box
-	servers   map[*lang.Backend]*judge.Server
+	judges    map[*lang.Backend]judgeOn
 	prepared  *pytest.Environments
 	virtual   *command.Environments
 	overrides map[override]*driver
@@ -175,8 +177,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		env:       env,
 		plan:      &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		backends:  map[*lang.Backend]*driver{},
-		boxes:     map[*lang.Backend]*judge.Box{},
-		servers:   map[*lang.Backend]*judge.Server{},
+		judges:    map[*lang.Backend]judgeOn{},
 		prepared:  &pytest.Environments{},
 		virtual:   &command.Environments{},
 		overrides: map[override]*driver{},
