@@ -49,8 +49,8 @@ func TestQuickstartCompiles(t *testing.T) {
 
 func TestDockerCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "docker"}, "docker.nodes")
-	d := cfg.Backends[1].Docker
-	if d == nil || d.Build == nil || filepath.Base(d.Build.Dockerfile) != "Dockerfile" || d.Network != "none" || d.Memory != 1<<30 {
+	d, c := cfg.Backends[1].Docker, cfg.Backends[1].Container
+	if d == nil || c == nil || c.Build == nil || filepath.Base(c.Build.Dockerfile) != "Dockerfile" || d.Network != "none" || d.Memory != 1<<30 {
 		t.Errorf("the backend is %+v", d)
 	}
 }
@@ -58,7 +58,7 @@ func TestDockerCompiles(t *testing.T) {
 // With an image, every cell is on the container backend and none is here.
 func TestSCBenchImageCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
-	if d := cfg.Backends[1].Docker; d == nil || d.Image != "some/image" {
+	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
 		t.Errorf("the backend is %+v", d)
 	}
 }

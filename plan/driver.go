@@ -40,11 +40,11 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Docker != nil && b.Docker.Build != nil {
+	if b.Container != nil && b.Container.Build != nil {
 		if d.image, err = c.image(b, d.Backend); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 		}
-		d.handle.Use.Dockerfile, d.handle.image = b.Docker.Build.Dockerfile, d.image[0].On
+		d.handle.Use.Dockerfile, d.handle.image = b.Container.Build.Dockerfile, d.image[0].On
 	}
 	d.mounts, d.mounted = c.mounts(b, d.Backend)
 	d.handle.Use.Mounts = len(d.mounts) > 0

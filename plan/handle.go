@@ -74,7 +74,7 @@ func (c *compiler) open(b *lang.Backend) (*BackendHandle, error) {
 // serves reports whether a plan that makes a backend of b can do with h. Not
 // where the image is made: the plan may make another one.
 func (h *BackendHandle) serves(b *lang.Backend) bool {
-	return (b.Docker == nil || b.Docker.Build == nil) && reflect.DeepEqual(h.Block, b)
+	return (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
 // remember asks for an identity until it gets one: a failure may pass, and a

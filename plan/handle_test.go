@@ -73,13 +73,13 @@ func TestRehydratedIsNotAskedAgain(t *testing.T) {
 // Whose image is made may be another one once it is made again.
 func TestRehydratedServes(t *testing.T) {
 	image := func() *lang.Backend {
-		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python"}}
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Image: "python"}}
 	}
 	other := func() *lang.Backend {
-		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python:3.9"}}
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Image: "python:3.9"}}
 	}
 	build := func() *lang.Backend {
-		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
 	}
 	for name, try := range map[string]struct {
 		block     *lang.Backend

@@ -16,7 +16,7 @@ func (c *compiler) image(b *lang.Backend, on backend.Backend) ([]graph.Dep, erro
 	if builder == nil {
 		return nil, errors.New("it cannot build images")
 	}
-	build := b.Docker.Build
+	build := b.Container.Build
 	node := func(kind string, task graph.Task) graph.Node {
 		return graph.Node{Addr: address(kind, b.Addr()), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}

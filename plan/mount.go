@@ -18,10 +18,10 @@ func remoteHost(b backend.Backend) string {
 // mounts adds the nodes that tell what is mounted on a backend, and returns the
 // edges of what runs there and the tasks of the nodes.
 func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep, hashed []*tasks.Mount) {
-	if b.Docker == nil {
+	if b.Container == nil {
 		return nil, nil
 	}
-	for _, m := range b.Docker.Mounts {
+	for _, m := range b.Container.Mounts {
 		if m.Unhashed {
 			continue
 		}

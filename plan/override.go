@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// override is what a command problem asks of its docker backend beyond its block.
+// override is what a command problem asks of its backend's container beyond its block.
 type override struct {
 	on        *lang.Backend
 	image     string
@@ -21,11 +21,11 @@ const dockerSocket = "/var/run/docker.sock"
 // a problem with overrides, one like it. What has the same overrides shares one.
 func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, error) {
 	base, err := c.driver(b)
-	if err != nil || b.Docker == nil {
+	if err != nil || b.Container == nil {
 		return base, err
 	}
-	o := override{on: b, image: p.Command.Image, dind: p.Command.Dind, gpu: p.Command.GPU && b.Docker.GPUs == ""}
-	if o.image == b.Docker.Image {
+	o := override{on: b, image: p.Command.Image, dind: p.Command.Dind, gpu: p.Command.GPU && b.Container.GPUs == ""}
+	if o.image == b.Container.Image {
 		o.image = ""
 	}
 	if o == (override{on: b}) {
@@ -44,8 +44,8 @@ func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, err
 
 // overridden makes the driver that an override asks for.
 func (c *compiler) overridden(o override, base *driver) (*driver, error) {
-	options, like := *o.on.Docker, *o.on
-	like.Docker = &options
+	options, like := *o.on.Container, *o.on
+	like.Container = &options
 	d := &driver{addr: base.addr, base: base.base, mounts: base.mounts, mounted: base.mounted}
 	switch {
 	case o.image != "":

@@ -118,8 +118,8 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)
 	}
-	if b := cell.Backend.Docker; b != nil {
-		run.Keep = pytest.Keep(b.Keep)
+	if c := cell.Backend.Container; c != nil {
+		run.Keep = pytest.Keep(c.Keep)
 	}
 	for _, m := range cp.Markers {
 		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})

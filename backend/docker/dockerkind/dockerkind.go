@@ -28,7 +28,7 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 		// Nodes that need no container must not suffer.
 		return plan.Executor{Backend: docker.Unreachable(err)}, nil
 	}
-	o := optionsOf(b.Docker, s.Root)
+	o := optionsOf(b, s.Root)
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.FactsReadOnly = filepath.Join(s.State, "images"), s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
@@ -64,26 +64,27 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*docker.Daemon
 	return daemon, nil
 }
 
-func optionsOf(d *lang.DockerBackend, root string) docker.Options {
+func optionsOf(b *lang.Backend, root string) docker.Options {
+	d, c := b.Docker, b.Container
 	o := docker.Options{
-		Image: d.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
+		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
-		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: d.GPUs, NoInit: d.NoInit,
-		Reuse: d.Reuse && d.Keep == "never", // a kept container is that of one node
+		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
+		Reuse: d.Reuse && c.Keep == "never", // a kept container is that of one node
 	}
 	if d.Pids == 0 {
 		o.Pids = -1
 	}
-	if d.Build != nil {
-		o.Build = &docker.Build{Name: d.Build.Dockerfile}
-		if inside, err := filepath.Rel(root, d.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
+	if c.Build != nil {
+		o.Build = &docker.Build{Name: c.Build.Dockerfile}
+		if inside, err := filepath.Rel(root, c.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
 			o.Build.Name = filepath.ToSlash(inside)
 		}
-		for _, a := range d.Build.Args {
+		for _, a := range c.Build.Args {
 			o.Build.Args = append(o.Build.Args, docker.Arg(a))
 		}
 	}
-	for _, m := range d.Mounts {
+	for _, m := range c.Mounts {
 		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
 	return o
