@@ -31,6 +31,8 @@ type Backend interface {
 	// Network says what commands with Ports get. It finds out once, at little
 	// cost, and never changes its mind.
 	Network() Network
+	// Capabilities says what else the backend can do.
+	Capabilities() Capabilities
 	// Prepare runs a command that fetches what the commands of many sessions
 	// need, Online and in a workspace of its own. Where sessions share files
 	// outside of their workspaces, what it leaves there is theirs. Where they
@@ -61,15 +63,6 @@ type Session interface {
 	// Close ends every process of the session and removes the workspace. It
 	// is idempotent, bounded in time, and runs to its end on a cancelled ctx.
 	Close(ctx context.Context) error
-}
-
-// Keeper is a Session that can be left behind for a person to look at.
-type Keeper interface {
-	// Keep makes Close leave the workspace, with everything ended in it. It is
-	// called between two Execs or after the last. how is the command by which
-	// a person enters it; it is empty when there is nothing to enter, and then
-	// Close removes all as ever.
-	Keep(ctx context.Context) (how string, err error)
 }
 
 // Spec describes a workspace.
@@ -123,8 +116,8 @@ type Command struct {
 	// own, whatever else it could on this backend. Where that cannot be had,
 	// running it is an error.
 	Offline bool
-	// Attach connects the caller's terminal instead of Output. Stdin is
-	// otherwise closed.
+	// Attach connects the caller's terminal instead of Output, on a backend with
+	// that capability. Stdin is otherwise closed.
 	Attach bool
 }
 

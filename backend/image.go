@@ -1,6 +1,25 @@
 package backend
 
-import "github.com/fevalgraph/fevalgraph/cache"
+import (
+	"context"
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// ImageBuilder makes the image that a backend's commands run in. It is safe for
+// concurrent use.
+type ImageBuilder interface {
+	// Ingredients are what of the outside a build depends on, beside the recipe.
+	Ingredients(ctx context.Context, dockerfile []byte) (Identity, error)
+	// Build makes the image and returns what its content is, the same for
+	// images between which commands cannot tell. What is wrong with the recipe
+	// is a *SettingError.
+	Build(ctx context.Context, r Recipe, out io.Writer) (content []byte, err error)
+	// Find reports whether an image with the content of that digest is there,
+	// and has commands run in it.
+	Find(ctx context.Context, content cache.Digest) (bool, error)
+}
 
 // Recipe is what an image is built of, beside what a backend's own options
 // say: arguments, platform, network.

@@ -16,6 +16,8 @@ type JudgeServer interface {
 	// Identity resolves what enters keys. What the server's own problems
 	// are like is not part of it: nobody outside can know.
 	Identity(ctx context.Context) (Identity, error)
+	// Name tells servers apart on this machine. Submissions to one follow each other.
+	Name() string
 	// Grade hands a submission in and waits for what it comes to.
 	Grade(ctx context.Context, s Submission) (*Grade, error)
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
@@ -31,7 +32,7 @@ const programName = "fevalgraph"
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == programName {
-		os.Exit(cli.Main(os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks()}))
+		os.Exit(cli.Main(os.Args[1:], cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All()}))
 	}
 	os.Exit(m.Run())
 }

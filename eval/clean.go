@@ -17,16 +17,23 @@ import (
 type CleanRequest struct {
 	KeepRuns   int  // run records to keep
 	All        bool // remove the whole state directory
-	Containers bool // remove containers and images from the Docker daemon in use
+	Containers bool // remove containers and images from the daemons in use
 }
 
 // Cleaned is what was removed.
 type Cleaned struct {
-	Containers *RemovedContainers // nil unless some were asked for and could be tried
-	State      string             // the state directory, when it was removed
-	Sessions   int                // of earlier runs, that were ended
-	Removed    int                // run records
-	Runs       int                // that there were
+	Containers []RemovedContainers // from each daemon that could be tried, when they were asked for
+	State      string              // the state directory, when it was removed
+	Sessions   int                 // of earlier runs, that were ended
+	Removed    int                 // run records
+	Runs       int                 // that there were
+}
+
+// RemovedContainers counts what was removed from a daemon.
+type RemovedContainers struct {
+	Containers, Images int
+	Built              int    // images among these that were built, not fetched
+	Host               string // of the daemon
 }
 
 // Clean ends the sessions of crashed runs and removes old run records, or more. The
@@ -43,7 +50,7 @@ func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
 	}
 	c.Sessions = ended
 	if r.Containers {
-		if c.Containers, err = o.cleanContainers(ctx, state); err != nil {
+		if err := o.cleanContainers(ctx, c); err != nil {
 			return c, fail(NotJudged, err)
 		}
 	}
@@ -97,4 +104,20 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 		}
 	}
 	return partitionStore{partitionsDir(state)}.sweep(used, now.Add(-youngPartition))
+}
+
+func (o *Options) cleanContainers(ctx context.Context, c *Cleaned) error {
+	site := o.bareSite()
+	var errs []error
+	for _, k := range o.Kinds {
+		if k.Clean == nil {
+			continue
+		}
+		removed, err := k.Clean(ctx, site)
+		if removed != nil {
+			c.Containers = append(c.Containers, *removed)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, site.Close())...)
 }

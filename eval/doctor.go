@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -21,14 +20,18 @@ type Finding struct {
 }
 
 // Doctor checks the programs, directories and leftovers that matter to a run.
-// Containers asks the Docker daemon whether or not the configuration needs it.
+// Containers asks daemons for containers whether or not the configuration needs them.
 func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 	cfg, diags := lang.Load(o.lang())
-	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error()), checkTool(ctx, "uv"), checkTool(ctx, "uvx"), o.checkPython(ctx),
-		checkNetwork(), o.checkCache(cfg), o.checkLeftovers()}
-	for _, k := range o.kinds() {
-		if k.Doctor != nil {
-			findings = append(findings, k.Doctor(ctx, &o, cfg, containers)...)
+	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error()), checkTool(ctx, "uv"), checkTool(ctx, "uvx"), o.checkCache(cfg), o.checkLeftovers()}
+	for _, k := range o.Kinds {
+		if k.Doctor == nil {
+			continue
+		}
+		site := o.bareSite()
+		findings = append(findings, k.Doctor(ctx, site, cfg, containers)...)
+		if err := site.Close(); err != nil {
+			findings = append(findings, Finding{k.Name, "warning", err.Error()})
 		}
 	}
 	return findings
@@ -54,25 +57,6 @@ func checkTool(ctx context.Context, name string) Finding {
 		return Finding{name, "missing", fmt.Sprintf("%s does not run: %v", path, err)}
 	}
 	return Finding{name, "ok", strings.TrimSpace(string(out)) + " at " + path}
-}
-
-func (o *Options) checkPython(ctx context.Context) Finding {
-	path, _ := o.lookupEnv("PATH")
-	home, _ := o.lookupEnv("HOME")
-	b := local.New(cache.NewMemory(), local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: scratchDir()})
-	interpreter, version, err := b.Interpreter(ctx)
-	if err != nil {
-		return Finding{"python", "missing", err.Error()}
-	}
-	return Finding{"python", "ok", version + " at " + interpreter}
-}
-
-// checkNetwork tells what tests with fixed ports get. Either way they work.
-func checkNetwork() Finding {
-	if err := local.PrivateNetwork(); err != nil {
-		return Finding{"ports", "ok", fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)}
-	}
-	return Finding{"ports", "ok", "tests with fixed ports get a private network"}
 }
 
 func (o *Options) checkCache(cfg *lang.Config) Finding {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
@@ -52,7 +53,7 @@ func lay(dir string, files map[string]string) error {
 
 // optionsFor keep the store of a project within its directory.
 func optionsFor(dir string) eval.Options {
-	return eval.Options{Dir: dir, LookupEnv: func(name string) (string, bool) {
+	return eval.Options{Dir: dir, Kinds: kinds.All(), LookupEnv: func(name string) (string, bool) {
 		if name == "FEVALGRAPH_CACHE_DIR" {
 			return filepath.Join(dir, "store"), true
 		}

@@ -15,10 +15,10 @@ import (
 
 // backendRecord is a backend and what it said of itself, without the values of secrets.
 type backendRecord struct {
-	Block   *lang.Backend
-	Blanks  []blank
-	Use     plan.Use
-	Answers plan.Answers
+	Block       *lang.Backend
+	Blanks      []blank
+	Use         plan.Use
+	Fingerprint plan.Fingerprint
 }
 
 // blank is where a backend's block has the value of a secret, and where that is
@@ -49,17 +49,15 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 		blanks = append(blanks, blank{Variable: v.Name, Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File})
 		v.Value = ""
 	}
-	if b.GoJudge == nil || b.GoJudge.Token == "" || !hasSecrets(cfg) {
+	if b.Token == "" || !hasSecrets(cfg) {
 		return &clean, blanks, nil
 	}
 	// A token that is a secret looks like one that is written out.
-	at := slices.IndexFunc(cfg.Secrets, func(s lang.Secret) bool { return s.Value == b.GoJudge.Token })
+	at := slices.IndexFunc(cfg.Secrets, func(s lang.Secret) bool { return s.Value == b.Token })
 	if at < 0 {
 		return nil, nil, errHidden
 	}
-	judge := *b.GoJudge
-	judge.Token = ""
-	clean.GoJudge = &judge
+	clean.Token = ""
 	return &clean, append(blanks, blank{Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File}), nil
 }
 
@@ -72,10 +70,8 @@ func (b backendRecord) block(env func(string) (string, bool)) (*lang.Backend, er
 		if err != nil {
 			return nil, err
 		}
-		if blank.Variable == "" && whole.GoJudge != nil {
-			judge := *whole.GoJudge
-			judge.Token = value
-			whole.GoJudge = &judge
+		if blank.Variable == "" {
+			whole.Token = value
 		}
 		for i := range whole.Env {
 			if whole.Env[i].Name == blank.Variable {
@@ -90,7 +86,7 @@ func (b backendRecord) block(env func(string) (string, bool)) (*lang.Backend, er
 // addresses of those that answer otherwise, or not at all. Those that answer are given
 // to the plan, which does not ask them again.
 func (p *Project) changedBackends(ctx context.Context, records []backendRecord) map[string]bool {
-	handles := make([]*plan.Opened, len(records))
+	handles := make([]*plan.BackendHandle, len(records))
 	same := make([]bool, len(records))
 	var group errgroup.Group
 	for i, was := range records {
@@ -98,12 +94,12 @@ func (p *Project) changedBackends(ctx context.Context, records []backendRecord) 
 		if err != nil {
 			continue
 		}
-		if handles[i], err = plan.Reopen(block, was.Use, p.environment()); err != nil {
+		if handles[i], err = plan.Rehydrate(block, was.Use, p.environment()); err != nil {
 			continue
 		}
 		group.Go(func() error {
-			now, err := handles[i].Answers(ctx)
-			same[i] = err == nil && reflect.DeepEqual(now, was.Answers)
+			now, err := handles[i].Fingerprint(ctx)
+			same[i] = err == nil && reflect.DeepEqual(now, was.Fingerprint)
 			return nil // what is wrong shows when a node asks
 		})
 	}
@@ -111,7 +107,7 @@ func (p *Project) changedBackends(ctx context.Context, records []backendRecord) 
 	changed := map[string]bool{}
 	for i, was := range records {
 		if same[i] {
-			p.reopened = append(p.reopened, handles[i])
+			p.rehydrated = append(p.rehydrated, handles[i])
 		} else {
 			changed[was.Block.Addr()] = true
 		}
@@ -123,16 +119,16 @@ func (p *Project) changedBackends(ctx context.Context, records []backendRecord) 
 // ones that it had no use for and that are unchanged.
 func (p *Project) backendRecords(ctx context.Context, rep *graph.Report, old []backendRecord, changed map[string]bool) ([]backendRecord, error) {
 	var all []backendRecord
-	for _, o := range p.Plan.Opened(rep) {
-		block, blanks, err := withoutSecrets(o.Block, p.Config)
+	for _, h := range p.Plan.Backends(rep) {
+		block, blanks, err := withoutSecrets(h.Block, p.Config)
 		if err != nil {
 			return nil, err
 		}
-		answers, err := o.Answers(ctx)
+		fingerprint, err := h.Fingerprint(ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, backendRecord{Block: block, Blanks: blanks, Use: o.Use, Answers: answers})
+		all = append(all, backendRecord{Block: block, Blanks: blanks, Use: h.Use, Fingerprint: fingerprint})
 	}
 	for _, was := range old {
 		known := func(b backendRecord) bool { return b.Use == was.Use && reflect.DeepEqual(b.Block, was.Block) }

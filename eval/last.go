@@ -62,7 +62,7 @@ func addLast(last map[plan.CellID]report.Checkpoint, cells []report.Cell) {
 // since made that. What broke after its last answer has been served by no run
 // since, or the log would not say so.
 func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
-	for _, id := range p.Plan.Asking(cell, cc) {
+	for _, id := range p.Plan.GradingNodes(cell, cc) {
 		if e, ok := p.log.Get(p.Plan.Graph.Node(id).Addr); ok && e.Broken != "" {
 			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, true
 		}

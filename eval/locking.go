@@ -13,7 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -24,8 +23,7 @@ type locker struct {
 	path    string
 	state   string
 	reads   bool
-	upgrade bool                                  // resolve again, without regard to the lock file
-	inside  map[plan.Driver]requirements.Resolver // the project's
+	upgrade bool // resolve again, without regard to the lock file
 
 	mu     sync.Mutex
 	lock   *requirements.Lock
@@ -36,7 +34,7 @@ type locker struct {
 
 func newLocker(p *Project) (*locker, error) {
 	l := &locker{options: p.options, path: filepath.Join(p.Config.Root, requirements.FileName), state: p.state, reads: p.access == Reading,
-		inside: p.site.inside, failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}}
+		failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}}
 	l.upgrade = p.access == renewing
 	var err error
 	if l.lock, err = requirements.Load(l.path); err != nil && l.upgrade {
@@ -47,12 +45,13 @@ func newLocker(p *Project) (*locker, error) {
 }
 
 // pins implements plan.Environment.Pins.
-func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]string, error) {
-	interpreter, version, err := d.Interpreter(ctx)
+func (l *locker) pins(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error) {
+	can := b.Capabilities()
+	interpreter, version, err := can.Python.Interpreter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	platform, err := d.Platform(ctx)
+	platform, err := can.Python.Platform(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +75,8 @@ func (l *locker) pins(ctx context.Context, d plan.Driver, requires []string) ([]
 	case l.options.Offline:
 		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
 	}
-	resolver := l.inside[d]
-	if resolver == nil {
+	var resolver requirements.Resolver = &requirements.Inside{Backend: b, Env: env}
+	if !can.OwnFiles {
 		if resolver, err = l.uv(); err != nil {
 			return nil, err
 		}

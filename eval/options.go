@@ -30,7 +30,7 @@ type Options struct {
 
 	// Benchmarks are those whose rules and files the configuration may name.
 	Benchmarks []plan.Benchmark
-	// Kinds are the kinds of backends that there are; nil is Kinds().
+	// Kinds are the kinds of backends that there are.
 	Kinds []Kind
 	// Notify receives remarks that are no errors, while the call goes on, from any
 	// goroutine; nil ignores them.
@@ -83,13 +83,6 @@ func (o *Options) lookupEnv(name string) (string, bool) {
 		return "", false
 	}
 	return o.LookupEnv(name)
-}
-
-func (o *Options) kinds() []Kind {
-	if o.Kinds == nil {
-		return Kinds()
-	}
-	return o.Kinds
 }
 
 func (o *Options) jobs() int {

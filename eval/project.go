@@ -16,7 +16,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Project is a configuration that was loaded and compiled, with its state and its
@@ -36,15 +35,15 @@ type Project struct {
 	registry *backend.Registry // nil unless the access is Writing
 	site     *Site
 
-	parts     []partState // of the configuration, in the order of results
-	known     recalled
-	depth     depth            // of fresh partitions in the plan
-	reopened  []*plan.Opened   // backends that have just been asked
-	evaluated bool             // Config comes from HCL, not from the index
-	inputs    []cache.Sighting // that it was evaluated from, when it was
-	warnings  diag.List        // that evaluating it found, likewise
-	trace     *trace
-	salt      []byte // of a first index
+	parts      []partState // of the configuration, in the order of results
+	known      recalled
+	depth      depth                 // of fresh partitions in the plan
+	rehydrated []*plan.BackendHandle // backends that have just been asked
+	evaluated  bool                  // Config comes from HCL, not from the index
+	inputs     []cache.Sighting      // that it was evaluated from, when it was
+	warnings   diag.List             // that evaluating it found, likewise
+	trace      *trace
+	salt       []byte // of a first index
 }
 
 // Access says what a call does with a project.
@@ -115,8 +114,7 @@ func absolute(dir string) string {
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
-	p.site = &Site{Root: cfg.Root, State: p.state, Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv,
-		inside: map[plan.Driver]requirements.Resolver{}}
+	p.site = &Site{Root: cfg.Root, State: p.state, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
 	return p
 }
 
@@ -148,8 +146,8 @@ func (p *Project) open(ctx context.Context) error {
 // environment is what compiling needs of the project.
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
-		Store: p.store, States: p.index, Backend: p.driver, Sandbox: p.sandbox, JudgeServer: p.judgeServer, Tools: p.tools,
-		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Reopened: p.reopened, Sources: p.sources,
+		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
+		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 

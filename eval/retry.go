@@ -31,7 +31,7 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 			if !known || !slices.Contains(statuses, string(c.Class.Status())) {
 				continue
 			}
-			for _, id := range p.Plan.Asking(cell, cc) {
+			for _, id := range p.Plan.GradingNodes(cell, cc) {
 				addr := p.Plan.Graph.Node(id).Addr
 				if entry, ok := p.log.Get(addr); c.Class.Status() != verdict.Broken || ok && entry.Broken != "" {
 					again[addr] = true

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -206,7 +205,6 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	rec.sinks[1:].Emit(start)
 	p.announce(g, rec, r.EachNode)
-	local.SpareProcessor()
 	return rec, nil
 }
 

@@ -42,6 +42,9 @@ func Shell(ctx context.Context, o Options, arg string, r ShellRequest) (err erro
 	if !ok {
 		return fail(Usage, fmt.Errorf("%s has no workspace; name a pytest node", node.Addr))
 	}
+	if !task.Backend.Capabilities().Attach && r.Command == "" {
+		return fail(Usage, fmt.Errorf("%s runs on a backend that cannot be attached to a terminal", node.Addr))
+	}
 	var needs []graph.ID
 	for _, d := range node.Deps {
 		needs = append(needs, d.On)

@@ -20,6 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/backend/gojudge"
+	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/compat"
@@ -47,8 +49,8 @@ func TestQuickstartCompiles(t *testing.T) {
 
 func TestDockerCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "docker"}, "docker.nodes")
-	d := cfg.Backends[1].Docker
-	if d == nil || d.Build == nil || filepath.Base(d.Build.Dockerfile) != "Dockerfile" || d.Network != "none" || d.Memory != 1<<30 {
+	d, c := cfg.Backends[1].Docker, cfg.Backends[1].Container
+	if d == nil || c == nil || c.Build == nil || filepath.Base(c.Build.Dockerfile) != "Dockerfile" || d.Network != "none" || d.Memory != 1<<30 {
 		t.Errorf("the backend is %+v", d)
 	}
 }
@@ -56,7 +58,7 @@ func TestDockerCompiles(t *testing.T) {
 // With an image, every cell is on the container backend and none is here.
 func TestSCBenchImageCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
-	if d := cfg.Backends[1].Docker; d == nil || d.Image != "some/image" {
+	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
 		t.Errorf("the backend is %+v", d)
 	}
 }
@@ -104,15 +106,17 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	}
 	p, err := plan.Compile(cfg, 1, plan.Environment{
 		Store: disk,
-		Backend: func(b *lang.Backend, _ []string) (plan.Driver, error) {
-			if b.Kind == docker.Kind {
-				return docker.Unreachable(errors.New("no daemon is needed to compile")), nil
+		Executor: func(b *lang.Backend, _ []string) (plan.Executor, error) {
+			switch b.Kind {
+			case docker.Kind:
+				return plan.Executor{Backend: docker.Unreachable(errors.New("no daemon is needed to compile"))}, nil
+			case gojudge.Kind:
+				return plan.Executor{Sandbox: fake.NewSandbox(disk, nil)}, nil
 			}
-			return local.New(disk, local.Options{}), nil
+			return plan.Executor{Backend: local.New(disk, local.Options{})}, nil
 		},
-		Sandbox:   func(*lang.Backend) (backend.Sandbox, error) { return fake.NewSandbox(disk, nil), nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
-		Pins:      func(context.Context, plan.Driver, []string) ([]string, error) { return nil, nil },
+		Pins:      func(context.Context, backend.Backend, []string, []string) ([]string, error) { return nil, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -368,7 +372,7 @@ func summary(results *report.Results) []string {
 func program(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	got := cli.Main(args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks()})
+	got := cli.Main(args, cli.IO{In: strings.NewReader(""), Out: &out, Err: &errs, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All()})
 	if got != code {
 		t.Errorf("%v ended with %d, want %d\n%s", args, got, code, errs.String())
 	}

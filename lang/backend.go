@@ -6,25 +6,29 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// backendKinds says how the attributes of each kind are read. A kind is one
-// entry here and one in backendSchema.
-func backendKinds() map[string]func(*block, *Backend) {
-	return map[string]func(*block, *Backend){
-		"local": func(b *block, made *Backend) {
-			b.inheritance(made)
-			made.Python, _ = b.text("python")
-			made.Local = &LocalBackend{}
-			made.Local.Versions, _ = b.texts("versions")
-			made.Local.PrivateNetwork, _ = b.truth("private_network")
-		},
-		"docker": func(b *block, made *Backend) {
-			b.inheritance(made)
-			made.Python, _ = b.text("python")
-			made.Docker = b.docker()
-		},
-		"gojudge": func(b *block, made *Backend) { made.GoJudge = b.goJudge() },
-		"lightcp": func(b *block, made *Backend) { made.LightCP = b.lightCP() },
+// backendKind is what the language knows of a kind of backend.
+type backendKind struct {
+	schema BlockSchema
+	// judges says that backends of the kind evaluate problems with a judge block, and
+	// nothing else.
+	judges bool
+	decode func(b *block, made *Backend)
+}
+
+// backendKinds are the kinds, in the order of the documentation. A kind is one entry
+// here and one file.
+func backendKinds() []backendKind {
+	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind()}
+}
+
+// kindOf finds a kind by name; the zero backendKind is none.
+func kindOf(name string) backendKind {
+	for _, k := range backendKinds() {
+		if k.schema.Name == name {
+			return k
+		}
 	}
+	return backendKind{}
 }
 
 // inheritance reads what a backend takes of the caller's environment.
@@ -46,7 +50,9 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 	made.Setup, _ = b.texts("setup")
 	made.SetupTimeout, _ = b.limit("setup_timeout")
 	made.Retry = b.retry()
-	backendKinds()[made.Kind](b, made)
+	kind := kindOf(made.Kind)
+	made.Judges = kind.judges
+	kind.decode(b, made)
 
 	l.instances.backends[d.addr()] = made
 	d.made = made

@@ -87,6 +87,8 @@ type Backend struct {
 	Kind string // "local", "docker", "gojudge"
 	Name string
 	Pool string // name of a Pool, "cpu" by default
+	// Judges says that the backend evaluates problems with a judge block, and those alone.
+	Judges bool
 	// Retry is nil when the block says nothing.
 	Retry        *Retry
 	Env          []EnvVar // sorted by name
@@ -95,6 +97,8 @@ type Backend struct {
 	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string // commands run in the workspace before the tests
 	SetupTimeout time.Duration
+	Token        string          // what a server asks for; in no key and no output
+	Container    *Container      // nil where commands run in none
 	Local        *LocalBackend   // set when Kind is "local"
 	Docker       *DockerBackend  // set when Kind is "docker"
 	GoJudge      *GoJudgeBackend // set when Kind is "gojudge"
@@ -105,42 +109,16 @@ type Backend struct {
 // Addr is "<kind>.<name>".
 func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
-// LocalBackend is the schema of backend "local".
-type LocalBackend struct {
-	Versions       []string // shell commands whose output is part of the identity
-	PrivateNetwork bool     // tests with ports get a network of their own, where the machine allows it
+// Container is what commands run in on a backend of containers.
+type Container struct {
+	Image  string // reference or ID; "" when Build is set
+	Build  *ImageBuild
+	GPUs   string // "all", a number, "device=" and ids
+	Keep   string // whose containers stay: "never", "failed", "always"
+	Mounts []Mount
 }
 
-// DockerBackend is the schema of backend "docker". Empty texts and zero are
-// the daemon's or the image's choice, or no limit.
-type DockerBackend struct {
-	Image    string // reference or ID; "" when Build is set
-	Build    *ImageBuild
-	Pull     string // "missing", "always", "never"
-	Platform string // "linux/arm64"
-	Network  string // "none", "bridge", or the name of a network
-	User     string // name or number, either with ":group"
-	Workdir  string // absolute, clean
-	CPUs     float64
-	Memory   int64 // bytes
-	Pids     int
-	GPUs     string // "all", a number, "device=" and ids
-	NoInit   bool
-	Reuse    bool   // tests may have a container that others had before
-	Keep     string // whose containers stay: "never", "failed", "always"
-	Mounts   []Mount
-}
-
-// GoJudgeBackend is the schema of backend "gojudge".
-type GoJudgeBackend struct {
-	Endpoint    string   // "http://127.0.0.1:5050"; empty is a server of the run's own
-	Token       string   // in no key and no output
-	Binary      string   // of the server to start: a name or an absolute path
-	Parallelism int      // of the server to start; 0 is its choice
-	Versions    []string // shell commands whose output in the sandbox is part of the identity
-}
-
-// ImageBuild says how the image of a docker backend is made.
+// ImageBuild says how the image of containers is made.
 type ImageBuild struct {
 	Dockerfile string // absolute
 	Context    string // absolute
@@ -149,12 +127,6 @@ type ImageBuild struct {
 
 // BuildArg is an argument of a build; they are sorted by name.
 type BuildArg struct{ Name, Value string }
-
-// LightCPBackend is the schema of backend "lightcp".
-type LightCPBackend struct {
-	Endpoint string        // "http://127.0.0.1:8081"
-	Timeout  time.Duration // for a result; 0 is none
-}
 
 // Mount is a file or directory of the daemon's machine in its containers.
 type Mount struct {

@@ -7,10 +7,33 @@ import (
 	"strings"
 )
 
+// DockerBackend is the rest of backend "docker". Empty texts and zero are the
+// daemon's or the image's choice, or no limit.
+type DockerBackend struct {
+	Pull     string // "missing", "always", "never"
+	Platform string // "linux/arm64"
+	Network  string // "none", "bridge", or the name of a network
+	User     string // name or number, either with ":group"
+	Workdir  string // absolute, clean
+	CPUs     float64
+	Memory   int64 // bytes
+	Pids     int
+	NoInit   bool
+	Reuse    bool // tests may have a container that others had before
+}
+
+func dockerKind() backendKind {
+	return backendKind{schema: dockerSchema(), decode: func(b *block, made *Backend) {
+		b.inheritance(made)
+		made.Python, _ = b.text("python")
+		made.Docker, made.Container = b.docker()
+	}}
+}
+
 // docker reads the attributes of a docker backend.
-func (b *block) docker() *DockerBackend {
-	d := &DockerBackend{}
-	d.Image, d.Build = b.dockerImage()
+func (b *block) docker() (*DockerBackend, *Container) {
+	d, c := &DockerBackend{}, &Container{}
+	c.Image, c.Build = b.dockerImage()
 	d.Pull, _ = b.text("pull")
 	d.Platform = b.shaped("platform", platformText, `a platform, such as "linux/arm64"`)
 	d.Network = b.dockerNetwork()
@@ -21,13 +44,13 @@ func (b *block) docker() *DockerBackend {
 	if pids, g := b.integer("pids", 1); g != isNull {
 		d.Pids = pids
 	}
-	d.GPUs = b.shaped("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
+	c.GPUs = b.shaped("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
-	d.Keep, _ = b.text("keep")
+	c.Keep, _ = b.text("keep")
 	d.Reuse, _ = b.truth("reuse")
-	d.Mounts = b.mounts(d.Workdir)
-	return d
+	c.Mounts = b.mounts(d.Workdir)
+	return d, c
 }
 
 // Texts of a docker backend that have a shape of their own. What names exist

@@ -9,12 +9,39 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
+// GoJudgeBackend is the schema of backend "gojudge".
+type GoJudgeBackend struct {
+	Endpoint    string   // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Binary      string   // of the server to start: a name or an absolute path
+	Parallelism int      // of the server to start; 0 is its choice
+	Versions    []string // shell commands whose output in the sandbox is part of the identity
+}
+
+func goJudgeKind() backendKind {
+	return backendKind{schema: goJudgeSchema(), judges: true, decode: func(b *block, made *Backend) { made.GoJudge = b.goJudge(made) }}
+}
+
+func goJudgeSchema() BlockSchema {
+	return BlockSchema{
+		Name: "gojudge",
+		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
+		Attributes: []AttributeSchema{
+			{Name: "endpoint", Type: TypeText, Doc: "Address of a go-judge that runs already, such as \"http://127.0.0.1:5050\". Without it one is started for the run and ended with it."},
+			{Name: "token", Type: TypeText, secrets: true, Doc: "What the server was started with as -auth-token."},
+			{Name: "binary", Type: TypeText, Default: `"go-judge"`, Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
+			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
+			{Name: "versions", Type: TypeOneOrTexts, Default: `["/usr/bin/g++ --version", "/usr/bin/python3 --version"]`, Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+		},
+	}
+}
+
 // goJudge reads the attributes of a gojudge backend. There is no workspace that
 // commands could set up, and programs see no more of an environment than their
 // problem gives them.
-func (b *block) goJudge() *GoJudgeBackend {
+func (b *block) goJudge(made *Backend) *GoJudgeBackend {
 	b.noWorkspace("A gojudge backend runs single programs in an empty sandbox")
-	j := &GoJudgeBackend{Token: b.hidden("token")}
+	j := &GoJudgeBackend{}
+	made.Token = b.hidden("token")
 	j.Endpoint = b.endpoint("endpoint")
 	j.Binary, _ = b.text("binary")
 	j.Versions, _ = b.texts("versions")

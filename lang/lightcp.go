@@ -1,5 +1,28 @@
 package lang
 
+import "time"
+
+// LightCPBackend is the schema of backend "lightcp".
+type LightCPBackend struct {
+	Endpoint string        // "http://127.0.0.1:8081"
+	Timeout  time.Duration // for a result; 0 is none
+}
+
+func lightCPKind() backendKind {
+	return backendKind{schema: lightCPSchema(), judges: true, decode: func(b *block, made *Backend) { made.LightCP = b.lightCP() }}
+}
+
+func lightCPSchema() BlockSchema {
+	return BlockSchema{
+		Name: "lightcp",
+		Doc:  "A judge server of the kind that Frontier-CS ships, for problems with a judge block. It has the problems, too, and grades whole submissions.",
+		Attributes: []AttributeSchema{
+			{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
+			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "How long a submission may be without a result until it is given up; null is for ever."},
+		},
+	}
+}
+
 // lightCP reads the attributes of a lightcp backend.
 func (b *block) lightCP() *LightCPBackend {
 	b.noWorkspace("A lightcp backend hands submissions to a server")

@@ -5,14 +5,10 @@ import (
 	"slices"
 )
 
-// judgeKinds are the kinds of backends that run the programs of judge
-// problems. They run nothing else.
-func judgeKinds() []string { return []string{"gojudge", "lightcp"} }
-
 // RunsOn reports whether b can evaluate p. An invalid problem is evaluated
 // nowhere, so it makes no difference where.
 func (p *Problem) RunsOn(b *Backend) bool {
-	return p.Kind() == "" || (p.Judge != nil) == slices.Contains(judgeKinds(), b.Kind)
+	return p.Kind() == "" || (p.Judge != nil) == b.Judges
 }
 
 // runnable are the pairs of a cross product that can be run. A solution that is

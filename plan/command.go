@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"context"
 	"path"
 	"path/filepath"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -15,15 +13,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
-// bareIdentity is a backend that can name itself without a Python interpreter,
-// which the programs of command problems need not have.
-type bareIdentity interface {
-	BareIdentity(ctx context.Context) (backend.Identity, error)
-}
-
 // commandCell adds the nodes of a cell of a command problem.
 func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 	d, err := c.commandDriver(cell.Problem, cell.Backend)
+	if err == nil && cell.Problem.Command.UVSource != "" {
+		err = d.needsPython()
+	}
 	if err != nil {
 		return err
 	}
@@ -102,12 +97,12 @@ func (c *compiler) workspace(p *lang.Problem) graph.ID {
 
 func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *command.Run {
 	p := cell.Problem.Command
-	d.opened.Use.Bare = true
+	d.handle.Use.Bare = true
 	run := &command.Run{
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
-		Backend: d.Driver, Identity: d.opened.bare, Own: ownInput,
+		Backend: d.Backend, Identity: d.handle.bare, Own: ownInput,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)
@@ -139,8 +134,8 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 // the node that knows what is in it. Problems that take the same files of one
 // directory share it.
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
-	p := cell.Problem.Command
-	d.opened.Use.Python = true
+	p, interpreter := cell.Problem.Command, d.Capabilities().Python.Interpreter
+	d.handle.Use.Python = true
 	place := p.UVSource
 	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 		place = rel
@@ -161,13 +156,13 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	known := c.once(graph.Node{
 		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
-			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Driver, Identity: d.opened.identify, Python: d.Interpreter,
+			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 	})
-	run.Identity = d.opened.identify
-	run.UV = &command.UV{Project: p.UVProject, Python: d.Interpreter, Environments: c.virtual}
+	run.Identity = d.handle.identify
+	run.UV = &command.UV{Project: p.UVProject, Python: interpreter, Environments: c.virtual}
 	if c.env.Environments != nil {
 		run.UV.Shared = c.env.Environments(cell.Backend)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -13,13 +14,21 @@ import (
 // driver is a backend of the configuration with its environment and its
 // identity, which is resolved once per run.
 type driver struct {
-	Driver
-	opened  *Opened
+	backend.Backend
+	handle  *BackendHandle
 	addr    string         // of the backend and, beside that, what a problem wants otherwise
 	base    []environ.Var  // the backend's part of the environment
 	image   []graph.Dep    // on what makes the image that it runs commands in, if that is made
 	mounts  []graph.Dep    // on what is in its mounts
 	mounted []*tasks.Mount // their tasks
+}
+
+// needsPython returns an error for a backend without an interpreter.
+func (d *driver) needsPython() error {
+	if d.Capabilities().Python == nil {
+		return fmt.Errorf("backend %s: it has no Python interpreter", d.addr)
+	}
+	return nil
 }
 
 func (c *compiler) driver(b *lang.Backend) (*driver, error) {
@@ -31,15 +40,14 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := d.Driver
-	if b.Docker != nil && b.Docker.Build != nil {
-		if d.image, err = c.image(b, made); err != nil {
+	if b.Container != nil && b.Container.Build != nil {
+		if d.image, err = c.image(b, d.Backend); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 		}
-		d.opened.Use.Dockerfile, d.opened.image = b.Docker.Build.Dockerfile, d.image[0].On
+		d.handle.Use.Dockerfile, d.handle.image = b.Container.Build.Dockerfile, d.image[0].On
 	}
-	d.mounts, d.mounted = c.mounts(b, made)
-	d.opened.Use.Mounts = len(d.mounts) > 0
+	d.mounts, d.mounted = c.mounts(b, d.Backend)
+	d.handle.Use.Mounts = len(d.mounts) > 0
 	c.backends[b] = d
 	return d, nil
 }
@@ -47,10 +55,13 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 // start makes the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
-	if d.opened, err = c.open(b, Use{}); err == nil {
-		d.Driver = d.opened.driver
+	if d.handle, err = c.open(b); err != nil {
+		return err
 	}
-	return err
+	if d.Backend = d.handle.made.Backend; d.Backend == nil {
+		return fmt.Errorf("backend %s: a backend of the kind %q runs no commands", b.Addr(), b.Kind)
+	}
+	return nil
 }
 
 // baseOf is the environment that a backend block gives, lowest first:

@@ -118,18 +118,22 @@ func (p *project) compile() {
 func (p *project) environment() Environment {
 	return Environment{
 		Store: p.store, States: read{}, Benchmarks: []Benchmark{{Name: "frontier", Judge: rules.Judge{}, Score: rules.Runner{}}},
-		Backend: func(b *lang.Backend, _ []string) (Driver, error) {
+		Executor: func(b *lang.Backend, _ []string) (Executor, error) {
+			if p.sandbox != nil && b.GoJudge != nil {
+				return Executor{Sandbox: p.sandbox}, nil
+			}
 			if p.boxes[b.Addr()] == nil {
 				p.boxes[b.Addr()] = newBox(p.store)
 			}
-			return p.boxes[b.Addr()], nil
+			return Executor{Backend: p.boxes[b.Addr()]}, nil
 		},
-		Sandbox: func(*lang.Backend) (backend.Sandbox, error) { return p.sandbox, nil },
-		Tools:   func(b *lang.Backend) []string { return []string{"UV_CACHE_DIR=/cache of " + b.Kind + "/uv"} },
+		Tools: func(b *lang.Backend) []string { return []string{"UV_CACHE_DIR=/cache of " + b.Kind + "/uv"} },
 		LookupEnv: func(name string) (string, bool) {
 			return map[string]string{"HOME": "/home/me", "LANG": "C"}[name], name == "HOME"
 		},
-		Pins: func(context.Context, Driver, []string) ([]string, error) { return []string{"pytest==8.4.2"}, nil },
+		Pins: func(context.Context, backend.Backend, []string, []string) ([]string, error) {
+			return []string{"pytest==8.4.2"}, nil
+		},
 	}
 }
 
@@ -188,6 +192,7 @@ func newBox(store cache.Store) *box {
 		}
 		return fakePytest(c)
 	})
+	b.Can.Python = b
 	return b
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -10,12 +11,12 @@ import (
 
 // image adds the nodes that make the image of a backend, and returns the edge of
 // what runs in it.
-func (c *compiler) image(b *lang.Backend, d Driver) ([]graph.Dep, error) {
-	builder, ok := d.(tasks.ImageBuilder)
-	if !ok {
+func (c *compiler) image(b *lang.Backend, on backend.Backend) ([]graph.Dep, error) {
+	builder := on.Capabilities().Images
+	if builder == nil {
 		return nil, errors.New("it cannot build images")
 	}
-	build := b.Docker.Build
+	build := b.Container.Build
 	node := func(kind string, task graph.Task) graph.Node {
 		return graph.Node{Addr: address(kind, b.Addr()), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}

@@ -13,31 +13,41 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// box returns where programs of a backend run, made once.
-func (c *compiler) box(b *lang.Backend) (*judge.Box, error) {
-	if box, ok := c.boxes[b]; ok {
-		return box, nil
+// judgeOn is what judges on a backend. One of its fields is set.
+type judgeOn struct {
+	box    *judge.Box
+	server *judge.Server
+}
+
+// judgeOf returns what judges on a backend, made once.
+func (c *compiler) judgeOf(b *lang.Backend) (judgeOn, error) {
+	if on, ok := c.judges[b]; ok {
+		return on, nil
 	}
-	if c.env.Sandbox == nil {
-		return nil, fmt.Errorf("backend %s: there are no sandboxes here", b.Addr())
-	}
-	o, err := c.open(b, Use{Sandbox: true})
+	h, err := c.open(b)
 	if err != nil {
-		return nil, err
+		return judgeOn{}, err
 	}
-	box := &judge.Box{Sandbox: o.sandbox, Ident: o.identify, Env: judge.Environment()}
-	c.boxes[b] = box
-	return box, nil
+	h.Use.Judge = true
+	var on judgeOn
+	switch {
+	case h.made.Server != nil:
+		on.server = &judge.Server{JudgeServer: h.made.Server, Ident: h.identify}
+	case h.made.Sandbox != nil:
+		on.box = &judge.Box{Sandbox: h.made.Sandbox, Ident: h.identify, Env: judge.Environment()}
+	default:
+		return on, fmt.Errorf("backend %s: it judges nothing; problems with a judge block need another kind than %q", b.Addr(), b.Kind)
+	}
+	c.judges[b] = on
+	return on, nil
 }
 
 // judgeCell adds the nodes of a cell of a judge problem.
 func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	j := judging{compiler: c, suite: s, cell: cell, judge: cell.Problem.Judge}
 	var err error
-	if cell.Backend.LightCP != nil {
-		j.server, err = c.server(cell.Backend)
-	} else if j.rules, err = c.env.judgeRules(j.judge.Compat); err == nil {
-		j.box, err = c.box(cell.Backend)
+	if j.judgeOn, err = c.judgeOf(cell.Backend); err == nil && j.server == nil {
+		j.rules, err = c.env.judgeRules(j.judge.Compat)
 	}
 	if err != nil {
 		return err
@@ -64,9 +74,8 @@ type judging struct {
 	cell   *Cell
 	judge  *lang.Judge
 	answer lang.SolutionCheckpoint
-	rules  judge.Rules   // unless the backend grades submissions
-	box    *judge.Box    // of a backend that runs programs
-	server *judge.Server // of one that grades submissions
+	rules  judge.Rules // unless a server grades submissions
+	judgeOn
 }
 
 // node is a node of the cell that runs in the sandbox.

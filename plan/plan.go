@@ -57,14 +57,9 @@ type Store interface {
 type Environment struct {
 	Store  Store
 	States tasks.FileStates
-	// Backend makes the driver of a backend block; env is the environment of
-	// its probes.
-	Backend func(b *lang.Backend, env []string) (Driver, error)
-	// Sandbox makes the sandbox of a backend block that judges. Nil makes none.
-	Sandbox func(b *lang.Backend) (backend.Sandbox, error)
-	// JudgeServer makes the judge server of a backend block that grades whole
-	// submissions. Nil makes none.
-	JudgeServer func(b *lang.Backend) (backend.JudgeServer, error)
+	// Executor makes ready what a block of the configuration names; env is the
+	// environment of its probes.
+	Executor func(b *lang.Backend, env []string) (Executor, error)
 	// Tools are variables, KEY=value, that lead tools to their files where a
 	// backend runs commands: caches, interpreters. They enter no key. Nil gives
 	// none.
@@ -74,13 +69,14 @@ type Environment struct {
 	Environments func(b *lang.Backend) string
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
-	// Pins returns the locked requirements of a problem on a backend. A nil
-	// slice without an error means that they are not locked yet. It is called
-	// when a node that needs them is decided about.
-	Pins func(ctx context.Context, d Driver, requires []string) ([]string, error)
-	// Reopened are backends that Reopen made in this environment. What was found
+	// Pins returns the locked requirements of a problem on a backend that has
+	// Python; env is the environment of its probes. A nil slice without an error
+	// means that they are not locked yet. It is called when a node that needs
+	// them is decided about.
+	Pins func(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error)
+	// Rehydrated are backends that Rehydrate made in this environment. What was found
 	// out about them a moment ago is not asked again.
-	Reopened []*Opened
+	Rehydrated []*BackendHandle
 	// Benchmarks have the rules that problems may ask for beside ours.
 	Benchmarks []Benchmark
 	// Sources is what a node that reads source files reads them with. Nil gives States
@@ -91,14 +87,11 @@ type Environment struct {
 	Rows func(*Partition) []graph.Row
 }
 
-// Driver is a backend that can run Python.
-type Driver interface {
-	backend.Backend
-	// Interpreter returns the Python interpreter that the identity names, and
-	// its implementation and version: "CPython 3.11.7".
-	Interpreter(ctx context.Context) (path, version string, err error)
-	// Platform is what that is for: "linux/amd64".
-	Platform(ctx context.Context) (string, error)
+// Executor does the work of nodes on a backend. One of its fields is set.
+type Executor struct {
+	Backend backend.Backend     // runs commands
+	Sandbox backend.Sandbox     // runs single programs of judge problems
+	Server  backend.JudgeServer // grades whole submissions to judge problems
 }
 
 // Plan is a compiled configuration.
@@ -108,7 +101,7 @@ type Plan struct {
 	Cells  []*Cell // that were compiled, by partition
 	Pools  map[string]int
 
-	opened []*Opened // in order of their first use
+	handles []*BackendHandle // in order of their first use
 }
 
 // Cell is one solution on one backend, with its nodes.
@@ -162,15 +155,14 @@ func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 
 // compiler builds one plan.
 type compiler struct {
-	env      Environment
-	plan     *Plan
-	divided  partitioned
-	backends map[*lang.Backend]*driver
-	boxes    map[*lang.Backend]*judge.Box
-	servers  map[*lang.Backend]*judge.Server
-	prepared *pytest.Environments
-	virtual  *command.Environments
-	wishes   map[wish]*driver
+	env       Environment
+	plan      *Plan
+	divided   partitioned
+	backends  map[*lang.Backend]*driver
+	judges    map[*lang.Backend]judgeOn
+	prepared  *pytest.Environments
+	virtual   *command.Environments
+	overrides map[override]*driver
 }
 
 // inProcessPool holds the nodes that run in this process and take next to no
@@ -182,14 +174,13 @@ const inProcessPool = "(in process)"
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
-		env:      env,
-		plan:     &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		backends: map[*lang.Backend]*driver{},
-		boxes:    map[*lang.Backend]*judge.Box{},
-		servers:  map[*lang.Backend]*judge.Server{},
-		prepared: &pytest.Environments{},
-		virtual:  &command.Environments{},
-		wishes:   map[wish]*driver{},
+		env:       env,
+		plan:      &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
+		backends:  map[*lang.Backend]*driver{},
+		judges:    map[*lang.Backend]judgeOn{},
+		prepared:  &pytest.Environments{},
+		virtual:   &command.Environments{},
+		overrides: map[override]*driver{},
 	}
 	c.divide(cfg, env.Rows)
 	for _, p := range cfg.Pools {

@@ -265,9 +265,9 @@ func TestLockAll(t *testing.T) {
 	}
 	unplugged := errors.New("unplugged")
 	failing, err := Compile(p.plan.Config, 1, Environment{Store: p.store, States: read{},
-		Backend:   func(*lang.Backend, []string) (Driver, error) { return newBox(p.store), nil },
+		Executor:  func(*lang.Backend, []string) (Executor, error) { return Executor{Backend: newBox(p.store)}, nil },
 		LookupEnv: func(string) (string, bool) { return "", false },
-		Pins:      func(context.Context, Driver, []string) ([]string, error) { return nil, unplugged }})
+		Pins:      func(context.Context, backend.Backend, []string, []string) ([]string, error) { return nil, unplugged }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestLockAll(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = Compile(p.plan.Config, 1, Environment{Store: p.store, States: read{},
-		Backend:   func(*lang.Backend, []string) (Driver, error) { return nil, unplugged },
+		Executor:  func(*lang.Backend, []string) (Executor, error) { return Executor{}, unplugged },
 		LookupEnv: func(string) (string, bool) { return "", false }})
 	if !errors.Is(err, unplugged) || err.Error() != "backend local.one: unplugged" {
 		t.Errorf("%v", err)

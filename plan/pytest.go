@@ -17,6 +17,9 @@ import (
 // pytestCell adds the nodes of a cell of a pytest problem.
 func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	d, err := c.driver(cell.Backend)
+	if err == nil {
+		err = d.needsPython()
+	}
 	if err != nil {
 		return err
 	}
@@ -101,22 +104,22 @@ func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part
 
 func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver, part part) *pytest.Run {
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
-	d.opened.Use.Python = true
-	d.opened.Use.Network = d.opened.Use.Network || len(driver.Ports) > 0
+	d.handle.Use.Python = true
+	d.handle.Use.Network = d.handle.Use.Network || len(driver.Ports) > 0
 	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
 	run := &pytest.Run{
 		Checkpoint: cp.Name, Directory: driver.Directory,
-		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Driver, requires) },
+		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Backend, d.handle.env, requires) },
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Identity: d.opened.identify, Environment: c.prepared,
+		Repeat: cell.Repeat, Backend: d, Identity: d.handle.identify, Environment: c.prepared,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)
 	}
-	if b := cell.Backend.Docker; b != nil {
-		run.Keep = pytest.Keep(b.Keep)
+	if c := cell.Backend.Container; c != nil {
+		run.Keep = pytest.Keep(c.Keep)
 	}
 	for _, m := range cp.Markers {
 		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})

@@ -1,31 +1,11 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
-
-// server returns the judge server of a backend, made once.
-func (c *compiler) server(b *lang.Backend) (*judge.Server, error) {
-	if s, ok := c.servers[b]; ok {
-		return s, nil
-	}
-	if c.env.JudgeServer == nil {
-		return nil, fmt.Errorf("backend %s: there are no judge servers here", b.Addr())
-	}
-	o, err := c.open(b, Use{Server: true})
-	if err != nil {
-		return nil, err
-	}
-	s := &judge.Server{JudgeServer: o.server, Ident: o.identify}
-	c.servers[b] = s
-	return s, nil
-}
 
 // submitted adds the node that hands the solution in to a judge server and
 // returns the one that gives the score. Submissions to one server follow each
@@ -53,7 +33,7 @@ func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node 
 		dirs = append(dirs, tasks.Named{Name: "include", Abs: dir})
 	}
 	n := j.node(KindSubmit, judge.NewSubmit(task, j.answer.Source, files, dirs, j.sourcesOf(address(KindSubmit, j.cell.Problem.Name, j.cell.Name()))), nil)
-	n.Exclusive = []string{"judge server " + j.cell.Backend.LightCP.Endpoint}
+	n.Exclusive = []string{"judge server " + j.server.Name()}
 	id := j.plan.Graph.Add(n)
 	cc.Own = append(cc.Own, id)
 	return j.node(KindScore, &judge.Graded{Score: score},

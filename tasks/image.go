@@ -15,27 +15,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
-// ImageBuilder makes the image that a backend's commands run in. It is safe for
-// concurrent use.
-type ImageBuilder interface {
-	// Ingredients are what of the outside a build depends on, beside the recipe.
-	Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error)
-	// Build makes the image and returns what its content is, the same for
-	// images between which commands cannot tell. What is wrong with the recipe
-	// is a *backend.SettingError.
-	Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error)
-	// Find reports whether an image with the content of that digest is there,
-	// and has commands run in it.
-	Find(ctx context.Context, content cache.Digest) (bool, error)
-}
-
 // Image is the task that builds an image. Its input is the tree "context"; its
 // outputs are ImageOutput, by which images can be told apart, and
 // graph.LogOutput.
 type Image struct {
 	Dockerfile string // absolute path
 	Context    string // absolute path of the context's root
-	Builder    ImageBuilder
+	Builder    backend.ImageBuilder
 
 	text   []byte           // of the last Describe
 	needed backend.Identity // likewise

@@ -29,8 +29,8 @@ type Mount struct {
 	// "state" for each file, directory and link, of which also mode and owner
 	// matter. Nil is told nothing.
 	Observe func(kind, name string)
-	// Elsewhere names the machine that Source is on when that is not this one.
-	Elsewhere func() string
+	// RemoteHost names the machine that Source is on when that is not this one.
+	RemoteHost func() string
 
 	list string // of the last Describe
 }
@@ -97,7 +97,7 @@ func listing(entries []mounted) string {
 // scan lists the mount in lexical order. What cannot be read is the user's to
 // mend, all but a file that changes while it is hashed.
 func (t *Mount) scan() ([]mounted, error) {
-	if where := t.Elsewhere(); where != "" {
+	if where := t.RemoteHost(); where != "" {
 		return nil, &graph.InputError{Err: fmt.Errorf(`mount %s: %s is on another machine, of %s, and cannot be read here (hint: content = "unhashed" keeps it out of keys)`, t.Target, t.Source, where)}
 	}
 	observe := Sources{Observe: t.Observe}.observe

@@ -17,7 +17,7 @@ func mountOf(t *testing.T, source string) *Mount {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Mount{Target: "/data", Source: source, States: index, Elsewhere: func() string { return "" }}
+	return &Mount{Target: "/data", Source: source, States: index, RemoteHost: func() string { return "" }}
 }
 
 // content is the digest of what the task's output would be.
@@ -118,7 +118,7 @@ func TestMountCannotBeHashed(t *testing.T) {
 	}
 	defer listener.Close()
 	far := mountOf(t, dir)
-	far.Elsewhere = func() string { return "the daemon at tcp://far:2376" }
+	far.RemoteHost = func() string { return "the daemon at tcp://far:2376" }
 	for _, try := range []struct {
 		m    *Mount
 		want string

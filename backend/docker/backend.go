@@ -82,6 +82,14 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 // own.
 func (b *Backend) Network() backend.Network { return backend.PrivateNetwork }
 
+// Capabilities implements backend.Backend.
+func (b *Backend) Capabilities() backend.Capabilities {
+	return backend.Capabilities{
+		Python: b, OwnFiles: true, Images: b, RemoteHost: b.remoteHost, Attach: true,
+		Keep: func(ctx context.Context, s backend.Session) (string, error) { return s.(*session).Keep(ctx) },
+	}
+}
+
 // check refuses what cannot be meant.
 func (o Options) check() error {
 	if !path.IsAbs(o.Workdir) || path.Clean(o.Workdir) == "/" {
@@ -155,9 +163,9 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, nil
 }
 
-// Elsewhere names the daemon when its machine may be another one than this,
+// remoteHost names the daemon when its machine may be another one than this,
 // whose files it mounts then; "" is this machine.
-func (b *Backend) Elsewhere() string {
+func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {
 		return ""
 	}

@@ -16,10 +16,8 @@ import (
 // behind on purpose: its labels cannot be changed any more then.
 const keptPrefix = "fevalgraph-kept-"
 
-var _ backend.Keeper = (*session)(nil)
-
-// Keep implements backend.Keeper. Where no command was run there is nothing to
-// keep.
+// Keep implements backend.Capabilities.Keep for one session. Where no command was
+// run there is nothing to keep.
 func (s *session) Keep(ctx context.Context) (how string, err error) {
 	if s.files == nil {
 		return "", fmt.Errorf("keeping the container: session: %w", fs.ErrClosed)

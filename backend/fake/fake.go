@@ -39,6 +39,7 @@ type Program func(ctx context.Context, c *Call) (backend.Exit, error)
 type Backend struct {
 	Ident   backend.Identity         // what Identity returns
 	Net     backend.Network          // what Network returns
+	Can     backend.Capabilities     // what Capabilities returns
 	OnOpen  func(backend.Spec) error // breaks Open; nil never does
 	OnClose func(backend.Spec) error // breaks Close; nil never does
 
@@ -74,6 +75,9 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 // Network returns b.Net. Programs are functions and listen on no ports, so
 // nothing waits for one whatever it is.
 func (b *Backend) Network() backend.Network { return b.Net }
+
+// Capabilities returns b.Can.
+func (b *Backend) Capabilities() backend.Capabilities { return b.Can }
 
 // Opens returns how many sessions were opened.
 func (b *Backend) Opens() int {

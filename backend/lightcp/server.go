@@ -25,6 +25,9 @@ func (s *Server) Identity(context.Context) (backend.Identity, error) {
 	return backend.Identity{{Label: "kind", Value: Kind}, {Label: "endpoint", Value: s.client.endpoint}}, nil
 }
 
+// Name implements backend.JudgeServer.
+func (s *Server) Name() string { return s.client.endpoint }
+
 // Grade implements backend.JudgeServer.
 func (s *Server) Grade(ctx context.Context, sub backend.Submission) (*backend.Grade, error) {
 	r, err := s.client.Judge(ctx, Submission{Problem: sub.Problem, Language: sub.Language, Code: sub.Code})

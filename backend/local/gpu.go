@@ -15,9 +15,9 @@ import (
 // has none to offer.
 const gpuTimeout = 5 * time.Second
 
-// GPU returns a *backend.AbsentError unless nvidia-smi, looked up in the
+// gpu returns a *backend.AbsentError unless nvidia-smi, looked up in the
 // backend's PATH, lists a GPU.
-func (b *Backend) GPU(ctx context.Context) error {
+func (b *Backend) gpu(ctx context.Context) error {
 	program, err := lookPath("nvidia-smi", b.opt.Path, "/")
 	if err != nil {
 		return &backend.AbsentError{Device: "GPU", Err: errors.New("there is no nvidia-smi in PATH")}

@@ -105,6 +105,11 @@ func New(store cache.Store, o Options) *Backend {
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
 
+// Capabilities implements backend.Backend.
+func (b *Backend) Capabilities() backend.Capabilities {
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, GPU: b.gpu, Attach: true}
+}
+
 // Prepare implements backend.Backend: sessions share the machine's files, and
 // so there is no ground.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
@@ -120,16 +125,16 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	bare, err := b.BareIdentity(ctx)
+	bare, err := b.bareIdentity(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Insert(bare, 1, backend.Field{Label: "python", Value: version}), nil
 }
 
-// BareIdentity is the identity without the interpreter, and takes no uv to find
+// bareIdentity is the identity without the interpreter, and takes no uv to find
 // out.
-func (b *Backend) BareIdentity(ctx context.Context) (backend.Identity, error) {
+func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 	identity := backend.Identity{{Label: "platform", Value: platform}}
 	for i, command := range b.opt.Versions {
 		if slices.Contains(b.opt.Versions[:i], command) {

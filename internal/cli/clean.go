@@ -36,7 +36,7 @@ from a Dockerfile.`,
 
 func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
 	c, err := eval.Clean(ctx, a.options(), r)
-	if removed := c.Containers; removed != nil {
+	for _, removed := range c.Containers {
 		which := ""
 		if removed.Built > 0 {
 			which = fmt.Sprintf(", %d of which built from a Dockerfile,", removed.Built)

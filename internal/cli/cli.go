@@ -34,6 +34,7 @@ type IO struct {
 	LookupEnv func(string) (string, bool)
 	// Benchmarks are those whose rules and files commands know.
 	Benchmarks []plan.Benchmark
+	Kinds      []eval.Kind // of backends
 }
 
 // errInterrupted is the cause of a context cancelled by a signal.

@@ -156,7 +156,7 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, _ := a.storeReadOnly()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Benchmarks: a.io.Benchmarks, Notify: a.notice}
+		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.

@@ -226,7 +226,7 @@ func TestSecret(t *testing.T) {
 
 func TestNoGPU(t *testing.T) {
 	absent := &backend.AbsentError{}
-	if err := local.New(cache.NewMemory(), local.Options{Path: t.TempDir()}).GPU(t.Context()); !errors.As(err, &absent) {
+	if err := local.New(cache.NewMemory(), local.Options{Path: t.TempDir()}).Capabilities().GPU(t.Context()); !errors.As(err, &absent) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestNoGPU(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := local.New(cache.NewMemory(), local.Options{Path: dir}).GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
+		if err := local.New(cache.NewMemory(), local.Options{Path: dir}).Capabilities().GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}

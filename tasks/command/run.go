@@ -109,12 +109,6 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// gpus is a backend that can tell whether its commands see a GPU without being
-// asked to give them one. The error is a *backend.AbsentError when they do not.
-type gpus interface {
-	GPU(ctx context.Context) error
-}
-
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
@@ -122,8 +116,8 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	if b, asks := r.Backend.(gpus); r.GPU && asks {
-		if err := b.GPU(ctx); err != nil {
+	if gpu := r.Backend.Capabilities().GPU; r.GPU && gpu != nil {
+		if err := gpu(ctx); err != nil {
 			return graph.Outcome{}, err
 		}
 	}

@@ -14,12 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
-// interpreter is what a backend offers when it knows the Python interpreter
-// that its identity names.
-type interpreter interface {
-	Interpreter(ctx context.Context) (path, version string, err error)
-}
-
 // Environments makes sure, once per backend, set of requirements, interpreter
 // and place of uv's files, that uv can provide pytest. That is where the
 // network is needed, and a failure of it must be told from what tests do. It
@@ -49,8 +43,8 @@ const prepareTimeout = 10 * time.Minute
 // prepare returns the interpreter for uvx, "" for uv's own choice, and the
 // ground of the sessions in which uvx is to run.
 func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, ground string, err error) {
-	if b, ok := r.Backend.(interpreter); ok {
-		if python, _, err = b.Interpreter(ctx); err != nil {
+	if p := r.Backend.Capabilities().Python; p != nil {
+		if python, _, err = p.Interpreter(ctx); err != nil {
 			return "", "", err
 		}
 	}

@@ -33,11 +33,11 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 // keep has the session stay, if that is wanted, and tells how to enter it. What
 // an interrupt ended, and what never had a place to run, is not worth a look.
 func (r *Run) keep(ctx context.Context, w *graph.Work, session backend.Session, exit *backend.Exit, err error) {
-	keeper, able := session.(backend.Keeper)
-	if !able || !r.Keep.wants(exit, err) || ctx.Err() != nil || ending.Classed(err) != err {
+	sessionKeep := r.Backend.Capabilities().Keep
+	if sessionKeep == nil || !r.Keep.wants(exit, err) || ctx.Err() != nil || ending.Classed(err) != err {
 		return
 	}
-	how, keepErr := keeper.Keep(context.WithoutCancel(ctx))
+	how, keepErr := sessionKeep(context.WithoutCancel(ctx), session)
 	switch {
 	case keepErr != nil:
 		fmt.Fprintln(w.Log, keepErr)

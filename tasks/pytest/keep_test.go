@@ -10,27 +10,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// keepers is a backend whose sessions count how often they were to be kept.
-type keepers struct {
-	*fake.Backend
-	kept *int
-}
-
-func (k keepers) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
-	s, err := k.Backend.Open(ctx, spec)
-	return keepable{s, k.kept}, err
-}
-
-type keepable struct {
-	backend.Session
-	kept *int
-}
-
-func (k keepable) Keep(context.Context) (string, error) {
-	*k.kept++
-	return "enter", nil
-}
-
 func TestKeep(t *testing.T) {
 	good, red := backend.Exit{}, backend.Exit{Code: 1}
 	slow := backend.Exit{Code: -1, Signal: "killed", TimedOut: true}
@@ -55,7 +34,11 @@ func TestKeep(t *testing.T) {
 		{keep: KeepAlways, exit: red, want: 1},
 	} {
 		s, kept := newBench(t), 0
-		s.run.Backend, s.run.Keep, s.run.Setup = keepers{s.box, &kept}, try.keep, []string{"set up"}
+		s.box.Can.Keep = func(context.Context, backend.Session) (string, error) {
+			kept++
+			return "enter", nil
+		}
+		s.run.Keep, s.run.Setup = try.keep, []string{"set up"}
 		s.setup = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: try.setup}, nil }
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
 			if try.exit.Code == 0 && try.err == nil {

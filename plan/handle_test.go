@@ -22,21 +22,21 @@ func (b askedBox) Identity(context.Context) (backend.Identity, error) {
 }
 
 // A plan takes over what was made of an equal block, with what is known of it.
-func TestReopenedIsNotAskedAgain(t *testing.T) {
+func TestRehydratedIsNotAskedAgain(t *testing.T) {
 	p := newProject(t, problem)
 	made, asked := 0, 0
 	env := p.environment()
-	env.Backend = func(*lang.Backend, []string) (Driver, error) {
+	env.Executor = func(*lang.Backend, []string) (Executor, error) {
 		made++
-		return askedBox{newBox(p.store), &asked}, nil
+		return Executor{Backend: askedBox{newBox(p.store), &asked}}, nil
 	}
 	block := *p.plan.Config.Backends[0]
 	block.Env = append([]lang.EnvVar(nil), block.Env...) // equal, and another
-	reopened, err := Reopen(&block, Use{Python: true}, env)
+	rehydrated, err := Rehydrate(&block, Use{Python: true}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := reopened.Answers(t.Context())
+	before, err := rehydrated.Fingerprint(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestReopenedIsNotAskedAgain(t *testing.T) {
 		made, asked = 0, 0
 		p := newProject(t, problem)
 		try.block(p.plan.Config.Backends[0])
-		env.Reopened = []*Opened{reopened}
+		env.Rehydrated = []*BackendHandle{rehydrated}
 		if p.plan, err = Compile(p.plan.Config, 2, env); err != nil {
 			t.Fatal(err)
 		}
@@ -59,36 +59,38 @@ func TestReopenedIsNotAskedAgain(t *testing.T) {
 		if made != try.asked || asked != try.asked {
 			t.Errorf("%s: made %d times and asked %d times, want %d", name, made, asked, try.asked)
 		}
-		opened := p.plan.Opened(r)
-		if len(opened) != 1 || !opened[0].Use.Python || opened[0].Block != p.plan.Config.Backends[0] {
-			t.Fatalf("%s: the plan opened %+v", name, opened)
+		handles := p.plan.Backends(r)
+		if len(handles) != 1 || !handles[0].Use.Python || handles[0].Block != p.plan.Config.Backends[0] {
+			t.Fatalf("%s: the plan has %+v", name, handles)
 		}
-		after, err := opened[0].Answers(t.Context())
+		after, err := handles[0].Fingerprint(t.Context())
 		if err != nil || !reflect.DeepEqual(before, after) {
-			t.Errorf("%s: answers %+v before and %+v after, %v", name, before, after, err)
+			t.Errorf("%s: fingerprint %+v before and %+v after, %v", name, before, after, err)
 		}
 	}
 }
 
 // Whose image is made may be another one once it is made again.
-func TestReopenedServes(t *testing.T) {
+func TestRehydratedServes(t *testing.T) {
 	image := func() *lang.Backend {
-		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Image: "python"}}
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Image: "python"}}
+	}
+	other := func() *lang.Backend {
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Image: "python:3.9"}}
 	}
 	build := func() *lang.Backend {
-		return &lang.Backend{Kind: "docker", Name: "d", Docker: &lang.DockerBackend{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
+		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Build: &lang.ImageBuild{Dockerfile: "/d"}}}
 	}
 	for name, try := range map[string]struct {
 		block     *lang.Backend
-		use, now  Use
 		like      *lang.Backend
 		takenOver bool
 	}{
-		"an image":              {image(), Use{Python: true}, Use{}, image(), true},
-		"for something else":    {image(), Use{Python: true}, Use{Sandbox: true}, image(), false},
-		"an image that is made": {build(), Use{Python: true}, Use{}, build(), false},
+		"an image":              {image(), image(), true},
+		"another image":         {image(), other(), false},
+		"an image that is made": {build(), build(), false},
 	} {
-		if got := (&Opened{Block: try.block, Use: try.use}).serves(try.like, try.now); got != try.takenOver {
+		if got := (&BackendHandle{Block: try.block}).serves(try.like); got != try.takenOver {
 			t.Errorf("%s: taken over: %v", name, got)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Asking are the nodes whose work makes a checkpoint's verdict what it is: they
+// GradingNodes are the nodes whose work makes a checkpoint's verdict what it is: they
 // run something of the solution's on the cell's backend, while the others
 // prepare that or read what came of it. They are in topological order and
 // belong to the cell, but for the compilation that its repeats share.
-func (p *Plan) Asking(cell *Cell, cc *CellCheckpoint) []graph.ID {
+func (p *Plan) GradingNodes(cell *Cell, cc *CellCheckpoint) []graph.ID {
 	var ids []graph.ID
 	add := func(id graph.ID) {
 		n := p.Graph.Node(id)

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// wish is what a command problem wants otherwise than its docker backend is.
-type wish struct {
+// override is what a command problem asks of its backend's container beyond its block.
+type override struct {
 	on        *lang.Backend
 	image     string
 	gpu, dind bool
@@ -17,47 +17,48 @@ type wish struct {
 // dockerSocket is where daemons and their clients meet by default.
 const dockerSocket = "/var/run/docker.sock"
 
-// commandDriver is the driver for a command problem: that of its backend or, for
-// a problem with wishes, one like it. What has the same wishes shares one.
+// commandDriver is the driver of a command problem: that of its backend or, for
+// a problem with overrides, one like it. What has the same overrides shares one.
 func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, error) {
 	base, err := c.driver(b)
-	if err != nil || b.Docker == nil {
+	if err != nil || b.Container == nil {
 		return base, err
 	}
-	w := wish{on: b, image: p.Command.Image, dind: p.Command.Dind, gpu: p.Command.GPU && b.Docker.GPUs == ""}
-	if w.image == b.Docker.Image {
-		w.image = ""
+	o := override{on: b, image: p.Command.Image, dind: p.Command.Dind, gpu: p.Command.GPU && b.Container.GPUs == ""}
+	if o.image == b.Container.Image {
+		o.image = ""
 	}
-	if w == (wish{on: b}) {
+	if o == (override{on: b}) {
 		return base, nil
 	}
-	if d, ok := c.wishes[w]; ok {
+	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}
-	d, err := c.grant(w, base)
+	d, err := c.overridden(o, base)
 	if err != nil {
 		return nil, fmt.Errorf("%s on backend %s: %w", p.Ref, b.Addr(), err)
 	}
-	c.wishes[w] = d
+	c.overrides[o] = d
 	return d, nil
 }
 
-func (c *compiler) grant(w wish, base *driver) (*driver, error) {
-	options, like := *w.on.Docker, *w.on
-	like.Docker = &options
+// overridden makes the driver that an override asks for.
+func (c *compiler) overridden(o override, base *driver) (*driver, error) {
+	options, like := *o.on.Container, *o.on
+	like.Container = &options
 	d := &driver{addr: base.addr, base: base.base, mounts: base.mounts, mounted: base.mounted}
 	switch {
-	case w.image != "":
-		options.Image, options.Build = w.image, nil
-		d.addr += " " + w.image
+	case o.image != "":
+		options.Image, options.Build = o.image, nil
+		d.addr += " " + o.image
 	case options.Build != nil:
 		return nil, errors.New("gpu and dind cannot be had with an image that is built; give the backend gpus and mounts, or the problem an image")
 	}
-	if w.gpu {
+	if o.gpu {
 		options.GPUs = "all"
 		d.addr += " gpu"
 	}
-	if w.dind {
+	if o.dind {
 		options.Mounts = append(append([]lang.Mount{}, options.Mounts...), lang.Mount{Source: dockerSocket, Target: dockerSocket, Unhashed: true})
 		d.addr += " dind"
 	}

@@ -1,0 +1,41 @@
+package backend
+
+import "context"
+
+// Capabilities are what a backend can do beyond what every Backend does. A field
+// that is zero says that it cannot. Asking for them costs nothing and always has
+// the same answer; the functions in them may ask the backend's machine.
+type Capabilities struct {
+	// Python is the interpreter that the identity names.
+	Python Python
+	// OwnFiles says that commands see files of their own in place of this
+	// machine's, such as those of an image: what is to read or run the
+	// interpreter has to do so in a session.
+	OwnFiles bool
+	// BareIdentity is the identity of commands that need no Python, for a
+	// backend that can tell it without looking for an interpreter.
+	BareIdentity func(ctx context.Context) (Identity, error)
+	// Images makes the image that commands run in.
+	Images ImageBuilder
+	// GPU returns an *AbsentError when commands would see no GPU. A backend
+	// that gives its commands GPUs, rather than what the machine has, lacks it.
+	GPU func(ctx context.Context) error
+	// RemoteHost names the machine that commands run on; "" is this one.
+	RemoteHost func() string
+	// Attach says that a Command may be attached to the caller's terminal.
+	Attach bool
+	// Keep makes Close leave a session's workspace for a person to look at, with
+	// everything in it ended. It is called between two Execs or after the last.
+	// how is the command by which a person enters it; it is empty when there is
+	// nothing to enter, and then Close removes all as ever.
+	Keep func(ctx context.Context, s Session) (how string, err error)
+}
+
+// Python is the interpreter of a backend's commands. It is safe for concurrent use.
+type Python interface {
+	// Interpreter returns the path of the interpreter where commands run, and its
+	// implementation and version: "CPython 3.11.7".
+	Interpreter(ctx context.Context) (path, version string, err error)
+	// Platform is what the interpreter is for: "linux/amd64".
+	Platform(ctx context.Context) (string, error)
+}

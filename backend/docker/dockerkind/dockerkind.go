@@ -1,0 +1,119 @@
+// Package dockerkind makes backends of containers from blocks of the configuration.
+package dockerkind
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is the kind "docker".
+func Kind() eval.Kind {
+	return eval.Kind{Name: docker.Kind, New: open, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
+}
+
+// open makes a backend on the daemon that the docker command would use, which all of
+// them share.
+func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+	daemon, err := daemonOf(s)
+	if err != nil {
+		// Nodes that need no container must not suffer.
+		return plan.Executor{Backend: docker.Unreachable(err)}, nil
+	}
+	o := optionsOf(b, s.Root)
+	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
+	o.Facts, o.FactsReadOnly = filepath.Join(s.State, "images"), s.ReadOnly
+	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
+	made := docker.New(s.Store, daemon, o)
+	s.OnClose(func() error { return made.Close(context.Background()) })
+	return plan.Executor{Backend: made}, nil
+}
+
+type daemonKey struct{}
+
+// daemonOf returns the daemon of the caller's environment.
+func daemonOf(s *eval.Site) (*docker.Daemon, error) {
+	return eval.Shared(s, daemonKey{}, func() (*docker.Daemon, error) {
+		daemon, err := connect("", s.LookupEnv)
+		if err == nil {
+			s.OnClose(daemon.Close)
+		}
+		return daemon, err
+	})
+}
+
+// connect makes ready to talk to the daemon at host; "" is that of the caller's
+// environment.
+func connect(host string, lookupEnv func(string) (string, bool)) (*docker.Daemon, error) {
+	e, err := docker.FindEndpoint(host, lookupEnv)
+	var daemon *docker.Daemon
+	if err == nil {
+		daemon, err = docker.Connect(e)
+	}
+	if err != nil {
+		return nil, &backend.ToolError{Tool: docker.Kind, Err: err, Hint: "mend or unset DOCKER_HOST, or choose another docker context"}
+	}
+	return daemon, nil
+}
+
+func optionsOf(b *lang.Backend, root string) docker.Options {
+	d, c := b.Docker, b.Container
+	o := docker.Options{
+		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
+		User: d.User, Workdir: d.Workdir, Network: d.Network,
+		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
+		Reuse: d.Reuse && c.Keep == "never", // a kept container is that of one node
+	}
+	if d.Pids == 0 {
+		o.Pids = -1
+	}
+	if c.Build != nil {
+		o.Build = &docker.Build{Name: c.Build.Dockerfile}
+		if inside, err := filepath.Rel(root, c.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
+			o.Build.Name = filepath.ToSlash(inside)
+		}
+		for _, a := range c.Build.Args {
+			o.Build.Args = append(o.Build.Args, docker.Arg(a))
+		}
+	}
+	for _, m := range c.Mounts {
+		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+	}
+	return o
+}
+
+// reaper gives up on a daemon that cannot be talked to at its first
+// session: each would have to wait.
+func reaper(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error {
+	connect := func(host string) (*docker.Daemon, error) { return connect(host, lookupEnv) }
+	reap, gone := docker.Reaper(connect), map[string]error{}
+	return func(ctx context.Context, e backend.Entry) error {
+		if err := gone[e.Host]; err != nil {
+			return err
+		}
+		err := reap(ctx, e)
+		var missing *backend.ToolError
+		if errors.As(err, &missing) {
+			gone[e.Host] = err
+		}
+		return err
+	}
+}
+
+// projectID names a project on a daemon that others use, too: by its state
+// directory, which no two projects share.
+func projectID(state string) string {
+	if absolute, err := filepath.Abs(state); err == nil {
+		state = absolute
+	}
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,136 @@
+package dockerkind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// leftovers are the project's things on a daemon that no living run owns.
+// Images are shared by runs, so they are returned only when no run lives.
+func leftovers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) ([]docker.Leftover, error) {
+	found, err := daemon.Leftovers(ctx, projectID(s.State))
+	if err != nil {
+		return nil, err
+	}
+	lives := map[string]bool{}
+	for _, l := range found {
+		if _, asked := lives[l.Run]; asked || l.IsImage() {
+			continue
+		}
+		if lives[l.Run], err = s.Living(l.Run); err != nil {
+			return nil, err
+		}
+	}
+	living := false
+	for _, l := range found {
+		living = living || lives[l.Run]
+	}
+	return slices.DeleteFunc(found, func(l docker.Leftover) bool { return lives[l.Run] || l.IsImage() && living }), nil
+}
+
+// clean removes them, as many as can be. What it returns is nil when
+// nothing could be tried.
+func clean(ctx context.Context, s *eval.Site) (*eval.RemovedContainers, error) {
+	daemon, err := daemonOf(s)
+	if err != nil {
+		return nil, err
+	}
+	left, err := leftovers(ctx, s, daemon)
+	if err != nil {
+		return nil, err
+	}
+	removed := &eval.RemovedContainers{Host: daemon.Host()}
+	var errs []error
+	for _, l := range left {
+		err := daemon.Remove(ctx, l)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case l.IsImage():
+			removed.Images++
+		default:
+			removed.Containers++
+		}
+		if err == nil && l.Built {
+			removed.Built++
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+// patience bounds what the doctor waits for a daemon.
+const patience = 10 * time.Second
+
+// check asks the daemon when the configuration has a backend for it, or
+// when asked to.
+func check(ctx context.Context, s *eval.Site, cfg *lang.Config, asked bool) []eval.Finding {
+	state, needed := "warning", false
+	if cfg != nil {
+		needed = slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return b.Kind == docker.Kind })
+	}
+	if needed {
+		state = "missing"
+	}
+	if !needed && !asked {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	daemon, err := daemonOf(s)
+	if err != nil {
+		return []eval.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
+	}
+	version, err := daemon.Version(ctx)
+	if err != nil {
+		return []eval.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
+	}
+	rootless := ""
+	if version.Rootless {
+		rootless = ", without root"
+	}
+	found := []eval.Finding{{Subject: "docker", State: "ok", Detail: fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
+	return append(found, checkContainers(ctx, s, daemon)...)
+}
+
+func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) []eval.Finding {
+	left, err := leftovers(ctx, s, daemon)
+	if err != nil {
+		return []eval.Finding{{Subject: "containers", State: "warning", Detail: err.Error()}}
+	}
+	var found []eval.Finding
+	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
+	for _, l := range left {
+		switch {
+		case l.Ground:
+			images++
+			bytes += l.Bytes
+		case l.Built:
+			built++
+		case l.Kept:
+			kept++
+			found = append(found, eval.Finding{Subject: "kept", State: "ok", Detail: l.Node + ": " + l.Enter})
+		default:
+			containers++
+		}
+	}
+	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of what uv fetched, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
+	if built > 0 {
+		said += fmt.Sprintf("; %s built from a Dockerfile", text.Count(built, "image"))
+	}
+	judged := "ok"
+	if containers > 0 {
+		judged = "warning"
+	}
+	if containers+kept > 0 {
+		said += "; `fevalgraph clean --containers` removes them"
+	}
+	return append([]eval.Finding{{Subject: "containers", State: judged, Detail: said}}, found...)
+}

@@ -1,0 +1,97 @@
+// Package gojudgekind makes sandboxes of go-judge from blocks of the configuration.
+package gojudgekind
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/gojudge"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is the kind "gojudge".
+func Kind() eval.Kind {
+	return eval.Kind{
+		Name: gojudge.Kind, New: open, Doctor: check,
+		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
+	}
+}
+
+// open makes the sandbox of a block. Nothing is started or talked to before something
+// runs in it.
+func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	server, err := serverOf(s, b)
+	if err != nil {
+		return plan.Executor{}, err
+	}
+	return plan.Executor{Sandbox: gojudge.New(server, gojudge.Options{
+		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), FactsReadOnly: s.ReadOnly,
+	})}, nil
+}
+
+// key is equal for blocks that can share a server.
+type key struct {
+	endpoint, token, binary string
+	parallelism             int
+}
+
+func keyOf(b *lang.Backend) key {
+	return key{b.GoJudge.Endpoint, b.Token, b.GoJudge.Binary, b.GoJudge.Parallelism}
+}
+
+// serverOf returns the server of a block, which other blocks may share.
+func serverOf(s *eval.Site, b *lang.Backend) (*gojudge.Server, error) {
+	j := b.GoJudge
+	return eval.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
+		server := gojudge.Connect(s.Store, j.Endpoint, b.Token)
+		if j.Endpoint == "" {
+			path, _ := s.LookupEnv("PATH")
+			server = gojudge.Start(s.Store, gojudge.Process{
+				Binary: j.Binary, Path: path, Parallelism: j.Parallelism, Scratch: s.Scratch, Registry: s.Registry,
+			})
+		}
+		s.OnClose(server.Close)
+		return server, nil
+	})
+}
+
+// patience bounds what the doctor waits for servers.
+const patience = 10 * time.Second
+
+// check asks the servers of the configuration, and starts those that a run would.
+func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.Finding {
+	if cfg == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var found []eval.Finding
+	asked := map[key]bool{}
+	for _, b := range cfg.Backends {
+		if b.GoJudge != nil && !asked[keyOf(b)] {
+			asked[keyOf(b)] = true
+			found = append(found, checkServer(ctx, s, b))
+		}
+	}
+	return found
+}
+
+func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) eval.Finding {
+	server, err := serverOf(s, b)
+	version := ""
+	if err == nil {
+		version, err = server.Version(ctx)
+	}
+	switch {
+	case err != nil:
+		return eval.Finding{Subject: gojudge.Kind, State: "missing", Detail: err.Error()}
+	case b.GoJudge.Endpoint != "":
+		return eval.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, b.GoJudge.Endpoint)}
+	}
+	return eval.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s, started and ended", version)}
+}

@@ -1,0 +1,20 @@
+// Package lightcpkind makes judge servers from blocks of the configuration.
+package lightcpkind
+
+import (
+	"github.com/fevalgraph/fevalgraph/backend/lightcp"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is the kind "lightcp".
+func Kind() eval.Kind { return eval.Kind{Name: lightcp.Kind, New: open} }
+
+func open(_ *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	client, err := lightcp.New(b.LightCP.Endpoint, b.LightCP.Timeout)
+	if err != nil {
+		return plan.Executor{}, err
+	}
+	return plan.Executor{Server: lightcp.NewServer(client)}, nil
+}

@@ -1,0 +1,67 @@
+// Package localkind makes backends of this machine from blocks of the configuration.
+package localkind
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is the kind "local".
+func Kind() eval.Kind {
+	return eval.Kind{
+		Name: local.Kind, New: open, Tools: local.Tools, Doctor: check,
+		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
+	}
+}
+
+// spares is more workspaces than a run has unused at a time.
+const spares = 16
+
+func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+	path, _ := s.LookupEnv("PATH")
+	for _, v := range b.Env {
+		if v.Name == "PATH" {
+			path = v.Value
+		}
+	}
+	o := local.Options{
+		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: s.Scratch, Registry: s.Registry,
+		Spares: spares,
+	}
+	if !b.Local.PrivateNetwork {
+		o.Network = backend.SharedNetwork
+	}
+	if s.Registry != nil {
+		local.SpareProcessor()
+	}
+	made := local.New(s.Store, o)
+	s.OnClose(func() error { return made.Close(context.Background()) })
+	return plan.Executor{Backend: made}, nil
+}
+
+// check looks for this machine's Python, and tells what tests with fixed ports get.
+// Either way they work.
+func check(ctx context.Context, s *eval.Site, _ *lang.Config, _ bool) []eval.Finding {
+	found := []eval.Finding{python(ctx, s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
+	if err := local.PrivateNetwork(); err != nil {
+		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
+	}
+	return found
+}
+
+func python(ctx context.Context, s *eval.Site) eval.Finding {
+	path, _ := s.LookupEnv("PATH")
+	home, _ := s.LookupEnv("HOME")
+	b := local.New(s.Store, local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: s.Scratch})
+	interpreter, version, err := b.Interpreter(ctx)
+	if err != nil {
+		return eval.Finding{Subject: "python", State: "missing", Detail: err.Error()}
+	}
+	return eval.Finding{Subject: "python", State: "ok", Detail: version + " at " + interpreter}
+}

@@ -1,0 +1,148 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is a kind of backend, as blocks of the configuration name it. Functions that
+// are nil have nothing to do for the kind.
+type Kind struct {
+	Name string
+	// New makes the backend of a block; env is the environment of its probes. What it
+	// holds from one session to the next is closed with the site: see Site.OnClose.
+	New func(s *Site, b *lang.Backend, env []string) (plan.Executor, error)
+	// Tools are variables, KEY=value, that lead tools to their files.
+	Tools func(lookupEnv func(string) (string, bool)) []string
+	// Environments is where commands see the Python environments that sessions
+	// share; "" is a directory beside the store.
+	Environments string
+	// Reap returns a function that ends a session of the kind that a crashed run
+	// did not end.
+	Reap func(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error
+	// Doctor checks what the kind needs; the site is closed afterwards. cfg is nil when the configuration is
+	// invalid; asked is set when containers are to be checked in any case.
+	Doctor func(ctx context.Context, s *Site, cfg *lang.Config, asked bool) []Finding
+	// Clean removes the containers and images of a project that belong to no living
+	// run. What it returns is nil when nothing could be tried.
+	Clean func(ctx context.Context, s *Site) (*RemovedContainers, error)
+}
+
+// Site is what backends of one project share. It is for one goroutine at a time.
+type Site struct {
+	Store     cache.Store
+	Registry  *backend.Registry // nil for a site that starts no sessions
+	Root      string            // directory of the configuration
+	State     string            // the project's state directory
+	Scratch   string            // directory below which workspaces are made
+	Run       string            // id of the run that sessions belong to
+	ReadOnly  bool              // write no facts about backends
+	LookupEnv func(string) (string, bool)
+
+	shared  map[any]any
+	closers []func() error
+}
+
+// Shared returns what a site has under a key, and has make make it when there is
+// nothing yet. A kind chooses keys of a type of its own.
+func Shared[T any](s *Site, key any, make func() (T, error)) (T, error) {
+	if known, ok := s.shared[key]; ok {
+		return known.(T), nil
+	}
+	made, err := make()
+	if err != nil {
+		return made, err
+	}
+	if s.shared == nil {
+		s.shared = map[any]any{}
+	}
+	s.shared[key] = made
+	return made, nil
+}
+
+// OnClose has the site call a function when it is closed: the last one first.
+func (s *Site) OnClose(f func() error) { s.closers = append(s.closers, f) }
+
+// Close ends what backends keep between sessions.
+func (s *Site) Close() error {
+	var errs []error
+	for _, c := range slices.Backward(s.closers) {
+		errs = append(errs, c())
+	}
+	s.closers, s.shared = nil, nil
+	return errors.Join(errs...)
+}
+
+// Living reports whether a run of the project, by its id, is going on.
+func (s *Site) Living(run string) (bool, error) { return backend.Living(sessionsDir(s.State), run) }
+
+// kind finds the kind of a block.
+func (p *Project) kind(b *lang.Backend) Kind {
+	for _, k := range p.options.Kinds {
+		if k.Name == b.Kind {
+			return k
+		}
+	}
+	return Kind{Name: b.Kind}
+}
+
+// executor implements plan.Environment.Executor.
+func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error) {
+	k := p.kind(b)
+	if k.New == nil {
+		return plan.Executor{}, fmt.Errorf("kind %q is not available in this version", b.Kind)
+	}
+	return k.New(p.site, b, env)
+}
+
+// tools implements plan.Environment.Tools.
+func (p *Project) tools(b *lang.Backend) []string {
+	k := p.kind(b)
+	if k.Tools == nil {
+		return nil
+	}
+	return k.Tools(p.options.lookupEnv)
+}
+
+// environments implements plan.Environment.Environments.
+func (p *Project) environments(b *lang.Backend) string {
+	if k := p.kind(b); k.Environments != "" {
+		return k.Environments
+	}
+	dir, err := p.options.cacheDir(p.Config)
+	if err != nil { // then there is no store, either
+		return ""
+	}
+	return filepath.Join(dir, "environments")
+}
+
+// reapers end sessions of crashed runs, by the kind of their backends.
+func (o *Options) reapers() map[string]func(context.Context, backend.Entry) error {
+	all := map[string]func(context.Context, backend.Entry) error{}
+	for _, k := range o.Kinds {
+		if k.Reap != nil {
+			all[k.Name] = k.Reap(o.lookupEnv)
+		}
+	}
+	return all
+}
+
+// bareSite is a site for what is asked of kinds outside of a run.
+func (o *Options) bareSite() *Site {
+	return &Site{Store: cache.NewMemory(), State: o.StateDir(), Scratch: scratchDir(), LookupEnv: o.lookupEnv}
+}
+
+// scratchDir is where workspaces are made: a short path, since sockets in it
+// have little room, and one per user.
+func scratchDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
+}

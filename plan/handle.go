@@ -1,0 +1,202 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+// Use says what the keys of a plan have of a backend beside what its block says.
+type Use struct {
+	Bare    bool // its identity, of commands that need no Python
+	Python  bool // its identity and interpreter
+	Network bool // what commands with ports get
+	Mounts  bool // whose files its mounts are
+	Judge   bool // the identity of its sandbox or judge server
+	// Dockerfile is that of the image that was made for it, an absolute path, and
+	// Image what that came to; "" of a backend whose image is not made.
+	Dockerfile string
+	Image      cache.Digest
+}
+
+// Fingerprint is what a backend said about all that its Use names. Whatever is not
+// in it is empty.
+type Fingerprint struct {
+	Ingredients backend.Identity // of its image
+	Identity    backend.Identity
+	Version     string // of the interpreter
+	Platform    string
+	Network     backend.Network
+	RemoteHost  string // the machine of its mounts
+}
+
+// BackendHandle is a backend that was made, and what is used of it.
+type BackendHandle struct {
+	Block *lang.Backend // or one like it, for a problem that wants something otherwise
+	Use   Use
+
+	made  Executor
+	env   []string // of its probes and of what resolves requirements, KEY=value
+	image graph.ID // of the node, when Use.Dockerfile is set
+
+	// The identity, and that of commands that need no Python: asked once.
+	identify, bare func(context.Context) (backend.Identity, error)
+}
+
+// open makes a backend for the plan, or takes over one that was asked before.
+func (c *compiler) open(b *lang.Backend) (*BackendHandle, error) {
+	var h *BackendHandle
+	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b) }); at >= 0 {
+		same := *c.env.Rehydrated[at]
+		same.Block, same.Use = b, Use{}
+		h = &same
+	} else {
+		var err error
+		if h, err = Rehydrate(b, Use{}, c.env); err != nil {
+			return nil, err
+		}
+	}
+	c.plan.handles = append(c.plan.handles, h)
+	return h, nil
+}
+
+// serves reports whether a plan that makes a backend of b can do with h. Not
+// where the image is made: the plan may make another one.
+func (h *BackendHandle) serves(b *lang.Backend) bool {
+	return (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
+}
+
+// remember asks for an identity until it gets one: a failure may pass, and a
+// retried node must be able to see that.
+func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
+	var mu sync.Mutex
+	var known backend.Identity
+	return func(ctx context.Context) (backend.Identity, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known != nil {
+			return known, nil
+		}
+		identity, err := ask(ctx)
+		if err == nil {
+			known = identity
+		}
+		return identity, err
+	}
+}
+
+// Backends are those that the plan uses, in order of their first use, after
+// an execution that brought everything up to date.
+func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
+	for _, h := range p.handles {
+		if h.Use.Dockerfile == "" {
+			continue
+		}
+		for _, out := range r.Status(h.image).Outputs {
+			if out.Name == tasks.ImageOutput {
+				h.Use.Image = out.Digest
+			}
+		}
+	}
+	// A backend without a use is part of no key.
+	return slices.DeleteFunc(slices.Clone(p.handles), func(h *BackendHandle) bool { return h.Use == Use{} })
+}
+
+// Rehydrate makes a backend as compiling did, for the same use.
+func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
+	h := &BackendHandle{Block: b, Use: u, env: environ.List(env.baseOf(b)).Variables()}
+	var err error
+	if h.made, err = env.Executor(b, h.env); err != nil {
+		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+	}
+	switch m := h.made; {
+	case m.Sandbox != nil:
+		h.identify = remember(m.Sandbox.Identity)
+	case m.Server != nil:
+		h.identify = remember(m.Server.Identity)
+	default:
+		h.identify = remember(m.Backend.Identity)
+		h.bare = h.identify
+		if bare := m.Backend.Capabilities().BareIdentity; bare != nil {
+			h.bare = remember(bare)
+		}
+	}
+	return h, nil
+}
+
+// errNoImage says that an image that was made is not there.
+var errNoImage = errors.New("its image is no longer there")
+
+// Fingerprint asks the backend about all that is used of it.
+func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err error) {
+	if h.made.Backend == nil {
+		f.Identity, err = h.identify(ctx)
+	} else {
+		err = h.askBackend(ctx, &f)
+	}
+	if err != nil {
+		return f, fmt.Errorf("asking backend %s: %w", h.Block.Addr(), err)
+	}
+	return f, nil
+}
+
+func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err error) {
+	if h.Use.Mounts {
+		f.RemoteHost = remoteHost(h.made.Backend)
+	}
+	if h.Use.Network {
+		f.Network = h.made.Backend.Network()
+	}
+	if !h.Use.Image.IsZero() { // it comes first: without it nothing else can be asked
+		if f.Ingredients, err = h.askBuilder(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case h.Use.Python:
+		f.Identity, err = h.identify(ctx)
+	case h.Use.Bare:
+		f.Identity, err = h.bare(ctx)
+	}
+	if err != nil || !h.Use.Python {
+		return err
+	}
+	python := h.made.Backend.Capabilities().Python
+	if _, f.Version, err = python.Interpreter(ctx); err != nil {
+		return err
+	}
+	f.Platform, err = python.Platform(ctx)
+	return err
+}
+
+// askBuilder asks what the image depends on, and for the image.
+func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error) {
+	builder := h.made.Backend.Capabilities().Images
+	if builder == nil {
+		return nil, errNoImage
+	}
+	text, err := os.ReadFile(h.Use.Dockerfile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the Dockerfile: %w", err)
+	}
+	ingredients, err := builder.Ingredients(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	found, err := builder.Find(ctx, h.Use.Image)
+	if err == nil && !found {
+		err = errNoImage
+	}
+	return ingredients, err
+}
