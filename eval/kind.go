@@ -52,13 +52,13 @@ type Site struct {
 	closers []func() error
 }
 
-// Shared returns what a site has under a key, and has make make it when there is
-// nothing yet. A kind chooses keys of a type of its own.
-func Shared[T any](s *Site, key any, make func() (T, error)) (T, error) {
+// Shared returns what a site has under a key; create makes it when there is nothing
+// yet. A kind chooses keys of a type of its own.
+func Shared[T any](s *Site, key any, create func() (T, error)) (T, error) {
 	if known, ok := s.shared[key]; ok {
 		return known.(T), nil
 	}
-	made, err := make()
+	made, err := create()
 	if err != nil {
 		return made, err
 	}
