@@ -97,11 +97,11 @@ type diffWorld struct {
 
 // diffOutcome is what a run shows.
 type diffOutcome struct {
-	exit                                     int
-	message                                  string // when the configuration is refused
-	results, status                          string
-	exports                                  map[string]string
-	nodes, answered, blocked, broken, failed int
+	exit                             int
+	message                          string // when the configuration is refused
+	results, status                  string
+	exports                          map[string]string
+	nodes, answered, blocked, broken int
 }
 
 // exported reports whether an export wrote the file, or the directory that has it.
