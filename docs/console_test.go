@@ -186,6 +186,7 @@ var changing = []struct {
 }
 
 func normal(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n") // CSV ends lines so, which a page does not show
 	for _, c := range changing {
 		text = c.pattern.ReplaceAllString(text, c.form)
 	}
