@@ -22,6 +22,7 @@ type tree struct {
 	Texts   []string
 	None    []string
 	Empty   []int
+	Bytes   []byte
 	Named   map[string]int
 	NoNames map[string]int
 	Leaves  []*leaf
@@ -34,7 +35,7 @@ func sample() *tree {
 	shared := &leaf{Name: "shared"}
 	shared.Next = shared // a circle
 	t := &tree{Flag: true, Small: -128, Large: math.MinInt64, Count: math.MaxUint32, Ratio: math.Inf(-1), Hash: [4]byte{0, 255, 1, 128},
-		Texts: []string{"", "a", "a", "\xff\x00"}, Empty: []int{}, Named: map[string]int{"b": 2, "a": 1}, Leaves: []*leaf{shared, {Name: "other"}, shared}, First: shared}
+		Texts: []string{"", "a", "a", "\xff\x00"}, Empty: []int{}, Bytes: []byte{0, 255}, Named: map[string]int{"b": 2, "a": 1}, Leaves: []*leaf{shared, {Name: "other"}, shared}, First: shared}
 	t.Inner.A, t.Inner.B = "a", "shared"
 	return t
 }

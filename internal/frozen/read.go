@@ -123,7 +123,11 @@ func (r *reader) value(v reflect.Value) {
 		}
 		r.elements(v)
 	case reflect.Slice:
-		if n, isNil := r.length(); !isNil {
+		switch n, isNil := r.length(); {
+		case isNil:
+		case v.Type().Elem().Kind() == reflect.Uint8:
+			v.SetBytes([]byte(r.take(uint64(n))))
+		default:
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 			r.elements(v)
 		}

@@ -86,6 +86,10 @@ func (w *writer) value(v reflect.Value) error {
 			return nil
 		}
 		w.number(uint64(v.Len()) + 1)
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			w.b = append(w.b, v.Bytes()...)
+			return nil
+		}
 		return w.elements(v)
 	case reflect.Map:
 		return w.mapping(v)
