@@ -22,7 +22,7 @@ type collected struct {
 }
 
 // collectedPart is what a run has of a partition. Of a fresh one, all of which was asked
-// for, the results stay in its file until somebody reads them.
+// for, the results stay in its file until a caller needs them.
 type collectedPart struct {
 	whole bool          // the results are those of the partition's file
 	cells []report.Cell // otherwise
@@ -60,17 +60,10 @@ func (p *Project) freshResults(g goals) (*collected, error) {
 	if p.Plan != nil && p.depth == rows {
 		return c, c.narrow(g)
 	}
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
 	for at := range p.parts {
-		if p.parts[at].facts != nil {
-			group.Go(func() (err error) {
-				c.parts[at].cells, err = p.resultsIn(p.parts[at].File)
-				return err
-			})
-		}
+		c.parts[at].whole = p.parts[at].facts != nil
 	}
-	return c, group.Wait()
+	return c, c.load()
 }
 
 // narrow keeps of fresh partitions what was asked for.
@@ -112,11 +105,16 @@ func (c *collected) narrow(g goals) error {
 
 // partOf finds the partition that a solution of a problem falls into.
 func (p *Project) partOf(problem, solution string) (at int, ok bool) {
-	at, exact := slices.BinarySearchFunc(p.parts, partRef{Problem: problem, First: solution}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
+	at, exact := p.find(problem, solution)
 	if !exact {
 		at--
 	}
 	return at, at >= 0 && p.parts[at].Problem == problem
+}
+
+// find looks for the partition that begins with a solution, or for its place.
+func (p *Project) find(problem, first string) (at int, ok bool) {
+	return slices.BinarySearchFunc(p.parts, partRef{Problem: problem, First: first}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
 }
 
 // resultsIn reads the results in a partition file.
@@ -149,22 +147,29 @@ func (c *collected) rows() []report.CellRow {
 
 // results reads the results of all cells.
 func (c *collected) results() (*report.Results, error) {
-	all := make([][]report.Cell, len(c.parts))
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	var all []report.Cell
+	for at := range c.parts {
+		all = append(all, c.parts[at].cells...)
+	}
+	return &report.Results{Schema: report.Schema, Run: c.p.run, Cells: all}, nil
+}
+
+// load reads the results that are still in their files, once.
+func (c *collected) load() error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for at := range c.parts {
-		all[at] = c.parts[at].cells
-		if c.parts[at].whole && all[at] == nil {
+		if part := &c.parts[at]; part.whole && part.cells == nil {
 			group.Go(func() (err error) {
-				all[at], err = c.p.resultsIn(c.p.parts[at].File)
+				part.cells, err = c.p.resultsIn(c.p.parts[at].File)
 				return err
 			})
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return &report.Results{Schema: report.Schema, Run: c.p.run, Cells: slices.Concat(all...)}, nil
+	return group.Wait()
 }
 
 // expand calls fn for each node of a partition file.

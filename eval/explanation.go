@@ -61,10 +61,8 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 // compileAround compiles the problem of a node, and whatever is stale, and returns the
 // node that an argument means.
 func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, error) {
-	for at := range p.parts {
-		if strings.Contains(arg, p.parts[at].Problem) {
-			p.parts[at].facts = nil
-		}
+	if _, err := p.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
+		return 0, err
 	}
 	if err := p.compileStale(ctx, summits); err != nil {
 		return 0, err

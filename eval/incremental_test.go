@@ -185,7 +185,7 @@ func TestSharedSources(t *testing.T) {
 }
 
 // TestPlanAgreesWithRun: whatever an edit is, plan names the nodes that then run, and a
-// node that plan says nothing about is served.
+// node that plan leaves out is served.
 func TestPlanAgreesWithRun(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
@@ -360,3 +360,27 @@ func TestRecordOfEachNode(t *testing.T) {
 type sink func(event.Event)
 
 func (s sink) Emit(e event.Event) { s(e) }
+
+// TestRetryWithSecrets: a configuration with a secret is evaluated when something has to be
+// compiled, and that does not make a partition fresh again which a retry has dropped.
+func TestRetryWithSecrets(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"", "secret \"home\" {\n  env = \"HOME\"\n}\n"} {
+		o, solutions := tree(t)
+		content, err := os.ReadFile(filepath.Join(o.Dir, "fevalgraph.hcl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(t, o, "fevalgraph.hcl", secret+string(content))
+		edit(t, o, solutions[0]+".txt", "no number\n") // which gives no score
+		settle(t, o)
+		mustRun(t, o, eval.Request{})
+		settle(t, o) // the state directory was made
+		if same := mustRun(t, o, eval.Request{}); same.End.Executed > 0 {
+			t.Errorf("secret %q: %d nodes ran again", secret, same.End.Executed)
+		}
+		if out := mustRun(t, o, eval.Request{Retry: []string{"error"}}); out.End.Executed == 0 {
+			t.Errorf("secret %q: nothing was tried again", secret)
+		}
+	}
+}

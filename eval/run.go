@@ -116,14 +116,13 @@ func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
 	if err := checkRetry(r.Retry); err != nil {
 		return g, err
 	}
-	for at := range p.parts {
-		part := &p.parts[at]
+	_, err = p.drop(ctx, func(part *partState) bool {
 		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
-		switch {
-		case part.facts == nil:
-		case r.FailFast, len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again):
-			part.facts = nil // the first failure counts, whichever run it is of
-		}
+		// The first failure counts, whichever run it is of.
+		return r.FailFast || len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again)
+	})
+	if err != nil {
+		return g, err
 	}
 	if !r.everything() {
 		if err = p.compileStale(ctx, rows); err == nil {

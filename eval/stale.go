@@ -75,7 +75,7 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 	}
 	env := p.environment()
 	env.Rows = func(part *plan.Partition) []graph.Row {
-		at, ok := slices.BinarySearchFunc(p.parts, partRef{Problem: part.Problem, First: part.First}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
+		at, ok := p.find(part.Problem, part.First)
 		if !ok || p.parts[at].facts == nil {
 			return nil
 		}
@@ -107,15 +107,28 @@ func (p *Project) rowsOf(part *partState) ([]graph.Row, error) {
 	return known, frozen.Decode(string(content), &known)
 }
 
-// reopen gives up that some partitions are fresh and compiles them.
-func (p *Project) reopen(ctx context.Context, which func(*partState) bool) (any bool, err error) {
+// drop gives up that some partitions are fresh, so that they are compiled. It evaluates the
+// configuration first: that may check all partitions again.
+func (p *Project) drop(ctx context.Context, which func(*partState) bool) (any bool, err error) {
+	picked := func(part partState) bool { return part.facts != nil && which(&part) }
+	if !slices.ContainsFunc(p.parts, picked) {
+		return false, nil
+	}
+	if err := p.evaluate(ctx); err != nil {
+		return false, err
+	}
 	for at := range p.parts {
-		if part := &p.parts[at]; part.facts != nil && which(part) {
-			part.facts, any = nil, true
+		if picked(p.parts[at]) {
+			p.parts[at].facts = nil
 		}
 	}
-	if !any {
-		return false, nil
+	return true, nil
+}
+
+// reopen drops partitions and compiles them.
+func (p *Project) reopen(ctx context.Context, which func(*partState) bool) (any bool, err error) {
+	if any, err = p.drop(ctx, which); err != nil || !any {
+		return any, err
 	}
 	return true, p.compileStale(ctx, p.depth)
 }
