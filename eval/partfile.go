@@ -122,7 +122,7 @@ func (s partitionStore) read(name partitionName, section int) ([]byte, error) {
 }
 
 // verified returns the facts of a partition file all of whose sections are as they were
-// written: whoever relies on the facts may read the others later.
+// written: a caller that relies on the facts may read the others later.
 func (s partitionStore) verified(name partitionName) ([]byte, error) {
 	file, err := os.ReadFile(s.path(name))
 	if err != nil {

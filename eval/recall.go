@@ -56,7 +56,7 @@ func (p *Project) baseOf(salt []byte) []byte {
 	return salted(salt, []byte(strings.Join([]string{p.options.Version, dir, mode}, "\x00")))
 }
 
-// baseFiles are the sightings of the files that every partition depends on.
+// baseFiles are the paths of the files that every partition depends on.
 func (p *Project) baseFiles() []string {
 	files := []string{p.locker.path}
 	if self, err := os.Executable(); err == nil {

@@ -31,25 +31,19 @@ func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, er
 	if err != nil {
 		return nil, err
 	}
-	compiled := map[*plan.Partition][]CheckpointStatus{}
-	var rep *graph.Report
+	var all []CheckpointStatus
 	if p.Plan != nil {
-		if rep, err = p.decide(ctx, g); err != nil {
+		rep, err := p.decide(ctx, g)
+		if err != nil {
 			return nil, err
 		}
-		compiled = p.compiledStatus(ctx, rep)
+		all = p.compiledStatus(ctx, rep)
 	}
 	fresh, err := p.freshResults(g)
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
-	var all []CheckpointStatus
-	for at := range p.parts {
-		for part, statuses := range compiled {
-			if part.Problem == p.parts[at].Problem && part.First == p.parts[at].First {
-				all = append(all, statuses...)
-			}
-		}
+	for at := range fresh.parts {
 		for i := range fresh.parts[at].cells {
 			cell := &fresh.parts[at].cells[i]
 			listed := cell.Listed()
@@ -67,10 +61,9 @@ func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, er
 }
 
 // compiledStatus are those of the cells that were compiled.
-func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) map[*plan.Partition][]CheckpointStatus {
-	all := map[*plan.Partition][]CheckpointStatus{}
+func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []CheckpointStatus {
 	if len(p.Plan.Cells) == 0 {
-		return all
+		return nil
 	}
 	last := p.lastResults(ctx)
 	of := func(id plan.CellID) *report.Checkpoint {
@@ -83,17 +76,17 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) map[*pl
 	for _, id := range rep.Nodes {
 		asked[id] = true
 	}
+	var all []CheckpointStatus
 	for _, cell := range p.Plan.Cells {
-		part := cell.Partition
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
-			all[part] = append(all[part], CheckpointStatus{Cell: cell.ID(), Last: of(cell.ID()), State: "error", Cause: invalid.Error()})
+			all = append(all, CheckpointStatus{Cell: cell.ID(), Last: of(cell.ID()), State: "error", Cause: invalid.Error()})
 		}
 		for _, cc := range cell.Checkpoints {
 			if asked[cc.Aggregate] {
 				id := cell.ID().At(cc.Checkpoint.Name)
 				one := CheckpointStatus{Cell: id, Last: of(id)}
 				one.State, one.Cause = holds(rep, cc)
-				all[part] = append(all[part], one)
+				all = append(all, one)
 			}
 		}
 	}
