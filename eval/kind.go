@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Kind is a kind of backend, as blocks of the configuration name it. Functions that
@@ -110,7 +111,7 @@ func (p *Project) tools(b *lang.Backend) []string {
 	if k.Tools == nil {
 		return nil
 	}
-	return k.Tools(p.options.lookupEnv)
+	return append(k.Tools(p.options.lookupEnv), requirements.SystemCertificates(p.options.lookupEnv)...)
 }
 
 // environments implements plan.Environment.Environments.

@@ -72,7 +72,7 @@ func (l *locker) pins(ctx context.Context, b backend.Backend, env, requires []st
 	case l.options.Locked:
 		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
 			strings.Join(requires, ", "), python, requirements.FileName)}
-	case l.options.Offline:
+	case l.options.Offline && can.OwnFiles: // a fresh container has no cache of uv's
 		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
 	}
 	var resolver requirements.Resolver = &requirements.Inside{Backend: b, Env: env}
@@ -146,7 +146,7 @@ func (l *locker) uv() (*requirements.UV, error) {
 	}
 	// uv gets the caller's whole environment: how to reach the index is in it,
 	// and only versions come back.
-	return &requirements.UV{Program: program, Env: os.Environ(), Scratch: filepath.Join(l.state, "locking")}, nil
+	return &requirements.UV{Program: program, Offline: l.options.Offline, Env: append(requirements.SystemCertificates(l.options.lookupEnv), os.Environ()...), Scratch: filepath.Join(l.state, "locking")}, nil
 }
 
 // prune drops the sets that nothing asked for, of the platforms and interpreters

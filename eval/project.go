@@ -147,7 +147,7 @@ func (p *Project) open(ctx context.Context) error {
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
 		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
-		Environments: p.environments, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
+		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 

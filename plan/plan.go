@@ -67,6 +67,8 @@ type Environment struct {
 	// Environments is a directory for Python environments that sessions of a
 	// backend share, as its commands see it.
 	Environments func(b *lang.Backend) string
+	// Offline forbids the network when Python environments are prepared.
+	Offline bool
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
 	// Pins returns the locked requirements of a problem on a backend that has
@@ -178,7 +180,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		plan:      &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		backends:  map[*lang.Backend]*driver{},
 		judges:    map[*lang.Backend]judgeOn{},
-		prepared:  &pytest.Environments{},
+		prepared:  &pytest.Environments{Offline: env.Offline},
 		virtual:   &command.Environments{},
 		overrides: map[override]*driver{},
 	}

@@ -102,7 +102,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "show more")
 	f.StringVar(&a.flags.color, "color", "auto", "auto, always or never")
 	f.StringVar(&a.flags.cache, "cache", "local:rw", "which caches to use, and how: local:rw or local:r")
-	f.BoolVar(&a.flags.offline, "offline", false, "do not use the network to resolve requirements")
+	f.BoolVar(&a.flags.offline, "offline", false, "use uv's cache alone for requirements and pytest")
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
 	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")

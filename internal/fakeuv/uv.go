@@ -15,7 +15,8 @@ import (
 //
 // FAKEUV_INDEX="pytest=9.0.1,..." is what the package index has; anything else
 // is at 1.0.0, and what begins with "no-such-" is not there. FAKEUV_OFFLINE
-// makes the index unreachable, FAKEUV_WAIT=300ms slow.
+// makes the index unreachable, FAKEUV_CACHED puts all it has into the cache, and
+// FAKEUV_WAIT=300ms makes it slow.
 func UV() {
 	args := os.Args[1:]
 	switch {
@@ -75,19 +76,22 @@ var requirement = regexp.MustCompile(`^([A-Za-z0-9._-]+)\s*(?:==\s*(\S+))?`)
 // compile pins what the last argument requires and writes it to the file of
 // --output-file, keeping the versions that the file has.
 func compile(args []string) {
-	if os.Getenv("FAKEUV_OFFLINE") != "" {
+	index := versions([]byte(os.Getenv("FAKEUV_INDEX")), ",", "=")
+	if offline := slices.Contains(args, "--offline"); offline && os.Getenv("FAKEUV_CACHED") == "" {
+		fail(1, "  × No solution found when resolving dependencies:\n  ╰─▶ Because pytest was not found in the cache, your requirements are unsatisfiable.")
+	} else if !offline && os.Getenv("FAKEUV_OFFLINE") != "" {
 		fail(2, "error: Request failed after 3 retries\n  Caused by: error sending request for url")
 	}
 	if wait, err := time.ParseDuration(os.Getenv("FAKEUV_WAIT")); err == nil {
 		time.Sleep(wait)
 	}
 	out := args[slices.Index(args, "--output-file")+1]
-	required, err := os.ReadFile(args[len(args)-1])
+	required, err := os.ReadFile(args[slices.Index(args, "--output-file")+2])
 	if err != nil {
 		fail(2, "error: %v", err)
 	}
 	before, _ := os.ReadFile(out)
-	kept, index := versions(before, "\n", "=="), versions([]byte(os.Getenv("FAKEUV_INDEX")), ",", "=")
+	kept := versions(before, "\n", "==")
 	var pins []string
 	for line := range strings.Lines(string(required)) {
 		m := requirement.FindStringSubmatch(strings.TrimSpace(line))

@@ -1,6 +1,7 @@
 package fakeuv
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,13 +29,27 @@ func UVX() {
 	}
 	args := os.Args[at+1:]
 	if args[0] == "--version" {
-		if os.Getenv("FAKEUV_OFFLINE") != "" {
-			fail(2, "error: Request failed after 3 retries\n  Caused by: error sending request for url")
-		}
+		provide(slices.Contains(os.Args[:at], "--offline"))
 		fmt.Println("pytest 0.0.0 (stand-in)")
 		return
 	}
 	run(strings.TrimSuffix(args[0], "/"), args[1:])
+}
+
+// provide fetches pytest, once for each cache.
+func provide(offline bool) {
+	fetched := filepath.Join(cacheDir(), "fetched-pytest")
+	switch _, err := os.Stat(fetched); {
+	case err == nil:
+	case offline:
+		fail(2, "error: pytest was not found in the cache, and the network was disabled")
+	case os.Getenv("FAKEUV_OFFLINE") != "":
+		fail(2, "error: Request failed after 3 retries\n  Caused by: error sending request for url")
+	default:
+		if err := errors.Join(os.MkdirAll(cacheDir(), 0o755), os.WriteFile(fetched, nil, 0o644)); err != nil {
+			fail(2, "error: %v", err)
+		}
+	}
 }
 
 // run does what pytest does to the tests in dir, as far as the outside sees.

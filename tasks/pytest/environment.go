@@ -20,6 +20,8 @@ import (
 // comes before there is a submission that could have a hand in it. The zero
 // value is ready; it is safe for concurrent use.
 type Environments struct {
+	Offline bool // never use the network, for backends that share this machine's files
+
 	mu    sync.Mutex
 	ready map[place]*preparation
 }
@@ -55,10 +57,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	if p.done {
 		return python, p.ground, nil
 	}
-	var out capped.Buffer
-	ground, exit, err := r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
-		Argv: append(r.uvx(python, false), "--version"), Env: env, Timeout: prepareTimeout, Output: &out,
-	})
+	ground, exit, out, err := e.fetch(ctx, r, python, where, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
 		tool.Hint = "uvx comes with uv: pip install uv"
@@ -67,10 +66,32 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out.Bytes(), r.secrets())))
+		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.secrets())))
 	}
 	p.done, p.ground = true, ground
 	return python, ground, nil
+}
+
+// fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
+// is used without the network, which may be slow or absent.
+func (e *Environments) fetch(ctx context.Context, r *Run, python string, where place, env []string) (ground string, exit backend.Exit, out []byte, err error) {
+	attempts := []bool{false}
+	if !r.Backend.Capabilities().OwnFiles {
+		attempts = []bool{true, false}
+		if e.Offline {
+			attempts = attempts[:1]
+		}
+	}
+	for _, offline := range attempts {
+		var said capped.Buffer
+		ground, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
+			Argv: append(r.uvx(python, offline), "--version"), Env: env, Timeout: prepareTimeout, Output: &said,
+		})
+		if out = said.Bytes(); err != nil || exit.Code == 0 {
+			break
+		}
+	}
+	return ground, exit, out, err
 }
 
 func (e *Environments) at(where place) *preparation {

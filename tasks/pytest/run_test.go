@@ -40,7 +40,7 @@ func TestCommands(t *testing.T) {
 	s.execute()
 	calls := s.box.Calls()
 	want := [][]string{
-		{"uvx", "--no-config", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
+		{"uvx", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
 		{"uvx", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
@@ -202,9 +202,27 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("another backend: prepared %d times", n)
 	}
 
+	// What the cache lacks is fetched, unless the network is forbidden.
+	s = newBench(t)
+	lacking := func(c *fake.Call) (backend.Exit, error) {
+		if slices.Contains(c.Command.Argv, "--offline") {
+			return backend.Exit{Code: 2}, nil
+		}
+		return backend.Exit{}, nil
+	}
+	s.uvx = lacking
+	if st, _ := s.execute(); st.State != event.Done || s.prepared() != 2 {
+		t.Errorf("with a cold cache: %s: %s; prepared %d times", st.State, st.Message, s.prepared())
+	}
+	s = newBench(t)
+	s.uvx, s.run.Environment.Offline = lacking, true
+	if st, _ := s.execute(); st.State != event.Broken || s.prepared() != 1 {
+		t.Errorf("with a cold cache and no network: %s: %s; prepared %d times", st.State, st.Message, s.prepared())
+	}
+
 	// A failure is broken, and not remembered.
 	s = newBench(t)
-	fails := 1
+	fails := 2 // without the network and with it
 	s.uvx = func(c *fake.Call) (backend.Exit, error) {
 		if fails--; fails >= 0 {
 			io.WriteString(c.Command.Output, "error: Failed to fetch: `https://index`\n")
@@ -215,7 +233,7 @@ func TestPrepare(t *testing.T) {
 	if st, _ := s.execute(); st.State != event.Broken || st.Message != "preparing pytest with uv: exit code 2: error: Failed to fetch: `https://index`" {
 		t.Errorf("%s: %s", st.State, st.Message)
 	}
-	if st, _ := s.execute(); st.State != event.Done || s.prepared() != 2 {
+	if st, _ := s.execute(); st.State != event.Done || s.prepared() != 3 {
 		t.Errorf("%s: %s; prepared %d times", st.State, st.Message, s.prepared())
 	}
 	s = newBench(t)

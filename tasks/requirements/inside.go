@@ -43,7 +43,7 @@ func (i *Inside) Resolve(ctx context.Context, python string, requires, preferenc
 	}()
 	var said capped.Buffer
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: append([]string{"uv"}, compile(python, inFile, outFile)...), Env: i.Env, Timeout: resolveTimeout, Online: true, Output: &said,
+		Argv: append([]string{"uv"}, compileCommand(python, inFile, outFile)...), Env: i.Env, Timeout: resolveTimeout, Online: true, Output: &said,
 	})
 	switch {
 	case err != nil:

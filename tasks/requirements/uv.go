@@ -2,6 +2,7 @@ package requirements
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,11 @@ type Resolver interface {
 	Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error)
 }
 
-// UV resolves requirements with uv, on this machine.
+// UV resolves requirements with uv, on this machine: from the package index or,
+// where that cannot be reached, from uv's cache.
 type UV struct {
 	Program string   // path of uv
+	Offline bool     // use uv's cache alone
 	Env     []string // KEY=value, complete
 	Scratch string   // directory for temporary files; what a killed process left there is removed
 }
@@ -48,14 +51,31 @@ func (e *UnresolvableError) Error() string {
 var unresolvable = regexp.MustCompile(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
 	`couldn't parse requirement|failed to parse|not found in the provided package locations`)
 
-// compile are the arguments that make uv write the pins for what in holds. It
-// takes those of an existing out as preferences.
-func compile(python, in, out string) []string {
+// compileCommand are the arguments that make uv write the pins for what in holds.
+// It takes those of an existing out as preferences.
+func compileCommand(python, in, out string) []string {
 	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--python", python, "--output-file", out, in}
 }
 
 // Resolve implements Resolver.
 func (u *UV) Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error) {
+	if u.Offline {
+		return u.compile(ctx, python, requires, preferences, "--offline")
+	}
+	pins, err := u.compile(ctx, python, requires, preferences)
+	var unresolvable *UnresolvableError
+	if err == nil || errors.As(err, &unresolvable) || context.Cause(ctx) != nil {
+		return pins, err
+	}
+	if cached, offline := u.compile(ctx, python, requires, preferences, "--offline"); offline == nil {
+		return cached, nil
+	}
+	return nil, err
+}
+
+// compile runs uv once. Without the network, a package that uv does not know is
+// one that its cache lacks, and so no *UnresolvableError.
+func (u *UV) compile(ctx context.Context, python string, requires, preferences []string, options ...string) ([]string, error) {
 	dir, err := u.workplace()
 	if err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
@@ -65,7 +85,7 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	if err := errors.Join(os.WriteFile(in, lines(requires), 0o600), os.WriteFile(out, lines(preferences), 0o600)); err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, u.Program, compile(python, in, out)...)
+	cmd := exec.CommandContext(ctx, u.Program, append(compileCommand(python, in, out), options...)...)
 	cmd.Env = u.Env
 	cmd.Dir = dir
 	// What uv started ends with it: building a package runs that package's code.
@@ -78,7 +98,11 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, failure(err, requires, strings.ReplaceAll(said.String(), dir+string(filepath.Separator), ""))
+		output := strings.ReplaceAll(said.String(), dir+string(filepath.Separator), "")
+		if len(options) > 0 {
+			return nil, fmt.Errorf("resolving requirements from uv's cache, without the network: %s", cmp.Or(strings.TrimSpace(output), err.Error()))
+		}
+		return nil, failure(err, requires, output)
 	}
 	content, err := os.ReadFile(out)
 	if err != nil {
