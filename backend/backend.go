@@ -60,6 +60,12 @@ type Session interface {
 	// there is fs.ErrNotExist; anything there but a regular file is
 	// ErrNotRegular.
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
+	// Verify asks, after a command that ended badly, whether the machine did its
+	// part: the workspace is the one that was made, its file system has room, and
+	// the kernel neither killed something for want of memory nor denied a process
+	// since the session was opened. An error says that no verdict can rest on what
+	// the commands did. A session's own memory limit is the Exit's to report.
+	Verify(ctx context.Context) error
 	// Close ends every process of the session and removes the workspace. It
 	// is idempotent, bounded in time, and runs to its end on a cancelled ctx.
 	Close(ctx context.Context) error
@@ -127,10 +133,8 @@ type Exit struct {
 	Signal   string // "killed", "segmentation fault" ...; empty when it exited
 	TimedOut bool   // Timeout ended it
 	Seconds  float64
-	// HostOOM says that the program did not end with 0, and that the kernel ran
-	// out of memory and killed something while it ran, or a moment before, so
-	// that a SIGKILL cannot be blamed on it.
-	HostOOM bool
+	// Stopped says that a signal had stopped the program when Timeout ended it.
+	Stopped bool
 	// OOM says that the session reached the memory limit of its backend and
 	// something in it was killed for that. OOMLimit is that limit, in bytes.
 	OOM      bool

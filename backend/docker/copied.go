@@ -181,3 +181,6 @@ func (c *copied) let() {
 		c.staging = nil
 	}
 }
+
+// verify finds nothing out: the files are the daemon's.
+func (c *copied) verify() error { return nil }

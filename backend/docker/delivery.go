@@ -21,6 +21,8 @@ type delivery interface {
 	// that was placed.
 	deliver(ctx context.Context, on string) error
 	collect(ctx context.Context, name string) (io.ReadCloser, error)
+	// verify does what backend.Session.Verify says about the files.
+	verify() error
 	// let lets go of open files. They may be removed then.
 	let()
 }

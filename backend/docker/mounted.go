@@ -56,4 +56,6 @@ func (m *mounted) collect(ctx context.Context, name string) (io.ReadCloser, erro
 	return m.work.Collect(ctx, name)
 }
 
+func (m *mounted) verify() error { return m.work.Verify() }
+
 func (m *mounted) let() { m.work.Close() }

@@ -24,17 +24,18 @@ const (
 
 // session implements backend.Session.
 type session struct {
-	b      *Backend
-	id     string
-	name   string // for people
-	keep   bool
-	spent  bool // a command did not end by itself, or was a person's
-	image  *resolved
-	ground *resolved // that it is on; nil for none
-	facts  *facts
-	box    box
-	files  delivery
-	closed bool // nothing is left
+	b       *Backend
+	id      string
+	name    string // for people
+	keep    bool
+	spent   bool // a command did not end by itself, or was a person's
+	hostOOM bool // the host had no memory for a command
+	image   *resolved
+	ground  *resolved // that it is on; nil for none
+	facts   *facts
+	box     box
+	files   delivery
+	closed  bool // nothing is left
 }
 
 var _ backend.Session = (*session)(nil)
@@ -146,6 +147,17 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 	return s.files.collect(ctx, path)
 }
 
+// Verify implements backend.Session.
+func (s *session) Verify(context.Context) error {
+	if s.files == nil {
+		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
+	}
+	if s.hostOOM {
+		return errors.New("the machine ran out of memory while a command ran, and the kernel killed something in the container")
+	}
+	return s.files.verify()
+}
+
 // Exec implements backend.Session.
 func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -189,17 +201,14 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
 	s.spent = spent || res.timedOut || res.oom
+	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
 	return s.b.exit(res), nil
 }
 
 // exit is what a result means to the caller.
 func (b *Backend) exit(res result) backend.Exit {
 	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
-	switch {
-	case !res.oom:
-	case b.opt.Memory == 0: // then a container runs out of its host's memory
-		exit.HostOOM = true
-	default:
+	if res.oom && b.opt.Memory != 0 {
 		exit.OOM, exit.OOMLimit = true, b.opt.Memory
 	}
 	return exit

@@ -136,8 +136,14 @@ func TestContainerTrouble(t *testing.T) {
 	b, _ := f.backend()
 	f.on["POST /containers/x/attach"] = f.attached(ready)
 	f.on["GET /containers/x/json"] = state(137, true)
-	if exit, _, err := execute(t.Context(), b, backend.Command{}); err != nil || exit.Signal != "killed" || !exit.HostOOM || exit.OOM {
-		t.Errorf("out of the host's memory: %+v, %v", exit, err)
+	session, err := b.Open(t.Context(), backend.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close(t.Context())
+	exit, err := session.Exec(t.Context(), backend.Command{Argv: []string{"true"}})
+	if err != nil || exit.Signal != "killed" || exit.OOM || session.Verify(t.Context()) == nil {
+		t.Errorf("out of the host's memory: %+v, %v; verified %v", exit, err, session.Verify(t.Context()))
 	}
 }
 

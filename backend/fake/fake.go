@@ -37,11 +37,12 @@ type Program func(ctx context.Context, c *Call) (backend.Exit, error)
 
 // Backend implements backend.Backend. The exported fields are set before use.
 type Backend struct {
-	Ident   backend.Identity         // what Identity returns
-	Net     backend.Network          // what Network returns
-	Can     backend.Capabilities     // what Capabilities returns
-	OnOpen  func(backend.Spec) error // breaks Open; nil never does
-	OnClose func(backend.Spec) error // breaks Close; nil never does
+	Ident    backend.Identity         // what Identity returns
+	Net      backend.Network          // what Network returns
+	Can      backend.Capabilities     // what Capabilities returns
+	OnOpen   func(backend.Spec) error // breaks Open; nil never does
+	OnClose  func(backend.Spec) error // breaks Close; nil never does
+	OnVerify func(backend.Spec) error // fails Verify; nil never does
 
 	store   cache.Store
 	program Program
@@ -198,6 +199,13 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 		return nil, fmt.Errorf("collecting %q: %w", path, err)
 	}
 	return r, nil
+}
+
+func (s *session) Verify(context.Context) error {
+	if s.b.OnVerify != nil {
+		return s.b.OnVerify(s.spec)
+	}
+	return nil
 }
 
 func (s *session) Close(context.Context) error {

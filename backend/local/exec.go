@@ -113,7 +113,7 @@ func (s *session) environment(env []string) []string {
 
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, outputs []*output) (backend.Exit, error) {
-	oomBefore, forksBefore, began := oomKills.before(), forks.before(), time.Now()
+	forksBefore, began := forks.before(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
 		return backend.Exit{}, err
@@ -123,8 +123,8 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
 	watchErr := watch(p, outputs)
-	timedOut := release()
-	exit := backend.Exit{TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
+	timedOut, stopped := release()
+	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
 	if err := errors.Join(watchErr, s.end()); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
@@ -140,7 +140,6 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
-	exit.HostOOM = exit.Code != 0 && oomKills.now() != oomBefore
 	return exit, nil
 }
 

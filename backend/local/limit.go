@@ -17,33 +17,72 @@ type limited struct {
 	grace time.Duration
 
 	mu       sync.Mutex
-	over     bool        // the process has ended
-	kill     *time.Timer // the grace, once the end has been asked for
-	timedOut bool        // by the limit of time
+	left     time.Duration // until the limit
+	step     time.Duration // that timer takes
+	last     time.Time     // when timer was set
+	timer    *time.Timer   // nil without a limit
+	over     bool          // the process has ended
+	kill     *time.Timer   // the grace, once the end has been asked for
+	timedOut bool          // by the limit of time
+	stopped  bool          // a signal had stopped it when the limit ended it
 }
 
+// The time of a limit passes in steps. One that takes so much longer than it should
+// was interrupted: the machine, or this process, was suspended, and the command had
+// nothing of that time.
+const (
+	limitStep  = time.Second
+	limitPause = time.Second
+)
+
 // limit ends p when ctx is done or, if that is more than 0, after a time.
-// release must be called before p is reaped, and says whether the time ended it.
-func limit(ctx context.Context, p *process, after, grace time.Duration) (release func() (timedOut bool)) {
-	l := &limited{p: p, grace: grace}
+// release must be called before p is reaped, and says whether the time ended it,
+// and whether it was stopped then.
+func limit(ctx context.Context, p *process, after, grace time.Duration) (release func() (timedOut, stopped bool)) {
+	l := &limited{p: p, grace: grace, left: after}
 	cancel := context.AfterFunc(ctx, func() { l.end(false) })
-	var timer *time.Timer
 	if after > 0 {
-		timer = time.AfterFunc(after, func() { l.end(true) })
+		l.step, l.last = min(after, limitStep), time.Now()
+		l.mu.Lock()
+		l.timer = time.AfterFunc(l.step, l.tick)
+		l.mu.Unlock()
 	}
-	return func() bool {
+	return func() (timedOut, stopped bool) {
 		cancel()
-		if timer != nil {
-			timer.Stop()
-		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.over = true
+		if l.timer != nil {
+			l.timer.Stop()
+		}
 		if l.kill != nil {
 			l.kill.Stop()
 		}
-		return l.timedOut
+		return l.timedOut, l.stopped
 	}
+}
+
+// tick counts a step.
+func (l *limited) tick() {
+	if l.count(time.Now()) {
+		l.end(true)
+	}
+}
+
+// count takes a step off what is left, unless it was interrupted, and reports
+// whether nothing is left.
+func (l *limited) count(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if took := now.Sub(l.last); took < l.step+limitPause {
+		l.left -= took
+	}
+	if l.left <= 0 || l.over {
+		return !l.over
+	}
+	l.step, l.last = min(l.left, limitStep), now
+	l.timer.Reset(l.step)
+	return false
 }
 
 func (l *limited) end(timedOut bool) {
@@ -52,7 +91,7 @@ func (l *limited) end(timedOut bool) {
 	if l.over || l.kill != nil || l.p.hasEnded() { // both at once: the program was in time
 		return
 	}
-	l.timedOut = timedOut
+	l.timedOut, l.stopped = timedOut, timedOut && l.p.isStopped()
 	l.p.signalGroup(unix.SIGTERM)
 	l.p.signalGroup(unix.SIGCONT) // a stopped process takes no SIGTERM
 	l.kill = time.AfterFunc(l.grace, func() {

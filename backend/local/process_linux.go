@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -102,16 +101,13 @@ func (p *process) reap() error {
 // for what another session left need not look at these.
 var mains sync.Map
 
-// vmstatFile takes the kernel hundreds of microseconds to make up.
-var vmstatFile = procFile{name: "/proc/vmstat"}
-
-// oomKills are how often the kernel, out of memory, killed something since boot;
-// 0 when it does not tell.
-var oomKills = count{ask: func() (n uint64) {
-	vmstatFile.ask(func(vmstat []byte) {
-		_, rest, _ := bytes.Cut(vmstat, []byte("\noom_kill "))
-		digits, _, _ := bytes.Cut(rest, []byte("\n"))
-		n, _ = strconv.ParseUint(string(digits), 10, 64)
+// isStopped reports whether a signal has stopped the main process. It is not called
+// after reap.
+func (p *process) isStopped() (stopped bool) {
+	askProcess(p.cmd.Process.Pid, "stat", func(stat []byte) {
+		// The name before the state may hold anything.
+		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+		stopped = len(state) > 0 && state[0] == 'T'
 	})
-	return n
-}}
+	return stopped
+}

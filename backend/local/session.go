@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,7 @@ type session struct {
 	mark mark // of the session's processes
 
 	work   *workspace.Workspace // nil before it is made and after Close
+	counts kernelCounts         // before anything ran
 	dirty  bool                 // processes may be left
 	since  since                // none of which were begun before
 	closed bool                 // nothing is left
@@ -44,7 +46,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	id := workspace.NewID()
 	s := &session{
 		b: b, id: id, base: filepath.Join(scratch, id), keep: spec.Keep,
-		mark: newMark(strings.ToLower(rand.Text())),
+		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(),
 	}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
@@ -101,6 +103,14 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 		return nil, fmt.Errorf("collecting %q: session: %w", path, fs.ErrClosed)
 	}
 	return s.work.Collect(ctx, path)
+}
+
+// Verify implements backend.Session.
+func (s *session) Verify(context.Context) error {
+	if s.work == nil {
+		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
+	}
+	return cmp.Or(s.work.Verify(), s.counts.verify())
 }
 
 // Close implements backend.Session. After a failure it may be called again.

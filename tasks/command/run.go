@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +131,17 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 		uv = &p
 	}
+	outcome, exit, err := r.try(ctx, w, uv)
+	if err == nil && ending.Doubtful(exit) {
+		w.Note(ending.Again("the program", exit))
+		outcome, _, err = r.try(ctx, w, uv)
+	}
+	return outcome, err
+}
+
+// try does the work in a session of its own. The exit is that of the program, if it
+// was run.
+func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared) (graph.Outcome, backend.Exit, error) {
 	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
@@ -142,22 +154,36 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}()
 	}
 	if err != nil {
-		return graph.Outcome{}, err
+		return graph.Outcome{}, backend.Exit{}, err
 	}
 	w.Phase(graph.Executing)
 	no, err := r.setUp(ctx, session, uv, io.MultiWriter(setup, w.Log))
 	if err != nil {
-		return graph.Outcome{}, err
+		return graph.Outcome{}, backend.Exit{}, err
 	}
 	if no != nil {
+		if err := session.Verify(ctx); err != nil {
+			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
+		}
 		k.json(OutputExit, *no)
 		k.json(OutputTiming, timing{})
 		k.keep(OutputSetup, setup.Bytes())
 		k.keep(OutputLog, setup.Bytes())
-		return k.outcome, k.err
+		return k.outcome, backend.Exit{}, k.err
 	}
+	exit, err := r.grade(ctx, w, session, uv, k)
+	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
+		k.keep(OutputSetup, setup)
+	}
+	return k.outcome, exit, cmp.Or(err, k.err)
+}
+
+// grade runs the program in a workspace that is ready, and keeps what it leaves. A
+// program that ends well can still have been kept from its work, and print a score of
+// 0, so the machine is asked each time.
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper) (backend.Exit, error) {
 	if err := r.clear(ctx, session); err != nil {
-		return graph.Outcome{}, err
+		return backend.Exit{}, err
 	}
 	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
 	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
@@ -170,16 +196,14 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	errs.Close()
 	w.Phase(graph.Storing)
 	if err != nil {
-		return graph.Outcome{}, r.startError(err)
+		return exit, r.startError(err)
 	}
-	// A shell tells a signal that ended its program by its exit code.
-	const signalBase = 128
-	if exit.HostOOM && (exit.Signal != "" || exit.Code >= signalBase) && !exit.TimedOut {
-		return graph.Outcome{}, errors.New("the machine ran out of memory while the program ran")
+	if err := session.Verify(ctx); err != nil {
+		return exit, fmt.Errorf("what the program left proves nothing: %w", err)
 	}
 	for _, steady := range r.Steady {
 		if err := steady(); err != nil {
-			return graph.Outcome{}, err
+			return exit, err
 		}
 	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
@@ -187,20 +211,17 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		facts.MemoryLimit = exit.OOMLimit
 	}
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
-		return graph.Outcome{}, err
+		return exit, err
 	}
 	k.json(OutputExit, facts)
 	k.json(OutputTiming, timing{Seconds: exit.Seconds})
 	k.keep(OutputStdout, stdout.Bytes())
 	k.keep(OutputStderr, stderr.Bytes())
-	if setup := setup.Bytes(); len(setup) > 0 {
-		k.keep(OutputSetup, setup)
-	}
 	k.keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
 	if exit.TimedOut {
 		k.outcome.Class, k.outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
-	return k.outcome, k.err
+	return exit, nil
 }
 
 func limitMessage(limit time.Duration) string {

@@ -50,7 +50,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 			return "", "", err
 		}
 	}
-	where := place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(env)}
+	where := r.place(python)
 	p := e.at(where)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,6 +70,31 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	}
 	p.done, p.ground = true, ground
 	return python, ground, nil
+}
+
+// place is where r has pytest provided.
+func (r *Run) place(python string) place {
+	return place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(r.variables())}
+}
+
+// verify asks, after a pytest that judged nothing, whether uv can still provide it:
+// its cache may have been removed meanwhile. If it cannot, the next attempt prepares it
+// again.
+func (e *Environments) verify(ctx context.Context, r *Run, session backend.Session, python string, env []string) error {
+	var out capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{Argv: append(r.uvx(python, true), "--version"), Env: env, Timeout: prepareTimeout, Output: &out})
+	if err == nil && exit.Code == 0 {
+		return nil
+	}
+	p := e.at(r.place(python))
+	p.mu.Lock()
+	p.done = false
+	p.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
+	}
+	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
+		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.secrets())))
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -163,6 +164,16 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	outcome, exit, err := r.try(ctx, w)
+	if err == nil && ending.Doubtful(exit) {
+		w.Note(ending.Again("pytest", exit))
+		outcome, _, err = r.try(ctx, w)
+	}
+	return outcome, err
+}
+
+// try does the work in a session of its own.
+func (r *Run) try(ctx context.Context, w *graph.Work) (graph.Outcome, backend.Exit, error) {
 	setup := &capped.Buffer{}
 	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log))
 	if session != nil {
@@ -174,11 +185,11 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	if err != nil {
 		r.keep(ctx, w, session, nil, err)
-		return graph.Outcome{}, err
+		return graph.Outcome{}, backend.Exit{}, err
 	}
 	outcome, exit, err := r.test(ctx, w, session, python, setup)
 	r.keep(ctx, w, session, &exit, err)
-	return outcome, err
+	return outcome, exit, err
 }
 
 // test runs pytest in a workspace that is ready, and stores what it leaves.
@@ -199,8 +210,26 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 			return graph.Outcome{}, exit, err
 		}
 	}
+	if exit.Code != exitOK || exit.TimedOut {
+		if err := session.Verify(ctx); err != nil {
+			return graph.Outcome{}, exit, fmt.Errorf("pytest ended with %s, which proves nothing: %w", ending.Words("exit code", exit), err)
+		}
+	}
 	outcome, err := r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
+	if err == nil && r.neverJudged(exit, outcome) {
+		err = r.Environment.verify(ctx, r, session, python, env)
+	}
 	return outcome, exit, err
+}
+
+// neverJudged reports whether pytest did not come to judge anything, for a reason of
+// its own.
+func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
+	if exit.TimedOut || exit.Signal != "" || exit.Code >= signalBase {
+		return false
+	}
+	reported := slices.ContainsFunc(o.Outputs, func(o cache.Output) bool { return o.Name == OutputReport || o.Name == OutputCTRF })
+	return !reported || exit.Code != exitOK && exit.Code != exitTestsFailed && exit.Code != exitNoTests
 }
 
 // open makes the workspace: the submission, what the set-up commands make of
@@ -307,10 +336,6 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 // collect stores what the run left behind.
 func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, setup, log []byte) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
-	// uvx tells a signal that ended pytest by its exit code.
-	if exit.HostOOM && (exit.Signal != "" || exit.Code >= signalBase) && !exit.TimedOut {
-		return graph.Outcome{}, errors.New("the machine ran out of memory while the tests ran")
-	}
 	var o graph.Outcome
 	keep := func(name string, content []byte) error {
 		d, err := cache.PutBytes(ctx, w.Store, content)

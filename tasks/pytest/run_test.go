@@ -262,6 +262,8 @@ func TestEndsOfTheTests(t *testing.T) {
 		err     error
 		said    string
 		reports bool
+		machine string // what Verify says
+		uvGone  bool   // after the tests
 		state   event.State
 		facts   string
 		message string
@@ -270,10 +272,11 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "os._exit(0)", said: "test session starts", state: event.Done, facts: `{"code":0}`},
 		{name: "killed", exit: backend.Exit{Code: -1, Signal: "killed"}, state: event.Done, facts: `{"code":-1,"signal":"killed"}`},
 		{name: "limit", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`, message: "the session limit of 1m0s ended pytest"},
-		{name: "limit, machine full", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true, HostOOM: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`},
-		{name: "machine full", exit: backend.Exit{Code: -1, Signal: "killed", HostOOM: true}, state: event.Broken, message: "the machine ran out of memory while the tests ran"},
-		{name: "machine full, told by uvx", exit: backend.Exit{Code: 137, HostOOM: true}, state: event.Broken, message: "ran out of memory"},
-		{name: "machine full, tests fine", exit: backend.Exit{HostOOM: true}, reports: true, state: event.Done},
+		{name: "limit, machine full", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, machine: "out of memory", state: event.Broken, message: "out of memory"},
+		{name: "machine full", exit: backend.Exit{Code: 1}, machine: "out of memory", reports: true, state: event.Broken, message: "pytest ended with exit code 1, which proves nothing: out of memory"},
+		{name: "machine full, tests fine", machine: "out of memory", reports: true, state: event.Done},
+		{name: "uv's cache gone", exit: backend.Exit{Code: 3}, said: "test session starts", uvGone: true, state: event.Broken, message: "uv no longer provides pytest"},
+		{name: "uv's cache gone, tests red", exit: backend.Exit{Code: 1}, reports: true, uvGone: true, state: event.Done},
 		{name: "memory limit", exit: backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}, state: event.Done, facts: `{"code":-1,"signal":"killed","memory_limit":67108864}`},
 		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Broken, message: "uvx could not start pytest: error: Failed to spawn: `pytest`"},
 		{name: "uvx cannot resolve", exit: backend.Exit{Code: 1}, said: "  × No solution found\n  ╰─▶ Because\n", state: event.Broken, message: "uvx could not start pytest"},
@@ -283,9 +286,18 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "machinery", err: errors.New("unplugged"), state: event.Broken, message: "running pytest: unplugged"},
 	} {
 		s := newBench(t)
+		s.box.OnVerify = func(backend.Spec) error {
+			if try.machine != "" {
+				return errors.New(try.machine)
+			}
+			return nil
+		}
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
 			if try.reports {
 				passing(c)
+			}
+			if try.uvGone {
+				s.uvx = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: 2}, nil }
 			}
 			io.WriteString(c.Command.Output, try.said)
 			return try.exit, try.err
@@ -296,6 +308,38 @@ func TestEndsOfTheTests(t *testing.T) {
 		st, outputs := s.execute()
 		if st.State != try.state || !strings.Contains(st.Message, try.message) || try.facts != "" && outputs[OutputExit] != try.facts {
 			t.Errorf("%s: %s: %s; exit %s", try.name, st.State, st.Message, outputs[OutputExit])
+		}
+	}
+}
+
+// What ends a program by a signal may be outside of its session. When it comes again,
+// it is the program's doing.
+func TestSignalFromOutside(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		exit backend.Exit
+		runs int
+	}{
+		{"killed", backend.Exit{Code: -1, Signal: "killed"}, 2},
+		{"killed, told by uvx", backend.Exit{Code: 137}, 2},
+		{"stopped until the limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true, Stopped: true}, 2},
+		{"a fault of its own", backend.Exit{Code: -1, Signal: "segmentation fault"}, 1},
+		{"limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, 1},
+		{"its memory limit", backend.Exit{Code: -1, Signal: "killed", OOM: true}, 1},
+	} {
+		for _, again := range []bool{false, true} {
+			s := newBench(t)
+			runs := 0
+			s.tests = func(c *fake.Call) (backend.Exit, error) {
+				if runs++; runs > 1 && !again {
+					return passing(c)
+				}
+				return test.exit, nil
+			}
+			_, outputs := s.execute()
+			if passed := strings.Contains(outputs[OutputExit], `"code":0`); runs != test.runs || passed != (test.runs == 2 && !again) {
+				t.Errorf("%s (again: %v): ran %d times, exit %s", test.name, again, runs, outputs[OutputExit])
+			}
 		}
 	}
 }

@@ -1,0 +1,68 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// oomKills are how often the kernel killed a process of this one's control group, or
+// else of the machine, for want of memory; forksDenied how often the group was at
+// its limit on processes. Both are 0 when the kernel does not say.
+var (
+	oomKills    = count{ask: eventsOf("memory", "memory.events", "memory.oom_control", "oom_kill", "/proc/vmstat")}
+	forksDenied = count{ask: eventsOf("pids", "pids.events", "pids.events", "max", "")}
+)
+
+// kernelCounts are what the kernel had counted at some moment.
+type kernelCounts struct{ oomKills, forksDenied uint64 }
+
+func countsBefore() kernelCounts { return kernelCounts{oomKills.before(), forksDenied.before()} }
+
+// verify says what of the machine failed since before.
+func (before kernelCounts) verify() error {
+	switch {
+	case oomKills.now() != before.oomKills:
+		return errors.New("the machine ran out of memory while a command ran, and the kernel killed something")
+	case forksDenied.now() != before.forksDenied:
+		return errors.New("the limit on processes was reached while a command ran; raise pids.max, or lower --jobs")
+	}
+	return nil
+}
+
+// eventsOf reads the number behind name in the events of this process's control
+// group: the file unified in version 2, legacy in version 1, and fallback where
+// there is neither, as in the root group.
+func eventsOf(controller, unified, legacy, name, fallback string) func() uint64 {
+	file := sync.OnceValue(func() *procFile {
+		groups, _ := os.ReadFile("/proc/self/cgroup")
+		for line := range strings.Lines(string(groups)) {
+			var path string
+			switch fields := strings.SplitN(strings.TrimSpace(line), ":", 3); {
+			case len(fields) < 3:
+				continue
+			case fields[1] == "":
+				path = "/sys/fs/cgroup" + fields[2] + "/" + unified
+			case fields[1] == controller:
+				path = "/sys/fs/cgroup/" + controller + fields[2] + "/" + legacy
+			}
+			if _, err := os.Stat(path); err == nil {
+				return &procFile{name: path}
+			}
+		}
+		return &procFile{name: fallback}
+	})
+	return func() (n uint64) {
+		file().ask(func(content []byte) {
+			for line := range bytes.Lines(content) {
+				if value, ok := bytes.CutPrefix(line, []byte(name+" ")); ok {
+					n, _ = strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 64)
+				}
+			}
+		})
+		return n
+	}
+}

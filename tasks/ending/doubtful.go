@@ -1,0 +1,42 @@
+package ending
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// signalBase is what shells and launchers add to the number of the signal that
+// ended their child.
+const signalBase = 128
+
+// sent are the signals that people, supervisors and the kernel send to end a
+// process; a fault of the program's own raises others.
+var sent = map[int]string{1: "hangup", 2: "interrupt", 9: "killed", 15: "terminated"}
+
+// Doubtful reports whether a program was ended or stopped by a signal that may have
+// come from outside of its session: that cannot be told. The caller runs the program
+// once more, in a new session, and what ends the same way again is the program's doing.
+func Doubtful(e backend.Exit) bool {
+	switch {
+	case e.OOM:
+		return false
+	case e.TimedOut:
+		return e.Stopped
+	}
+	for number, signal := range sent {
+		if e.Signal == signal || e.Code == signalBase+number {
+			return true
+		}
+	}
+	return false
+}
+
+// Again says for people why a program is run once more after a doubtful end.
+func Again(program string, e backend.Exit) string {
+	how := "was ended by a signal"
+	if e.Stopped {
+		how = "was stopped by a signal until its limit"
+	}
+	return fmt.Sprintf("%s %s, which may have come from outside; it is run once more", program, how)
+}
