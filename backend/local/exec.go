@@ -143,11 +143,17 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	return exit, nil
 }
 
-// launch starts cmd on the network that it is to have.
+// launch starts cmd on the network that it is to have, and with the umask of commands.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
-	if c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork {
+	private := c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork
+	if private || ownUmask() != commandUmask {
 		failed := ownthread.Do(func() error {
-			if err := enterPrivateNetwork(); err != nil {
+			if private {
+				if err := enterPrivateNetwork(); err != nil {
+					return err
+				}
+			}
+			if err := setUmask(); err != nil {
 				return err
 			}
 			p, err = s.start(cmd)

@@ -146,5 +146,5 @@ func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 		}
 		identity = append(identity, backend.Field{Label: "output of " + command, Value: said})
 	}
-	return identity, nil
+	return append(identity, inheritedLimits()...), nil
 }

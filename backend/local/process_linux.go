@@ -51,6 +51,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
 	}
 	m.put(pid)
+	setLimits(pid)
 	var err error
 	if attr.Ptrace {
 		if err = unix.PtraceDetach(pid); errors.Is(err, unix.ESRCH) {

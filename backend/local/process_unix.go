@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"golang.org/x/sys/unix"
 )
 
@@ -56,6 +57,13 @@ type count struct{}
 func (*count) before() uint64 { return 0 }
 
 var forks count
+
+// What commands inherit is left as it is.
+const commandUmask = 0
+
+func ownUmask() int                     { return commandUmask }
+func setUmask() error                   { return nil }
+func inheritedLimits() backend.Identity { return nil }
 
 // kernelCounts are of use where there are control groups.
 type kernelCounts struct{}

@@ -36,6 +36,8 @@ func (b *Backend) Platform(context.Context) (string, error) { return "", errUnsu
 
 func (b *Backend) version(context.Context, string) (string, error) { return "", errUnsupported }
 
+func inheritedLimits() backend.Identity { return nil }
+
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }
 
 // Reap would end what a dead run left. Nothing can have been left here.

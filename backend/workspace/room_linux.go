@@ -20,6 +20,10 @@ func room(dir string) error {
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
+	return roomIn(dir, &fs)
+}
+
+func roomIn(dir string, fs *unix.Statfs_t) error {
 	free := fs.Bavail
 	if os.Geteuid() == 0 { // may use what is reserved
 		free = fs.Bfree

@@ -25,8 +25,9 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures")
+	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures; --keep-going=false is --fail-fast")
 	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
+	cmd.MarkFlagsMutuallyExclusive("keep-going", "fail-fast")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
 	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
@@ -41,7 +42,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 func (f *runFlags) request(args []string) eval.Request {
 	return eval.Request{
 		Selection: eval.Selection{Targets: args, Only: f.only, Not: f.not, Pairs: f.pairs},
-		Force:     f.force, Retry: f.retry, Shard: f.shard, FailFast: f.failFast, Policy: f.policy.policy,
+		Force:     f.force, Retry: f.retry, Shard: f.shard, FailFast: f.failFast || !f.keepGoing, Policy: f.policy.policy,
 	}
 }
 

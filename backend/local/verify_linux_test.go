@@ -1,0 +1,141 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"golang.org/x/sys/unix"
+)
+
+func openSession(t *testing.T, o Options) backend.Session {
+	t.Helper()
+	o.Path, o.Scratch = os.Getenv("PATH"), t.TempDir()
+	b := New(cache.NewMemory(), o)
+	s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+func shell(t *testing.T, s backend.Session, script string, limit time.Duration) (backend.Exit, string) {
+	t.Helper()
+	var out bytes.Buffer
+	exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"/bin/sh", "-c", script}, Timeout: limit, Output: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exit, out.String()
+}
+
+func TestVerifyFindsWhatTheMachineDid(t *testing.T) {
+	defer func(before func() uint64) { oomKills.ask = before }(oomKills.ask)
+	kills := uint64(3)
+	oomKills.ask = func() uint64 { return kills }
+	oomKills.when = time.Time{}
+
+	s := openSession(t, Options{})
+	shell(t, s, "exit 1", 0)
+	if err := s.Verify(t.Context()); err != nil {
+		t.Errorf("nothing happened: %v", err)
+	}
+	kills++
+	if err := s.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "out of memory") {
+		t.Errorf("the kernel killed something: %v", err)
+	}
+	kills--
+	for _, dir := range []string{".", "..", "../tmp"} {
+		s := openSession(t, Options{})
+		if err := os.RemoveAll(filepath.Join(s.Dir(), dir)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "removed") {
+			t.Errorf("%s was removed: %v", dir, err)
+		}
+	}
+}
+
+// Counts are read from the files of a control group, by the line that begins with the
+// name; where there is no such file there is another, or nothing to count.
+func TestEventsOf(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.events")
+	if err := os.WriteFile(file, []byte("oom 7\noom_kill 5\noom_kill_disable 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := eventsOf("no such controller", "no.such.file", "no.such.file", "oom_kill", file)(); n != 5 {
+		t.Errorf("counted %d, want 5", n)
+	}
+	if n := eventsOf("no such controller", "no.such.file", "no.such.file", "max", "")(); n != 0 {
+		t.Errorf("counted %d without a file", n)
+	}
+}
+
+func TestStoppedUntilItsLimit(t *testing.T) {
+	s := openSession(t, Options{Grace: time.Millisecond})
+	if exit, _ := shell(t, s, "kill -STOP $$", 100*time.Millisecond); !exit.TimedOut || !exit.Stopped {
+		t.Errorf("a program that was stopped: %+v", exit)
+	}
+	if exit, _ := shell(t, s, "sleep 60", 100*time.Millisecond); !exit.TimedOut || exit.Stopped {
+		t.Errorf("a program that slept: %+v", exit)
+	}
+}
+
+// Time that the machine, or this process, did not run is not the command's.
+func TestLimitDoesNotCountPauses(t *testing.T) {
+	began := time.Now()
+	l := &limited{left: 1500 * time.Millisecond, step: limitStep, last: began, timer: time.NewTimer(time.Hour)}
+	now := began.Add(time.Hour) // suspended in the first step
+	if l.count(now) || l.left != 1500*time.Millisecond {
+		t.Errorf("an hour's pause left %v", l.left)
+	}
+	now = now.Add(time.Second + 10*time.Millisecond)
+	if l.count(now) || l.left != 490*time.Millisecond || l.step != l.left {
+		t.Errorf("a second left %v, the next step takes %v", l.left, l.step)
+	}
+	now = now.Add(time.Hour) // and in the last
+	if l.count(now) {
+		t.Error("an hour's pause used up the last step")
+	}
+	if !l.count(now.Add(490 * time.Millisecond)) {
+		t.Error("the limit is never over")
+	}
+	l.over = true
+	if l.count(now.Add(time.Minute)) {
+		t.Error("a program that has ended is ended")
+	}
+}
+
+// The umask and the limits of whoever starts fevalgraph reach no command, or enter keys.
+func TestInherited(t *testing.T) {
+	const script = "umask; ulimit -S -n; ulimit -S -c; ulimit -S -v"
+	s := openSession(t, Options{})
+	_, plain := shell(t, s, script, 0)
+	if !strings.HasPrefix(plain, "0022\n1024\n0\n") {
+		t.Errorf("umask, files, core, address space: %q", plain)
+	}
+	defer func(before func() int) { ownUmask = before }(ownUmask)
+	ownUmask = func() int { return 0o077 }
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &before); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Umask(unix.Umask(0o077))
+	defer unix.Setrlimit(unix.RLIMIT_AS, &before)
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: 1 << 40, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	if _, other := shell(t, s, script, 0); other != plain {
+		t.Errorf("with another umask and soft limit: %q, want %q", other, plain)
+	}
+	if got := inheritedLimits(); before.Max == unix.RLIM_INFINITY && got != nil {
+		t.Errorf("without hard limits the identity has %v", got)
+	}
+}
