@@ -105,7 +105,7 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 }
 
 // verdicts maps checkpoints to the verdicts of their last results: passed or
-// failed, pass or fail for short, and the class and status when they were not
+// failed, pass or fail for short, or scored without a rule to pass by, and the class and status when they were not
 // judged. It is nil unless a selector speaks of verdicts.
 func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][]string {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
@@ -120,8 +120,11 @@ func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][
 
 func verdictWords(c report.Checkpoint) []string {
 	words := []string{"failed", "fail"}
-	if c.Passed {
+	switch {
+	case c.Passed:
 		words = []string{"passed", "pass"}
+	case c.Class == verdict.Judged && !c.Ruled():
+		words = []string{"scored"}
 	}
 	if c.Class != verdict.Judged {
 		words = append(words, string(c.Class), string(c.Class.Status()))

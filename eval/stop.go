@@ -56,7 +56,7 @@ func (p *Project) fails(ctx context.Context, policy *verdict.Policy, st *graph.S
 		if policy != nil {
 			return !policy.Holds(c.Class, c.Groups)
 		}
-		return !c.Passed
+		return !c.Passed && (c.Class != verdict.Judged || c.Ruled())
 	}
 	return false
 }

@@ -7,8 +7,8 @@ func groups() []string { return []string{"core", "functionality", "regression", 
 // defaultPolicy decides where no pass block stands.
 const defaultPolicy = "strict-core-cases"
 
-// scoredPolicy does so for problems that give scores: a score is what it is.
-const scoredPolicy = "any"
+// scoredPolicy stands there where a problem gives scores: nothing passes or fails.
+const scoredPolicy = "none"
 
 // policies are those of package report; a test in plan compares them.
 func policies() []string {
@@ -133,7 +133,7 @@ func checkpointSchema() BlockSchema {
 func passSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pass",
-		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", or " + scoredPolicy + " where a problem gives scores.",
+		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", and what gives scores neither passes nor fails.",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
 			{Name: "when", Type: TypeExpression, scope: "self", Doc: "a condition over the checkpoint's result, self."},

@@ -98,7 +98,7 @@ result "board" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]string{{"bad", "bad", "false", "1"}, {"kv", "good", "true", "0"}, {"kv", "half", "false", "0"}}
+	want := [][]string{{"bad", "bad", "-", "1", "0 of 1"}, {"kv", "good", "true", "0", "1 of 1"}, {"kv", "half", "false", "0", "1 of 1"}}
 	if !slices.EqualFunc(boards[0].Rows, want, slices.Equal[[]string]) {
 		t.Errorf("%q", boards[0].Rows)
 	}

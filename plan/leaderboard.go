@@ -43,10 +43,36 @@ type boardRow struct {
 	group     []string
 	metrics   []cty.Value
 	intervals []interval // of metrics that have one
+
+	cells, judged int // of the group
+}
+
+func countJudged(samples []verdict.Sample) (n int) {
+	for i := range samples {
+		if samples[i].Judged() {
+			n++
+		}
+	}
+	return n
+}
+
+// verdictNames are the names in self whose values rest on verdicts.
+var verdictNames = []string{"total", "core", "functionality", "regression", "error", "checkpoints", "solved",
+	"score", "score_unbounded", "scored_mean", "scored_mean_unbounded", "bounded", "unbounded"}
+
+// withoutVerdicts is self of cells of which none was judged. Whatever a metric makes
+// of their verdicts is unknown, and not the 0 of a solution that failed.
+func withoutVerdicts(self cty.Value) cty.Value {
+	attrs := self.AsValueMap()
+	for _, name := range verdictNames {
+		attrs[name] = cty.DynamicVal
+	}
+	return cty.ObjectVal(attrs)
 }
 
 func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 	b := Leaderboard{Name: r.Name, Header: slices.Clone(r.GroupBy)}
+	missing := false
 	for _, m := range r.Metrics {
 		b.Header = append(b.Header, m.Name)
 		if m.PassAt+m.BestOf > 0 {
@@ -65,7 +91,12 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 	ratings := ratingsOf(r, samples)
 	for i := range order {
 		row := boardRow{group: axisValues(r.GroupBy, &cells[i][0])}
+		row.cells, row.judged = len(samples[i]), countJudged(samples[i])
+		missing = missing || row.judged < row.cells
 		self := groupValue(cells[i])
+		if row.judged == 0 {
+			self = withoutVerdicts(self)
+		}
 		for _, m := range r.Metrics {
 			v, within, err := metricValue(m, self, samples[i], ratings[i])
 			if err != nil {
@@ -76,6 +107,9 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 		rows = append(rows, row)
 	}
 	sortRows(rows, r)
+	if missing {
+		b.Header = append(b.Header, "judged")
+	}
 	for _, row := range rows {
 		line := slices.Clone(row.group)
 		for i, v := range row.metrics {
@@ -88,6 +122,9 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 			if m.PassAt+m.BestOf > 0 {
 				line = append(line, row.intervals[i].text(m.Format))
 			}
+		}
+		if missing {
+			line = append(line, fmt.Sprintf("%d of %d", row.judged, row.cells))
 		}
 		b.Rows = append(b.Rows, line)
 	}
@@ -131,21 +168,16 @@ func axisValues(axes []string, c *report.Cell) []string {
 
 // groupValue is a set of cells as metrics see it: self.core.passed and the
 // like summed over all checkpoints, self.checkpoints, self.cells, and self.score,
-// the mean over the cells that have one; self.bounded and self.unbounded sum up
-// the same scores, the former clamped.
+// the mean over all cells of problems that give scores; self.scored_mean is that of
+// the cells that have one. self.bounded and self.unbounded sum up the same scores, the
+// former clamped.
 func groupValue(cells []report.Cell) cty.Value {
 	sum := verdict.NoTestCounts()
 	samples := report.Samples(cells)
 	var checkpoints []cty.Value
 	statuses := map[verdict.Status]int{}
-	scored, score, unbounded := 0, 0.0, 0.0
 	notFinite, solved := 0, 0
 	for i := range cells {
-		if cells[i].Score != nil && cells[i].ScoreUnbounded != nil {
-			scored++
-			score += *cells[i].Score
-			unbounded += *cells[i].ScoreUnbounded
-		}
 		statuses[cells[i].Status]++
 		if samples[i].NotFinite() {
 			notFinite++
@@ -161,13 +193,17 @@ func groupValue(cells []report.Cell) cty.Value {
 	attrs := groupValues(sum)
 	attrs["checkpoints"] = cty.TupleVal(checkpoints)
 	attrs["cells"] = cty.NumberIntVal(int64(len(cells)))
-	attrs["scored"] = cty.NumberIntVal(int64(scored))
-	attrs["score"], attrs["score_unbounded"] = cty.NullVal(cty.Number), cty.NullVal(cty.Number)
-	if scored > 0 {
-		attrs["score"] = cty.NumberFloatVal(score / float64(scored))
-		attrs["score_unbounded"] = cty.NumberFloatVal(unbounded / float64(scored))
-	}
-	attrs["bounded"], attrs["unbounded"] = summaryValue(verdict.ScoreSummary(samples)), summaryValue(verdict.UnboundedSummary(samples))
+	bounded, unbounded := verdict.ScoreSummary(samples), verdict.UnboundedSummary(samples)
+	asGiven := verdict.SummarizeScores(samples, func(s *verdict.Score) (float64, bool) {
+		if s.Bounded == nil {
+			return 0, false
+		}
+		return *s.Bounded, true
+	})
+	attrs["scored"] = cty.NumberIntVal(int64(asGiven.Scored.N))
+	attrs["score"], attrs["scored_mean"] = meanValue(asGiven.All), meanValue(asGiven.Scored)
+	attrs["score_unbounded"], attrs["scored_mean_unbounded"] = meanValue(unbounded.All), meanValue(unbounded.Scored)
+	attrs["bounded"], attrs["unbounded"] = summaryValue(bounded.All), summaryValue(unbounded.All)
 	attrs["not_finite"], attrs["solved"] = cty.NumberIntVal(int64(notFinite)), cty.NumberIntVal(int64(solved))
 	attrs["problem"] = cty.StringVal(cells[0].Problem)
 	attrs["solution"] = cty.StringVal(cells[0].Solution)

@@ -51,24 +51,24 @@ func TestLeaderboard(t *testing.T) {
   metric "solved" { value = alltrue([for c in self.checkpoints : c.passed]) }
   metric "cells" { value = self.cells }
   sort = ["-core", "solution"]`,
-			want: [][]string{{"strong", "1", "true", "1"}, {"middle", "0.5", "false", "1"}, {"weak", "0.25", "false", "2"}, {"plain", "0", "false", "1"}}},
+			want: [][]string{{"strong", "1", "true", "1", "1 of 1"}, {"middle", "0.5", "false", "1", "1 of 1"}, {"weak", "0.25", "false", "2", "2 of 2"}, {"plain", "-", "-", "1", "0 of 1"}}},
 		{name: "by two axes, in order of the results", body: `
   group_by = ["backend", "solution"]
   metric "n" { value = self.total.passed }`,
-			want: [][]string{{"local.one", "weak", "0"}, {"local.one", "middle", "1"}, {"local.two", "weak", "1"}, {"local.one", "strong", "2"}, {"local.one", "plain", "0"}}},
+			want: [][]string{{"local.one", "weak", "0", "1 of 1"}, {"local.one", "middle", "1", "1 of 1"}, {"local.two", "weak", "1", "1 of 1"}, {"local.one", "strong", "2", "1 of 1"}, {"local.one", "plain", "-", "0 of 1"}}},
 		{name: "scores", body: `
   group_by = ["solution"]
   metric "score" { value = self.score }
   metric "unbounded" { value = self.score_unbounded }
   metric "scored" { value = self.scored }
   sort = ["-score"]`,
-			want: [][]string{{"weak", "25", "300", "2"}, {"strong", "0", "0", "1"}, {"middle", "-", "-", "0"}, {"plain", "-", "-", "0"}}},
+			want: [][]string{{"weak", "25", "300", "2", "2 of 2"}, {"strong", "0", "0", "1", "1 of 1"}, {"middle", "-", "-", "0", "1 of 1"}, {"plain", "-", "-", "0", "0 of 1"}}},
 		{name: "by label", body: `
   group_by = ["size"]
   metric "broken" { value = self.cells_broken }
   metric "label" { value = try(self.labels.size, "none") }
   sort = ["size"]`,
-			want: [][]string{{"", "1", "none"}, {"large", "0", "large"}, {"small", "0", "small"}}},
+			want: [][]string{{"", "1", "none", "0 of 1"}, {"large", "0", "large", "1 of 1"}, {"small", "0", "small", "3 of 3"}}},
 		{name: "where", body: `
   where    = self.cells_success == 1 && self.backend == "local.one"
   group_by = ["solution"]
@@ -95,12 +95,12 @@ func TestLeaderboard(t *testing.T) {
   group_by = ["solution"]
   metric "m" { value = self.core.passed == 1 ? null : self.core.passed }
   sort = ["m", "solution"]`,
-			want: [][]string{{"middle", "-"}, {"weak", "-"}, {"plain", "0"}, {"strong", "2"}}},
+			want: [][]string{{"middle", "-", "1 of 1"}, {"plain", "-", "0 of 1"}, {"weak", "-", "2 of 2"}, {"strong", "2", "1 of 1"}}},
 		{name: "truth is ordered", body: `
   group_by = ["solution"]
   metric "m" { value = self.core.passed > 0 }
   sort = ["-m", "-solution"]`,
-			want: [][]string{{"weak", "true"}, {"strong", "true"}, {"middle", "true"}, {"plain", "false"}}},
+			want: [][]string{{"weak", "true", "2 of 2"}, {"strong", "true", "1 of 1"}, {"middle", "true", "1 of 1"}, {"plain", "-", "0 of 1"}}},
 		{name: "where is no condition", body: `
   where    = self.core
   group_by = ["solution"]

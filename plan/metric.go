@@ -66,6 +66,14 @@ func ratingsOf(r *lang.Result, rows [][]verdict.Sample) []float64 {
 	return verdict.Ratings(rows)
 }
 
+// meanValue is the mean of a summary; null when nothing was summed up.
+func meanValue(s statistics.Summary) cty.Value {
+	if s.N == 0 {
+		return cty.NullVal(cty.Number)
+	}
+	return cty.NumberFloatVal(s.Mean)
+}
+
 // summaryValue is a summary of scores as metrics see it: mean, min and max are
 // null where there are none.
 func summaryValue(s statistics.Summary) cty.Value {

@@ -22,6 +22,7 @@ type CellRow struct {
 	Seconds     float64 // of all test sessions
 	Groups      [len(verdict.Groups)]verdict.Count
 	Scored      bool
+	Named       bool        // its checkpoints have names, and groups of tests
 	Scores      [2]*float64 // bounded and unbounded, of a cell that has one verdict
 	Tally       Tally       // by each checkpoint's own policy
 	Unjudged    int         // checkpoints that have another class than judged
@@ -44,11 +45,14 @@ func RowOf(cell *Cell) CellRow {
 			r.Groups[i].Total += n.Total
 		}
 		r.Seconds += row.seconds()
+		r.Named = r.Named || row.checkpoint.Name != ""
 		if row.checkpoint.Name == "" {
 			r.Scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
 		}
 		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
 		switch {
+		case v == outcomeScored && v.rank() > worst.rank():
+			worst, r.Remark = v, n
 		case v.rank() > worst.rank():
 			worst, r.Remark = v, name+" "+string(v)
 			if n != "" {
@@ -72,7 +76,9 @@ func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err e
 		checkpoints += rows[i].Checkpoints
 		l.repeats = l.repeats || rows[i].Repeat > 1
 		l.scored = l.scored || rows[i].Scored
+		l.grouped = l.grouped || rows[i].Named
 	}
+	l.grouped = l.grouped || !l.scored
 	if checkpoints <= manyRows || o.Verbose {
 		return false, nil
 	}
@@ -103,6 +109,9 @@ func (l layout) cell(r *CellRow) []string {
 	for i, g := range verdict.Groups {
 		groups[g] = r.Groups[i]
 	}
-	return l.row([]string{r.Problem, r.Solution, r.Backend}, r.Repeat,
-		l.mark(outcome(r.Outcome), fmt.Sprintf("%d/%d", r.Tally.Counts.Passed, r.Tally.Counts.Checkpoints)), r.Scores, groups, r.Seconds, r.Remark)
+	passed := fmt.Sprintf("%d/%d", r.Tally.Counts.Passed, r.Tally.Counts.Checkpoints)
+	if outcome(r.Outcome) == outcomeScored {
+		passed = "-"
+	}
+	return l.row([]string{r.Problem, r.Solution, r.Backend}, r.Repeat, l.mark(outcome(r.Outcome), passed), r.Scores, groups, r.Seconds, r.Remark)
 }

@@ -38,6 +38,9 @@ func (c *Checkpoint) score() verdict.Score {
 	return verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded, BoundedText: c.ScoreText, UnboundedText: c.ScoreUnboundedText}
 }
 
+// Ruled reports whether c has a rule to pass by.
+func (c *Checkpoint) Ruled() bool { return c.Policy != string(verdict.NoRule) }
+
 // Caveat is what to know about c beside that it passed; see verdict.Checkpoint.
 func (c *Checkpoint) Caveat() string { return c.Verdict().Caveat() }
 
@@ -50,7 +53,7 @@ func (c *Cell) Sample() verdict.Sample {
 	}
 	for i := range c.Checkpoints {
 		of := &c.Checkpoints[i]
-		s.Checkpoints[i] = verdict.CheckpointSummary{Name: of.Name, Class: of.Class, Passed: of.Passed, Groups: of.Groups}
+		s.Checkpoints[i] = verdict.CheckpointSummary{Name: of.Name, Class: of.Class, Passed: of.Passed, Groups: of.Groups, Unruled: !of.Ruled()}
 		if of.Name == "" {
 			s.Score.BoundedText, s.Score.UnboundedText = of.ScoreText, of.ScoreUnboundedText
 		}

@@ -40,7 +40,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 		cell, c := row.cell, row.checkpoint
 		axes := []string{
 			r.Run, cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
-			c.Name, string(c.Class), strconv.FormatBool(outcomeOf(c) == outcomePassed), c.Policy, row.message(),
+			c.Name, string(c.Class), passedText(c), c.Policy, row.message(),
 		}
 		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
 		if len(c.Tests) == 0 {

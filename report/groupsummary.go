@@ -27,10 +27,12 @@ type GroupSummary struct {
 	Group     []string // its values on the axes
 	Cells     int
 	Statuses  map[verdict.Status]int
-	Solved    int
+	Ruled     int // cells with a rule to pass by
+	Solved    int // of those
 	NotFinite int // scores that are no numbers; in none of the figures
-	Score     statistics.Summary
-	Unbounded statistics.Summary
+	Judged    int // cells that were judged, or kept from it by the submission
+	Score     verdict.ScoreSummaries
+	Unbounded verdict.ScoreSummaries
 	PassAt    []statistics.Estimate // for each k that was asked for
 	BestOf    []statistics.Estimate // likewise; without any score none is known
 }
@@ -68,6 +70,12 @@ func summarizeGroup(samples []verdict.Sample, ks []int) GroupSummary {
 	}
 	for i := range samples {
 		s.Statuses[samples[i].Status]++
+		if samples[i].Judged() {
+			s.Judged++
+		}
+		if samples[i].Ruled() {
+			s.Ruled++
+		}
 		if samples[i].Solved() {
 			s.Solved++
 		}

@@ -45,7 +45,7 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 // out.
 func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, int) string) text.Grid {
 	header, from := slices.Clone(axes), len(axes)
-	header = append(header, "cells", "solved", "unjudged", "n", "mean", "min", "max", "unbounded mean", "min", "max")
+	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "min", "max", "mean of scored", "unbounded mean", "min", "max", "mean of scored")
 	for _, k := range ks {
 		header = append(header, fmt.Sprintf("pass@%d", k), fmt.Sprintf("best of %d", k))
 	}
@@ -56,15 +56,11 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		for _, value := range s.Group {
 			row = append(row, safe(orName(value, "-"), nameColumns))
 		}
-		row = append(row, strconv.Itoa(s.Cells), strconv.Itoa(s.Solved), strconv.Itoa(s.Cells-s.Statuses[verdict.Success]))
-		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {
-			if sum.N == 0 {
-				row = append(row, "-", "-", "-")
-				continue
-			}
-			row = append(row, rounded(&sum.Mean), rounded(&sum.Min), rounded(&sum.Max))
+		row = append(row, strconv.Itoa(s.Cells), solvedText(s), strconv.Itoa(s.Cells-s.Statuses[verdict.Success]))
+		row = append(row, scoredText(s.Score))
+		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
+			row = append(row, meansOf(sums)...)
 		}
-		row = slices.Insert(row, from+3, strconv.Itoa(s.Score.N))
 		for i := range ks {
 			row = append(row, estimateText(s.PassAt[i], 3), estimateText(s.BestOf[i], 2))
 		}
@@ -77,6 +73,39 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 	return withoutEmpty(text.Grid{Header: header, Rows: rows}, from)
 }
 
+// solvedText is how many cells are solved, and of how many where some have no rule to
+// pass by; "-" where none has.
+func solvedText(s GroupSummary) string {
+	switch s.Ruled {
+	case 0:
+		return "-"
+	case s.Cells:
+		return strconv.Itoa(s.Solved)
+	}
+	return fmt.Sprintf("%d of %d", s.Solved, s.Ruled)
+}
+
+// scoredText is how many cells have a score, of all that could have one: "3 of 5".
+func scoredText(s verdict.ScoreSummaries) string {
+	if s.All.N == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", s.Scored.N, s.All.N)
+}
+
+// meansOf are mean, minimum and maximum over all cells, and, where it is another, the
+// mean over those with a score.
+func meansOf(s verdict.ScoreSummaries) []string {
+	if s.All.N == 0 {
+		return []string{"-", "-", "-", "-"}
+	}
+	scored := "-"
+	if s.Scored.N > 0 && s.Scored.N < s.All.N {
+		scored = rounded(&s.Scored.Mean)
+	}
+	return []string{rounded(&s.All.Mean), rounded(&s.All.Min), rounded(&s.All.Max), scored}
+}
+
 // withoutEmpty drops the columns, from the first one on, in which there are but
 // dashes, and puts numbers to the right.
 func withoutEmpty(grid text.Grid, first int) text.Grid {
@@ -84,7 +113,7 @@ func withoutEmpty(grid text.Grid, first int) text.Grid {
 	for c := range grid.Header {
 		empty := c >= first && len(grid.Rows) > 0
 		for _, row := range grid.Rows {
-			empty = empty && (row[c] == "-" || grid.Header[c] == "n" && row[c] == "0")
+			empty = empty && row[c] == "-"
 		}
 		if empty {
 			continue
@@ -119,6 +148,8 @@ func estimateText(e statistics.Estimate, digits int) string {
 type groupJSON struct {
 	Group     map[string]string `json:"group"`
 	Cells     int               `json:"cells"`
+	Judged    int               `json:"judged"`
+	Ruled     int               `json:"ruled"`
 	Solved    int               `json:"solved"`
 	Success   int               `json:"success"`
 	Error     int               `json:"error"`
@@ -137,6 +168,9 @@ type summaryJSON struct {
 	Mean float64 `json:"mean"`
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
+	// Scored are the cells of N that have a score; the others count with the lowest.
+	Scored     int      `json:"scored"`
+	ScoredMean *float64 `json:"scored_mean"` // over those alone
 }
 
 type estimateJSON struct {
@@ -153,7 +187,7 @@ func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) any {
 	rows := []groupJSON{}
 	for _, s := range all {
 		row := groupJSON{
-			Group: map[string]string{}, Cells: s.Cells, Solved: s.Solved, NotFinite: s.NotFinite,
+			Group: map[string]string{}, Cells: s.Cells, Judged: s.Judged, Ruled: s.Ruled, Solved: s.Solved, NotFinite: s.NotFinite,
 			Success: s.Statuses[verdict.Success], Error: s.Statuses[verdict.Error], Timeout: s.Statuses[verdict.TimedOut], Skipped: s.Statuses[verdict.Skipped], Broken: s.Statuses[verdict.Broken],
 			Score: summaryOrNull(s.Score), Unbounded: summaryOrNull(s.Unbounded), PassAt: []estimateJSON{}, BestOf: []estimateJSON{},
 		}
@@ -168,11 +202,15 @@ func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) any {
 	return map[string]any{"schema": Schema, "run": run, "by": axes, "confidence": statistics.Confidence, "rows": rows}
 }
 
-func summaryOrNull(s statistics.Summary) *summaryJSON {
-	if s.N == 0 {
+func summaryOrNull(s verdict.ScoreSummaries) *summaryJSON {
+	if s.All.N == 0 {
 		return nil
 	}
-	return &summaryJSON{s.N, s.Mean, s.Min, s.Max}
+	out := &summaryJSON{N: s.All.N, Mean: s.All.Mean, Min: s.All.Min, Max: s.All.Max, Scored: s.Scored.N}
+	if s.Scored.N > 0 {
+		out.ScoredMean = &s.Scored.Mean
+	}
+	return out
 }
 
 func estimateOrNull(k int, e statistics.Estimate) estimateJSON {
@@ -198,24 +236,34 @@ func groupsCSV(w io.Writer, all []GroupSummary, axes []string, ks []int) error {
 			}
 		}
 	}
+	header = append(header, "judged", "ruled", "score_scored", "score_scored_mean", "unbounded_scored", "unbounded_scored_mean")
 	out.Write(header)
 	for _, s := range all {
 		row := slices.Clone(s.Group)
 		for _, n := range []int{s.Cells, s.Solved, s.Statuses[verdict.Success], s.Statuses[verdict.Error], s.Statuses[verdict.TimedOut], s.Statuses[verdict.Skipped], s.Statuses[verdict.Broken], s.NotFinite} {
 			row = append(row, strconv.Itoa(n))
 		}
-		for _, sum := range []statistics.Summary{s.Score, s.Unbounded} {
-			if row = append(row, strconv.Itoa(sum.N)); sum.N == 0 {
-				row = append(row, "", "", "")
+		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
+			sum := summaryOrNull(sums)
+			if sum == nil {
+				row = append(row, "0", "", "", "")
 				continue
 			}
-			row = append(row, exact(&sum.Mean), exact(&sum.Min), exact(&sum.Max))
+			row = append(row, strconv.Itoa(sum.N), exact(&sum.Mean), exact(&sum.Min), exact(&sum.Max))
 		}
 		for i, k := range ks {
 			for _, e := range []statistics.Estimate{s.PassAt[i], s.BestOf[i]} {
 				j := estimateOrNull(k, e)
 				row = append(row, exact(j.Value), exact(j.Low), exact(j.High))
 			}
+		}
+		row = append(row, strconv.Itoa(s.Judged), strconv.Itoa(s.Ruled))
+		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
+			sum := summaryOrNull(sums)
+			if sum == nil {
+				sum = &summaryJSON{}
+			}
+			row = append(row, strconv.Itoa(sum.Scored), exact(sum.ScoredMean))
 		}
 		for i := range row {
 			row[i] = text.Document(row[i])

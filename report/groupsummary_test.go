@@ -51,11 +51,14 @@ func TestSummarizeGroups(t *testing.T) {
 	if gpt.Cells != 6 || gpt.Solved != 1 || gpt.NotFinite != 1 || gpt.Statuses[verdict.Success] != 4 || gpt.Statuses[verdict.Broken] != 1 {
 		t.Errorf("%+v", gpt)
 	}
-	// Clamped in aggregates only: 100, 50, 0; the error has no score.
-	if s := gpt.Score; s.N != 3 || s.Mean != 50 || s.Min != 0 || s.Max != 100 {
+	// Clamped in aggregates only: 100, 50, 0; what has no score counts with the lowest.
+	if s := gpt.Score.Scored; s.N != 3 || s.Mean != 50 || s.Min != 0 || s.Max != 100 {
+		t.Errorf("bounded, of those with a score %+v", s)
+	}
+	if s := gpt.Score.All; s.N != 6 || s.Mean != 25 || s.Min != 0 || s.Max != 100 {
 		t.Errorf("bounded %+v", s)
 	}
-	if s := gpt.Unbounded; s.N != 3 || s.Min != -10 || s.Max != 250 {
+	if s := gpt.Unbounded.All; s.N != 6 || s.Mean != (250+50-10-3*10)/6.0 || s.Min != -10 || s.Max != 250 {
 		t.Errorf("unbounded %+v", s)
 	}
 	// a: one of three attempts; b: none of two, as the broken one is no attempt.
@@ -72,7 +75,7 @@ func TestSummarizeGroups(t *testing.T) {
 	if e := gpt.BestOf[1]; math.Abs(e.Value-(100*2.0/3+50*1.0/3)) > 1e-9 || e.Units != 1 || e.Short != 1 {
 		t.Errorf("best of 2 %+v", e)
 	}
-	if none := all[2]; none.PassAt[0].Known || none.BestOf[0].Known || none.Score.N != 0 {
+	if none := all[2]; none.PassAt[0].Known || none.BestOf[0].Known || none.Score.All.N != 0 || none.Judged != 0 {
 		t.Errorf("what was not judged has %+v", none)
 	}
 }

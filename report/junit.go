@@ -84,7 +84,7 @@ func junitSuiteOf(run string, row row) junitSuite {
 	suite.Properties = []junitProperty{
 		{"run", run}, {"problem", cell.Problem}, {"solution", cell.Solution}, {"backend", cell.Backend},
 		{"repeat", strconv.Itoa(cell.Repeat)}, {"checkpoint", c.Name}, {"class", string(c.Class)},
-		{"policy", c.Policy}, {"passed", strconv.FormatBool(outcomeOf(c) == outcomePassed)},
+		{"policy", c.Policy}, {"passed", passedText(c)},
 	}
 	if caveat := c.Caveat(); caveat != "" {
 		suite.Properties = append(suite.Properties, junitProperty{"caveat", caveat})

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -23,6 +24,7 @@ const (
 type layout struct {
 	repeats bool                                // some cell is a repeat, so there is a column for it
 	scored  bool                                // likewise for scores
+	grouped bool                                // likewise for groups of tests
 	safe    func(s string, limit int) string    // makes a string fit for the page
 	mark    func(v outcome, word string) string // dresses the word for a verdict
 }
@@ -35,6 +37,7 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(outco
 		l.repeats = l.repeats || cell.Repeat > 1
 	}
 	rows := rowsOf(r)
+	l.grouped = !l.scored || slices.ContainsFunc(rows, func(r row) bool { return r.checkpoint.Name != "" })
 	if len(rows) > manyRows && !all {
 		cells := make([]CellRow, len(r.Cells))
 		for i := range r.Cells {
@@ -77,14 +80,20 @@ func (l layout) grid(names ...string) text.Grid {
 	if l.repeats {
 		names = append(names, "repeat")
 	}
-	header := append(names, "passed")
+	header := names
 	if l.scored {
 		header = append(header, "score", "unbounded")
 	}
-	header = append(header, "core", "func", "regr", "error", "time", "note")
+	header = append(header, "passed")
+	if l.grouped {
+		header = append(header, "core", "func", "regr", "error")
+	}
+	header = append(header, "time", "note")
 	var right []int
-	for i := len(names) + 1; i < len(header)-1; i++ {
-		right = append(right, i)
+	for i := len(names); i < len(header)-1; i++ {
+		if header[i] != "passed" {
+			right = append(right, i)
+		}
 	}
 	return text.Grid{Header: header, Right: right}
 }
@@ -97,12 +106,14 @@ func (l layout) row(names []string, repeat int, passed string, scores [2]*float6
 	if l.repeats {
 		cells = append(cells, strconv.Itoa(repeat))
 	}
-	cells = append(cells, passed)
 	if l.scored {
 		cells = append(cells, rounded(scores[0]), rounded(scores[1]))
 	}
-	for _, g := range verdict.Groups {
-		cells = append(cells, fraction(groups[g]))
+	cells = append(cells, passed)
+	if l.grouped {
+		for _, g := range verdict.Groups {
+			cells = append(cells, fraction(groups[g]))
+		}
 	}
 	time := "-"
 	if seconds > 0 {

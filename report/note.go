@@ -18,6 +18,8 @@ func word(c *Checkpoint) string {
 	switch outcomeOf(c) {
 	case outcomePassed:
 		return "yes"
+	case outcomeScored:
+		return "-"
 	case outcomeFailed:
 		return "NO"
 	case outcomeSkipped:
@@ -33,7 +35,7 @@ func word(c *Checkpoint) string {
 func note(r row) string {
 	c := r.checkpoint
 	switch outcomeOf(c) {
-	case outcomePassed:
+	case outcomePassed, outcomeScored:
 		if c.ScoreText != "" || c.ScoreUnboundedText != "" {
 			return text.FirstLine(r.message())
 		}

@@ -1,12 +1,17 @@
 package report
 
-import "github.com/fevalgraph/fevalgraph/verdict"
+import (
+	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
 
 // outcome is what a rendering says about a checkpoint in one word.
 type outcome string
 
 const (
 	outcomePassed  outcome = "passed"
+	outcomeScored  outcome = "scored" // judged, without a rule to pass by
 	outcomeFailed  outcome = "failed"
 	outcomeErrored outcome = "errored" // the submission kept it from being judged
 	outcomeBroken  outcome = "broken"  // infrastructure did
@@ -20,6 +25,9 @@ func outcomeOf(c *Checkpoint) outcome {
 		if c.Passed {
 			return outcomePassed
 		}
+		if !c.Ruled() {
+			return outcomeScored
+		}
 		return outcomeFailed
 	case verdict.Skipped:
 		return outcomeSkipped
@@ -29,19 +37,29 @@ func outcomeOf(c *Checkpoint) outcome {
 	return outcomeBroken
 }
 
+// passedText is "true" or "false", and empty where there is no rule to pass by.
+func passedText(c *Checkpoint) string {
+	if outcomeOf(c) == outcomeScored {
+		return ""
+	}
+	return strconv.FormatBool(outcomeOf(c) == outcomePassed)
+}
+
 // rank orders verdicts by how much they ask for attention.
 func (v outcome) rank() int {
 	switch v {
 	case outcomePassed:
 		return 0
-	case outcomeSkipped:
+	case outcomeScored:
 		return 1
-	case outcomeFailed:
+	case outcomeSkipped:
 		return 2
-	case outcomeErrored:
+	case outcomeFailed:
 		return 3
+	case outcomeErrored:
+		return 4
 	}
-	return 4
+	return 5
 }
 
 // remark is a case that stands for a checkpoint as a whole in formats that
@@ -58,7 +76,7 @@ type remark struct {
 func remarkOn(c *Checkpoint) *remark {
 	v := outcomeOf(c)
 	switch v {
-	case outcomePassed:
+	case outcomePassed, outcomeScored:
 		return nil
 	case outcomeFailed:
 		for _, t := range c.Tests {

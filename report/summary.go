@@ -2,20 +2,22 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Summary counts the checkpoints of some results. Each is in exactly one of
-// Passed, Failed, Errored, Broken and Skipped. A cell that has none to show
+// Passed, Scored, Failed, Errored, Broken and Skipped. A cell that has none to show
 // counts as one, by its status.
 type Summary struct {
 	Cells       int `json:"cells"`
 	Checkpoints int `json:"checkpoints"`
-	Judged      int `json:"judged"` // Passed + Failed
+	Judged      int `json:"judged"` // Passed + Scored + Failed
 	Passed      int `json:"passed"`
 	Vacuous     int `json:"vacuous"`    // of Passed: with no test that the policy looks at
+	Scored      int `json:"scored"`     // judged, without a rule to pass by
 	Failed      int `json:"failed"`     // judged, and its policy says no
 	NotJudged   int `json:"not_judged"` // Errored + Broken + Skipped
 	Errored     int `json:"errored"`    // the submission kept it from being judged
@@ -72,6 +74,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.Checkpoints += more.Checkpoints
 	c.Passed += more.Passed
 	c.Vacuous += more.Vacuous
+	c.Scored += more.Scored
 	c.Failed += more.Failed
 	c.Errored += more.Errored
 	c.Broken += more.Broken
@@ -81,12 +84,12 @@ func (t *Tally) Merge(o *Tally) {
 // Summary is the summary of all cells that were counted.
 func (t *Tally) Summary() Summary {
 	s := t.Counts
-	s.Judged = s.Passed + s.Failed
+	s.Judged = s.Passed + s.Scored + s.Failed
 	s.NotJudged = s.Errored + s.Broken + s.Skipped
 	switch {
 	case t.BrokenCells > 0 || s.Broken > 0:
 		s.Exit = 3
-	case t.FailedCells > 0 || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed == 0:
+	case t.FailedCells > 0 || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed+s.Scored == 0:
 		s.Exit = 1
 	}
 	return s
@@ -99,8 +102,10 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		passed, vacuous = p.Holds(c.Class, c.Groups), p.Vacuous(c.Class, c.Groups)
 	}
 	switch outcomeOf(c) {
-	case outcomePassed, outcomeFailed:
-		if passed {
+	case outcomePassed, outcomeScored, outcomeFailed:
+		if p == nil && !c.Ruled() {
+			s.Scored++
+		} else if passed {
 			s.Passed++
 			if vacuous {
 				s.Vacuous++
@@ -118,20 +123,24 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 }
 
 // String is "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". Counts
-// of zero other than passed are left out; of those that passed, it says how
-// many did so vacuously.
+// of zero other than passed are left out, that of passed where everything judged has
+// a score and no rule; of those that passed, it says how many did so vacuously.
 func (s Summary) String() string {
-	out := fmt.Sprintf("%s, %s: %d passed", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), s.Passed)
-	if s.Vacuous > 0 {
-		out += fmt.Sprintf(" (%d vacuously)", s.Vacuous)
+	var parts []string
+	if s.Passed > 0 || s.Scored == 0 || s.Failed > 0 {
+		passed := fmt.Sprintf("%d passed", s.Passed)
+		if s.Vacuous > 0 {
+			passed += fmt.Sprintf(" (%d vacuously)", s.Vacuous)
+		}
+		parts = append(parts, passed)
 	}
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{s.Failed, "failed"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
+	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
 		if part.n > 0 {
-			out += fmt.Sprintf(", %d %s", part.n, part.word)
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}
 	}
-	return out
+	return fmt.Sprintf("%s, %s: %s", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), strings.Join(parts, ", "))
 }

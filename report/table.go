@@ -20,7 +20,7 @@ func painted(color bool) func(v outcome, word string) string {
 		switch v {
 		case outcomePassed:
 			return palette.Good(word)
-		case outcomeSkipped:
+		case outcomeSkipped, outcomeScored:
 			return palette.Quiet(word)
 		case outcomeBroken:
 			return palette.Doubt(word)
@@ -31,7 +31,7 @@ func painted(color bool) func(v outcome, word string) string {
 
 func writeMarkdown(w io.Writer, r *Results, o Options) error {
 	grid := layOut(r, o.Verbose, text.Markdown, func(v outcome, word string) string {
-		if v == outcomePassed || v == outcomeSkipped {
+		if v == outcomePassed || v == outcomeScored || v == outcomeSkipped {
 			return word
 		}
 		return "**" + word + "**"

@@ -14,11 +14,13 @@ type CheckpointSummary struct {
 	Class  Class           `json:"class"`
 	Passed bool            `json:"passed"`
 	Groups map[Group]Count `json:"groups"`
+	// Unruled says that there is no rule to pass by.
+	Unruled bool `json:"unruled,omitempty"`
 }
 
 // Summary of c.
 func (c *Checkpoint) Summary() CheckpointSummary {
-	return CheckpointSummary{Name: c.Name, Class: c.Class, Passed: c.Passed, Groups: c.Groups}
+	return CheckpointSummary{Name: c.Name, Class: c.Class, Passed: c.Passed, Groups: c.Groups, Unruled: !c.Ruled()}
 }
 
 // SumCell sums up a cell by its checkpoints; one without a verdict has the class

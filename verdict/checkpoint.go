@@ -30,6 +30,10 @@ const (
 	TestError   TestStatus = "error"
 )
 
+// Ruled reports whether c has a rule to pass by. Without one its score is all there is
+// to say of it.
+func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
+
 // Test is one test of a checkpoint. ID is the pytest node id after the first
 // "::"; File is what stands before it.
 type Test struct {

@@ -21,6 +21,10 @@ const (
 	StrictAllCoreCases     Policy = "strict-all-core-cases" // another name of StrictCoreCases
 	StrictAllCases         Policy = "strict-all-cases"
 	StrictAllNonErrorCases Policy = "strict-all-non-error-cases"
+
+	// NoRule stands where a problem gives scores and no pass rule is written. Nothing
+	// passes or fails by it, so nobody can ask for it.
+	NoRule Policy = "none"
 )
 
 // DefaultPolicy decides where a configuration names none: without a request to

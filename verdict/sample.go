@@ -36,6 +36,10 @@ func (s *Sample) attempt() attempt {
 	return noAttempt
 }
 
+// Judged reports whether the cell is an attempt at its problem: it was judged, or the
+// submission kept itself from that.
+func (s *Sample) Judged() bool { return s.attempt() != noAttempt }
+
 // Solved reports whether the cell was judged and all of its checkpoints passed.
 func (s *Sample) Solved() bool {
 	return s.attempt() == judged && !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return !c.Passed })
@@ -48,27 +52,48 @@ func (s *Sample) scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints
 // infinite one. Such a score is in no figure.
 func (s *Sample) NotFinite() bool { return s.scored() && s.Score.NotFinite() }
 
-// ScoreSummary sums up the bounded scores of those samples that have one, each
-// clamped to 0 to 100.
-func ScoreSummary(samples []Sample) statistics.Summary {
-	var scores []float64
-	for i := range samples {
-		if score, ok := samples[i].Score.clamped(); ok {
-			scores = append(scores, score)
-		}
-	}
-	return statistics.Summarize(scores)
+// ScoreSummaries are figures of the scores of a group of cells. All has every cell of
+// a problem that gives scores: one without a score counts with the lowest, which is 0
+// or the least that was given. Scored has the scores alone. Both are empty when no cell
+// was judged: what is missing is no zero.
+type ScoreSummaries struct{ All, Scored statistics.Summary }
+
+// ScoreSummary sums up the bounded scores, each clamped to 0 to 100.
+func ScoreSummary(samples []Sample) ScoreSummaries {
+	return SummarizeScores(samples, func(s *Score) (float64, bool) { return s.clamped() })
 }
 
 // UnboundedSummary sums up the unbounded scores as they are.
-func UnboundedSummary(samples []Sample) statistics.Summary {
+func UnboundedSummary(samples []Sample) ScoreSummaries {
+	return SummarizeScores(samples, func(s *Score) (float64, bool) {
+		if s.Unbounded == nil || !statistics.Finite(*s.Unbounded) {
+			return 0, false
+		}
+		return *s.Unbounded, true
+	})
+}
+
+// SummarizeScores sums up what value takes from the scores, false for none.
+func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) ScoreSummaries {
 	var scores []float64
+	missing, anyJudged := 0, false
 	for i := range samples {
-		if score := samples[i].Score.Unbounded; score != nil && statistics.Finite(*score) {
-			scores = append(scores, *score)
+		s := &samples[i]
+		anyJudged = anyJudged || s.Judged()
+		if score, ok := value(&s.Score); ok {
+			scores = append(scores, score)
+		} else if s.scored() {
+			missing++
 		}
 	}
-	return statistics.Summarize(scores)
+	if !anyJudged {
+		return ScoreSummaries{}
+	}
+	scored := statistics.Summarize(scores)
+	for range missing {
+		scores = append(scores, min(0, scored.Min))
+	}
+	return ScoreSummaries{All: statistics.Summarize(scores), Scored: scored}
 }
 
 // unit is what attempts are attempts at.
@@ -95,12 +120,18 @@ func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []un
 	return units, all
 }
 
-// passValue is 1 for a cell that is solved and 0 for one that is not.
+// Ruled reports whether the cell's checkpoints have a rule to pass by.
+func (s *Sample) Ruled() bool {
+	return !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return c.Unruled })
+}
+
+// passValue is 1 for a cell that is solved and 0 for one that is not. A cell without
+// a rule has none.
 func passValue(s *Sample) (float64, bool) {
 	if s.Solved() {
 		return 1, true
 	}
-	return 0, s.attempt() != noAttempt
+	return 0, s.Ruled() && s.attempt() != noAttempt
 }
 
 // scoreValue is the bounded score, and 0 where the submission is to blame that

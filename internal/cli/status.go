@@ -50,12 +50,15 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 
 // judgedRow fills in the last verdict of a checkpoint.
 func judgedRow(row *view.StatusRow, c *report.Checkpoint) {
-	row.Verdict = "failed"
-	if c.Passed {
-		row.Verdict = "passed"
-	}
-	if c.Class != verdict.Judged {
+	switch {
+	case c.Class != verdict.Judged:
 		row.Verdict = string(c.Class)
+	case c.Passed:
+		row.Verdict = "passed"
+	case !c.Ruled():
+		row.Verdict = "scored"
+	default:
+		row.Verdict = "failed"
 	}
 	row.Note, row.Score = c.Caveat(), c.Score
 	total := c.Groups.Sum(verdict.Groups[:]...)

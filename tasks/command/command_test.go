@@ -142,7 +142,7 @@ func TestEndings(t *testing.T) {
 		{"nothing", "exit 0", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout"},
 		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, verdict.NoScore, -1, "Could not parse score from output"},
 		{"a signal", "kill -SEGV $$", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
-		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts in no mean"},
+		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts as none"},
 		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
 		{"124", "echo 12; exit 124", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},

@@ -88,9 +88,9 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	c.Score = verdict.NewScore(found.Bounded, found.Unbounded)
 	switch {
 	case c.Score.BoundedText != "":
-		return c, "the score is " + c.Score.BoundedText + ", which counts in no mean"
+		return c, "the score is " + c.Score.BoundedText + ", which counts as none"
 	case c.Score.UnboundedText != "":
-		return c, "the unbounded score is " + c.Score.UnboundedText + ", which counts in no mean"
+		return c, "the unbounded score is " + c.Score.UnboundedText + ", which counts as none"
 	}
 	return c, ""
 }
