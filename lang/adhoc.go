@@ -47,7 +47,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 			return
 		}
 	}
-	s := &Solution{Name: adHocName, Ref: adHocRef, Problem: p, Missing: "skip"}
+	s := &Solution{Name: adHocName, Ref: adHocRef, Problem: p, Missing: "omit"}
 	schema := solutionSchema()
 	s.Files = defaultValue(schema.attribute("files")).AsString()
 	s.IgnoreSyntax = defaultValue(schema.attribute("ignore_syntax")).AsString()

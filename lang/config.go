@@ -234,7 +234,7 @@ type Solution struct {
 	Ref          string // solution.agent["small"]
 	Problem      *Problem
 	Labels       []Label              // sorted by name
-	Missing      string               // "error" or "skip"
+	Missing      string               // "error", "skip" or "omit"
 	Failed       string               // why there is no code: making it failed; "" when there is
 	Files        string               // what is taken of a source: "all" or "plain"
 	Ignore       []string             // patterns relative to the source
@@ -246,13 +246,16 @@ type Solution struct {
 // Label is one user-chosen axis of a solution.
 type Label struct{ Name, Value string }
 
+// Omits reports whether the checkpoint of an answer is not asked for.
+func (s *Solution) Omits(answer SolutionCheckpoint) bool { return answer.Missing && s.Missing == "omit" }
+
 // SolutionCheckpoint is the code that answers one checkpoint.
 type SolutionCheckpoint struct {
 	Checkpoint *Checkpoint
 	Source     string   // absolute path of the directory (or single file)
 	Entry      string   // command that starts it; the problem's unless overridden
 	Setup      []string // set-up commands of its own, after the backend's
-	Missing    bool     // Source does not exist and Missing is "skip"
+	Missing    bool     // Source does not exist, and Missing of the solution allows that
 }
 
 // Suite is a set of cells.

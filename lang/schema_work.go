@@ -152,7 +152,7 @@ func solutionSchema() BlockSchema {
 			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code. For a judge problem a single file."},
 			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
-			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a source that does not exist is: a mistake, or a checkpoint that was never reached."},
+			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "What a source that does not exist is: a mistake; a checkpoint that was never reached, which counts as not solved; or one that is not asked for, and counts nowhere."},
 			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "What is taken of a source: everything as it is, where what cannot be is an error; or only the contents of regular files, without executable bits, links and empty directories."},
 			{Name: "failed", Type: TypeText, Doc: "Why there is no code: a model gave no answer, for example. The solution is then an error with the score 0, and its source is not looked at. Only for problems that give scores; null is as if it were not there."},
 			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},

@@ -209,7 +209,7 @@ func notJudgeable(p *Problem, source, shown string, info fs.FileInfo) finding {
 }
 
 // submissionMissing looks whether a source is there; not being there is
-// allowed when missing is "skip". One that is there and cannot be looked at
+// allowed when missing is "skip" or "omit". One that is there and cannot be looked at
 // is left to who brings it in: it spoils what needs it, and nothing else.
 func (b *block) submissionMissing(s *Solution, source string) bool {
 	b.l.input("exists", source)
@@ -217,7 +217,7 @@ func (b *block) submissionMissing(s *Solution, source string) bool {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	if s.Missing == "skip" {
+	if s.Missing != "error" {
 		return true
 	}
 	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)

@@ -26,17 +26,15 @@ func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	var deps []graph.Dep
-	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
-		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
-	} else {
-		cc := c.commandCheckpoint(s, cell, answer, rule, d)
-		cell.Checkpoints = append(cell.Checkpoints, cc)
-		names = append(names, answer.Checkpoint.Name)
-		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+	answer := cell.Solution.Checkpoints[0]
+	switch {
+	case cell.Solution.Omits(answer):
+		c.addCell(cell, nil, nil)
+	case answer.Missing:
+		c.addScored(cell, c.notReached(KindScore, cell, answer))
+	default:
+		c.addScored(cell, c.commandCheckpoint(s, cell, answer, rule, d))
 	}
-	c.addCell(cell, names, deps)
 	return nil
 }
 

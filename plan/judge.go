@@ -52,18 +52,15 @@ func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	var deps []graph.Dep
-	if answer := cell.Solution.Checkpoints[0]; answer.Missing {
-		cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
-	} else {
-		j.answer = answer
-		cc := j.checkpoint()
-		cell.Checkpoints = append(cell.Checkpoints, cc)
-		names = append(names, answer.Checkpoint.Name)
-		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+	j.answer = cell.Solution.Checkpoints[0]
+	switch {
+	case cell.Solution.Omits(j.answer):
+		c.addCell(cell, nil, nil)
+	case j.answer.Missing:
+		c.addScored(cell, c.notReached(KindScore, cell, j.answer))
+	default:
+		c.addScored(cell, j.checkpoint())
 	}
-	c.addCell(cell, names, deps)
 	return nil
 }
 

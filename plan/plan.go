@@ -115,8 +115,7 @@ type Cell struct {
 	Suites      []string
 	Partition   *Partition
 	Node        graph.ID
-	Checkpoints []CellCheckpoint // reached ones, in order
-	NotReached  []string         // checkpoints that the solution lacks
+	Checkpoints []CellCheckpoint // in order
 }
 
 // CellCheckpoint is one graded checkpoint of a cell.

@@ -26,17 +26,38 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	var deps []graph.Dep
 	var names []string
 	for _, answer := range cell.Solution.Checkpoints {
-		if answer.Missing {
-			cell.NotReached = append(cell.NotReached, answer.Checkpoint.Name)
+		if cell.Solution.Omits(answer) {
 			continue
 		}
-		cc := c.pytestCheckpoint(s, cell, answer, d)
+		var cc CellCheckpoint
+		if answer.Missing {
+			cc = c.notReached(KindAggregate, cell, answer)
+		} else {
+			cc = c.pytestCheckpoint(s, cell, answer, d)
+		}
 		cell.Checkpoints = append(cell.Checkpoints, cc)
 		names = append(names, answer.Checkpoint.Name)
 		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
 	}
 	c.addCell(cell, names, deps)
 	return nil
+}
+
+// notReached adds the node of a checkpoint for which the solution has no source.
+func (c *compiler) notReached(kind string, cell *Cell, answer lang.SolutionCheckpoint) CellCheckpoint {
+	cp := answer.Checkpoint
+	id := c.plan.Graph.Add(graph.Node{
+		Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Pool: inProcessPool, Kept: true,
+		Task: &tasks.NoSubmission{Why: "the solution has no source for it", Policy: RuleOf(cp.Pass), NotReached: true, Checkpoint: cp.Name},
+	})
+	return CellCheckpoint{Checkpoint: cp, Own: []graph.ID{id}, Measured: id, Aggregate: id}
+}
+
+// addScored adds the only checkpoint of a cell of a problem that gives scores.
+func (c *compiler) addScored(cell *Cell, cc CellCheckpoint) {
+	cell.Checkpoints = append(cell.Checkpoints, cc)
+	name := cc.Checkpoint.Name
+	c.addCell(cell, []string{name}, []graph.Dep{{On: cc.Aggregate, As: name, Outputs: []string{tasks.ResultOutput}}})
 }
 
 // addCell adds the node that sums up a cell.

@@ -82,7 +82,7 @@ func sumUp(out *report.Cell) {
 	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
 	for _, c := range out.Checkpoints {
 		classes = append(classes, c.Class)
-		stopped = stopped || c.Class == verdict.NotReached
+		stopped = stopped || c.Class == verdict.NotRun
 		if out.Message == nil && c.Message != nil {
 			message := *c.Message
 			if c.Name != "" {
@@ -144,7 +144,7 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 		Name: cc.Checkpoint.Name, Policy: RuleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotJudged, Groups: verdict.NoTestCounts(),
 	}
 	if st.State == event.Interrupted {
-		v.Class = verdict.NotReached
+		v.Class = verdict.NotRun
 	}
 	message := st.Message
 	if st.Input {
@@ -154,7 +154,7 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
 		if cs.State == event.Skipped {
-			v.Class, message = verdict.NotReached, cs.Message
+			v.Class, message = verdict.NotRun, cs.Message
 			v.InfrastructureFailure = true
 		}
 		if cs.Input {

@@ -136,7 +136,7 @@ func ctrfStatus(s verdict.TestStatus) string {
 // ctrfRemark maps a checkpoint's verdict; broken is no verdict, so "other".
 func ctrfRemark(v outcome) string {
 	switch v {
-	case outcomeFailed, outcomeErrored:
+	case outcomeFailed, outcomeMissing, outcomeErrored:
 		return "failed"
 	case outcomeSkipped:
 		return "skipped"

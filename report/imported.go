@@ -57,7 +57,7 @@ func (i *Imported) Counted(problem, solution string) Cell {
 	case verdict.TimedOut:
 		c.Class = verdict.SessionTimeout
 	case verdict.Skipped:
-		c.Class = verdict.NotReached
+		c.Class = verdict.NotRun
 	default:
 		c.Class = verdict.NotJudged
 	}

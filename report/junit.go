@@ -128,7 +128,7 @@ func (s *junitSuite) add(c junitCase, v outcome, kind, message string) {
 	s.Tests++
 	switch v {
 	case outcomePassed:
-	case outcomeFailed:
+	case outcomeFailed, outcomeMissing:
 		s.Failures++
 		c.Failure = outcome
 	case outcomeSkipped:

@@ -80,7 +80,7 @@ func mixed() *Results {
 		},
 		{Problem: "kvstore", Solution: `agent["small"]`, Backend: "docker.py312", Repeat: 2, Status: verdict.Broken, Checkpoints: []Checkpoint{broken}},
 		{Problem: "logs", Solution: "late", Backend: "local.host", Repeat: 1, Status: verdict.Skipped,
-			Checkpoints: []Checkpoint{checkpoint("checkpoint_1", verdict.NotReached, false)}},
+			Checkpoints: []Checkpoint{checkpoint("checkpoint_1", verdict.NotRun, false)}},
 		{Problem: "logs", Solution: "lost", Backend: "local.host", Repeat: 1, Status: verdict.Broken, Message: ptr("image not found")},
 	}}
 }

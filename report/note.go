@@ -24,6 +24,8 @@ func word(c *Checkpoint) string {
 		return "NO"
 	case outcomeSkipped:
 		return "skipped"
+	case outcomeMissing:
+		return "not reached"
 	case outcomeErrored:
 		return "ERROR"
 	}
@@ -50,7 +52,7 @@ func note(r row) string {
 		return failing(c)
 	}
 	message := text.FirstLine(r.message())
-	if c.Class == verdict.NotJudged || c.Class == verdict.NotReached || c.Class == verdict.ImportedVerdict {
+	if c.Class == verdict.NotJudged || c.Class == verdict.NotReached || c.Class == verdict.NotRun || c.Class == verdict.ImportedVerdict {
 		return message // the mark says the rest
 	}
 	switch {

@@ -13,6 +13,7 @@ const (
 	outcomePassed  outcome = "passed"
 	outcomeScored  outcome = "scored" // judged, without a rule to pass by
 	outcomeFailed  outcome = "failed"
+	outcomeMissing outcome = "not reached"
 	outcomeErrored outcome = "errored" // the submission kept it from being judged
 	outcomeBroken  outcome = "broken"  // infrastructure did
 	outcomeSkipped outcome = "skipped"
@@ -20,6 +21,9 @@ const (
 
 // outcomeOf reads the stored verdict; Passed counts only when there was one.
 func outcomeOf(c *Checkpoint) outcome {
+	if c.Class == verdict.NotReached {
+		return outcomeMissing
+	}
 	switch c.Class.Status() {
 	case verdict.Success:
 		if c.Passed {
@@ -56,10 +60,12 @@ func (v outcome) rank() int {
 		return 2
 	case outcomeFailed:
 		return 3
-	case outcomeErrored:
+	case outcomeMissing:
 		return 4
+	case outcomeErrored:
+		return 5
 	}
-	return 5
+	return 6
 }
 
 // remark is a case that stands for a checkpoint as a whole in formats that

@@ -36,7 +36,7 @@ func (c *Cell) Listed() []Checkpoint {
 func statusClass(s verdict.Status) verdict.Class {
 	switch s {
 	case verdict.Success, verdict.Skipped:
-		return verdict.NotReached
+		return verdict.NotRun
 	case verdict.TimedOut:
 		return verdict.SessionTimeout
 	case verdict.Error:

@@ -9,20 +9,21 @@ import (
 )
 
 // Summary counts the checkpoints of some results. Each is in exactly one of
-// Passed, Scored, Failed, Errored, Broken and Skipped. A cell that has none to show
+// Passed, Scored, Failed, NotReached, Errored, Broken and Skipped. A cell that has none to show
 // counts as one, by its status.
 type Summary struct {
 	Cells       int `json:"cells"`
 	Checkpoints int `json:"checkpoints"`
 	Judged      int `json:"judged"` // Passed + Scored + Failed
 	Passed      int `json:"passed"`
-	Vacuous     int `json:"vacuous"`    // of Passed: with no test that the policy looks at
-	Scored      int `json:"scored"`     // judged, without a rule to pass by
-	Failed      int `json:"failed"`     // judged, and its policy says no
-	NotJudged   int `json:"not_judged"` // Errored + Broken + Skipped
-	Errored     int `json:"errored"`    // the submission kept it from being judged
-	Broken      int `json:"broken"`     // infrastructure did
-	Skipped     int `json:"skipped"`    // there was nothing to judge
+	Vacuous     int `json:"vacuous"`     // of Passed: with no test that the policy looks at
+	Scored      int `json:"scored"`      // judged, without a rule to pass by
+	Failed      int `json:"failed"`      // judged, and its policy says no
+	NotJudged   int `json:"not_judged"`  // NotReached + Errored + Broken + Skipped
+	NotReached  int `json:"not_reached"` // the submission has no source for it
+	Errored     int `json:"errored"`     // the submission kept it from being judged
+	Broken      int `json:"broken"`      // infrastructure did
+	Skipped     int `json:"skipped"`     // there was nothing to judge
 	// Exit is the exit code that the results alone ask for: 3 when something
 	// broke, or was skipped because the machine lacks what it needs, else 1 when something failed or errored, else 0. Results in
 	// which checkpoints were asked for and every one was skipped are 1:
@@ -76,6 +77,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.Vacuous += more.Vacuous
 	c.Scored += more.Scored
 	c.Failed += more.Failed
+	c.NotReached += more.NotReached
 	c.Errored += more.Errored
 	c.Broken += more.Broken
 	c.Skipped += more.Skipped
@@ -85,11 +87,11 @@ func (t *Tally) Merge(o *Tally) {
 func (t *Tally) Summary() Summary {
 	s := t.Counts
 	s.Judged = s.Passed + s.Scored + s.Failed
-	s.NotJudged = s.Errored + s.Broken + s.Skipped
+	s.NotJudged = s.NotReached + s.Errored + s.Broken + s.Skipped
 	switch {
 	case t.BrokenCells > 0 || s.Broken > 0:
 		s.Exit = 3
-	case t.FailedCells > 0 || s.Failed+s.Errored > 0 || s.Checkpoints > 0 && s.Passed+s.Scored == 0:
+	case t.FailedCells > 0 || s.Failed+s.NotReached+s.Errored > 0 || s.Checkpoints > 0 && s.Passed+s.Scored == 0:
 		s.Exit = 1
 	}
 	return s
@@ -115,6 +117,8 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		}
 	case outcomeSkipped:
 		s.Skipped++
+	case outcomeMissing:
+		s.NotReached++
 	case outcomeErrored:
 		s.Errored++
 	case outcomeBroken:
@@ -137,7 +141,7 @@ func (s Summary) String() string {
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
+	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.NotReached, "not reached"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}

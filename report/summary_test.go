@@ -76,7 +76,7 @@ func TestVacuousPassIsShownForCells(t *testing.T) {
 }
 
 func TestWhatWasNotJudgedCountsAsNotPassed(t *testing.T) {
-	for _, class := range []verdict.Class{"", verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.PytestFailed, verdict.InputError, verdict.NotJudged, verdict.NotReached, "later"} {
+	for _, class := range []verdict.Class{"", verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.PytestFailed, verdict.InputError, verdict.NotJudged, verdict.NotRun, "later"} {
 		c := &Checkpoint{Class: class, Passed: true, Groups: verdict.GroupCounts{verdict.Core: {Passed: 1, Total: 1}}}
 		r := &Results{Cells: []Cell{{Status: verdict.Success, Checkpoints: []Checkpoint{*c}}}}
 		if s := Summarize(r, nil); s.Passed != 0 || s.Exit == 0 {
@@ -88,7 +88,7 @@ func TestWhatWasNotJudgedCountsAsNotPassed(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	pass := checkpoint("a", verdict.Judged, true, test("t", verdict.Core, verdict.TestPassed, ""))
 	fail := checkpoint("b", verdict.Judged, false, test("t", verdict.Core, verdict.TestFailed, ""), test("u", verdict.Functionality, verdict.TestPassed, ""))
-	killed, broken, skipped := checkpoint("c", verdict.Killed, false), checkpoint("d", verdict.NotJudged, false), checkpoint("e", verdict.NotReached, false)
+	killed, broken, skipped := checkpoint("c", verdict.Killed, false), checkpoint("d", verdict.NotJudged, false), checkpoint("e", verdict.NotRun, false)
 	lacking := skipped
 	lacking.InfrastructureFailure = true
 	for name, c := range map[string]struct {

@@ -66,7 +66,7 @@ func TestPolicyPasses(t *testing.T) {
 }
 
 func TestWhatWasNotJudgedNeverPasses(t *testing.T) {
-	for _, class := range []Class{"", CollectionError, NoTests, NoReport, Killed, SessionTimeout, PytestFailed, InputError, NotJudged, NotReached, "later"} {
+	for _, class := range []Class{"", CollectionError, NoTests, NoReport, Killed, SessionTimeout, PytestFailed, InputError, NotJudged, NotRun, "later"} {
 		for _, p := range Policies() {
 			for _, groups := range []GroupCounts{nil, {Core: {1, 1}}} { // a policy of all would hold for no tests
 				if p.Holds(class, groups) || p.Vacuous(class, groups) {

@@ -18,7 +18,7 @@ func TestRatings(t *testing.T) {
 	a := []Sample{scored("a", Judged, 250), scored("a", Judged, 50), scored("a", NoScore, 0), scored("b", Judged, -10), scored("b", NotJudged, 0), scored("b", Judged, math.NaN())}
 	b := []Sample{scored("a", Judged, 40), scored("b", Judged, 30)}
 	// a has 50 against 40 and 0 against 30: even. The third met no other.
-	got := Ratings([][]Sample{a, b, {scored("c", NotReached, 0)}})
+	got := Ratings([][]Sample{a, b, {scored("c", NotRun, 0)}})
 	if math.Abs(got[0]-got[1]) > 1e-6 || math.Abs(got[0]-1200) > 1e-6 || !math.IsNaN(got[2]) {
 		t.Errorf("ratings %v", got)
 	}

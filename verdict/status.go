@@ -25,11 +25,12 @@ const (
 	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
 	CompileError    Class = "compile_error"    // the submission does not compile
 	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	NotReached      Class = "not_reached"      // the submission has no source for this checkpoint
 	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
 	ImportedVerdict Class = "imported"         // another tool's verdict, which nothing here believes unless asked to
-	NotReached      Class = "skipped"          // the run ended first, or the machine lacks a device that it needs
+	NotRun          Class = "skipped"          // the run ended first, or the machine lacks a device that it needs
 )
 
 // Status of a cell with just one checkpoint of class c. A class that is not
@@ -38,11 +39,11 @@ func (c Class) Status() Status {
 	switch c {
 	case Judged:
 		return Success
-	case NotReached, ImportedVerdict:
+	case NotRun, ImportedVerdict:
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, NoScore:
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, NotReached, NoScore:
 		return Error
 	}
 	return Broken

@@ -76,7 +76,7 @@ func runsOf(ctx context.Context, e *plan.Export) ([]*agentRun, error) {
 
 func checkpointOf(ctx context.Context, e *plan.Export, cell *plan.Cell, result report.Checkpoint) (*Checkpoint, error) {
 	i := slices.IndexFunc(cell.Checkpoints, func(cc plan.CellCheckpoint) bool { return cc.Checkpoint.Name == result.Name })
-	if i < 0 || result.Class == verdict.NotReached {
+	if i < 0 || result.Class == verdict.NotRun {
 		return nil, nil
 	}
 	cc, all := &cell.Checkpoints[i], cell.Problem.Checkpoints
@@ -84,6 +84,9 @@ func checkpointOf(ctx context.Context, e *plan.Export, cell *plan.Cell, result r
 		Problem: cell.Problem.Name, ProblemVersion: cell.Problem.Version, CheckpointVersion: cc.Checkpoint.Version,
 		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
 		First: cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
+	}
+	if result.Class == verdict.NotReached {
+		return c, nil
 	}
 	var err error
 	c.Report, c.Log, err = e.Plan.PytestOutput(ctx, e.Store, e.Run, cell, cc)

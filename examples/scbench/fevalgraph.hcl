@@ -229,7 +229,7 @@ solution "reference" {
   name          = "reference"
   problem       = problem.scbench[each.key]
   source        = "${each.value}/solutions/${checkpoint.name}"
-  missing       = "skip"
+  missing       = "omit"
   files         = "plain"
   ignore        = local.ignore[each.key]
   ignore_syntax = "fnmatch"

@@ -37,7 +37,7 @@ solution "kv" {
   name     = each.value
   problem  = problem.kv
   source   = "solutions/${each.value}/${checkpoint.name}"
-  missing  = "skip"
+  missing  = "omit"
 }
 
 solution "late" {

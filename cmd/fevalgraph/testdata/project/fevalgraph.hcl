@@ -1,4 +1,4 @@
-# A problem of two checkpoints and two solutions, one of which never reached
+# A problem of two checkpoints and two solutions, one of which is not asked for
 # the second checkpoint. Most scripts start from it.
 
 problem "kv" {
@@ -34,5 +34,5 @@ solution "good" {
 solution "late" {
   problem = problem.kv
   source  = "solutions/late/${checkpoint.name}"
-  missing = "skip"
+  missing = "omit"
 }
