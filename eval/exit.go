@@ -16,7 +16,7 @@ const (
 	Failed      Exit = 1   // judged, something fails its policy
 	Usage       Exit = 2   // usage or configuration error
 	NotJudged   Exit = 3   // something could not be judged
-	NoMatch     Exit = 4   // a selector matched nothing
+	NoMatch     Exit = 4   // nothing was selected that could be judged
 	Interrupted Exit = 130 // the context ended first
 )
 

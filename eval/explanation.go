@@ -90,7 +90,7 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg)
+	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) bool { return isGrader(done.Kind) })
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,15 @@ import (
 )
 
 // Log returns what a node's work printed in a recorded run, or what its set-up
-// commands did. A node is named by its address, or by a selector that fits just one;
+// commands did. A node is named by its address, by a selector that fits just one, or by
+// the name of a cell, of which it is the node that printed something;
 // one that was cached has the log of the run that made it.
 func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, error) {
 	past, err := event.FindRun(o.StateDir(), run)
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg)
+	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) bool { return done.Log != "" || done.State == event.Broken })
 	if err != nil {
 		return nil, err
 	}

@@ -117,6 +117,8 @@ func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err
 		return Usage
 	case rep.Broken > 0, rep.Skipped > 0:
 		return NotJudged
+	case out.results != nil && len(out.Rows) == 0:
+		return NoMatch
 	case r.Policy == nil:
 		var all report.Tally
 		for i := range out.Rows {

@@ -1,15 +1,16 @@
 package eval
 
 import (
-	"path/filepath"
-	"runtime"
-	"slices"
-
 	"bytes"
 	"errors"
 	"fmt"
-	"golang.org/x/sync/errgroup"
 	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -94,9 +95,9 @@ func eachDone(state string, run *event.Run, fn func(event.NodeDone) bool) error 
 	return errors.Join(err, failed)
 }
 
-// pastNode finds a node in a run's record by its address, or by a selector
-// that fits just one.
-func pastNode(state string, run *event.Run, arg string) (*event.NodeDone, error) {
+// pastNode finds a node in a run's record by its address, by a selector that fits just
+// one, or by the name of a cell, of which it is the one that is preferred.
+func pastNode(state string, run *event.Run, arg string, preferred func(event.NodeDone) bool) (*event.NodeDone, error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {
 		return nil, fail(Usage, err)
@@ -118,6 +119,9 @@ func pastNode(state string, run *event.Run, arg string) (*event.NodeDone, error)
 	if done, ok := byAddr[arg]; ok {
 		return &done, nil
 	}
+	if found := slices.DeleteFunc(slices.Clone(order), func(addr string) bool { return !preferred(byAddr[addr]) }); namesCells(arg) && len(found) > 0 {
+		order = found
+	}
 	switch len(order) {
 	case 0:
 		return nil, noMatch("%q was not in run %s", arg, run.ID)
@@ -125,5 +129,10 @@ func pastNode(state string, run *event.Run, arg string) (*event.NodeDone, error)
 		done := byAddr[order[0]]
 		return &done, nil
 	}
-	return nil, noMatch("%q fits %d nodes of run %s, such as %s and %s", arg, len(order), run.ID, order[0], order[1])
+	const shown = 10
+	listed := order[:min(shown, len(order))]
+	if len(order) > shown {
+		listed = append(slices.Clone(listed), fmt.Sprintf("... and %d more", len(order)-shown))
+	}
+	return nil, noMatch("%q fits %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
 }

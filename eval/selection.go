@@ -3,11 +3,11 @@ package eval
 import (
 	"context"
 	"fmt"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -153,8 +153,8 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Node finds the one node that an argument means: its address, or a selector
-// that fits just one.
+// Node finds the one node that an argument means: its address, a selector that fits
+// just one, or the name of a cell, which means the node that grades it.
 func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	if id, ok := p.Plan.Graph.Lookup(arg); ok {
 		return id, nil
@@ -163,11 +163,20 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	if err != nil {
 		return 0, err
 	}
+	if graders := slices.DeleteFunc(slices.Clone(ids), func(id graph.ID) bool { return !isGrader(p.Plan.Graph.Node(id).Kind) }); namesCells(arg) && len(graders) > 0 {
+		ids = graders
+	}
 	if len(ids) > 1 {
 		return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}
 	return ids[0], nil
 }
+
+// namesCells reports whether an argument is the name of something and no kind of node.
+func namesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
+
+// isGrader reports whether nodes of a kind have verdicts.
+func isGrader(kind string) bool { return kind == plan.KindAggregate || kind == plan.KindScore }
 
 func (p *Project) addresses(ids []graph.ID, limit int) []string {
 	var out []string

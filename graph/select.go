@@ -12,7 +12,8 @@ import (
 // command line: arguments are or-ed, comma-separated terms within one and-ed.
 // A term is axis=glob, or a glob over addresses; in a glob, * and ** stand for
 // any characters and ? for one. A term without * also matches everything
-// below it: "kvstore" and "pytest:kvstore" match "pytest:kvstore/basic/agent".
+// below it: "kvstore" and "pytest:kvstore" match "pytest:kvstore/basic/agent". What
+// follows the last @ of an address may be left out.
 type Selector struct {
 	any []conjunction
 }
@@ -98,6 +99,12 @@ func matchAddr(pattern, addr string) bool {
 	_, body, _ := strings.Cut(addr, ":")
 	if globMatch(pattern, addr) || globMatch(pattern, body) {
 		return true
+	}
+	if at := strings.LastIndexByte(body, '@'); at >= 0 && !strings.Contains(pattern, "@") {
+		cut := len(body) - at
+		if globMatch(pattern, addr[:len(addr)-cut]) || globMatch(pattern, body[:at]) {
+			return true
+		}
 	}
 	return strings.HasPrefix(addr, pattern+"/") || strings.HasPrefix(body, pattern+"/")
 }

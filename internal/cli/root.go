@@ -53,7 +53,12 @@ command it runs.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.flags.jobs == 0 && cmd.Flags().Changed("jobs") {
+				return exit(eval.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
+			}
+			return a.checkFlags()
+		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2 // letters

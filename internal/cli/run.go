@@ -77,7 +77,7 @@ evaluated as ever.
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
 configuration error, also of one problem among those asked for, 3 something could
-not be judged, 4 a selector matched nothing, 130 interrupted.`,
+not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
@@ -173,12 +173,18 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	if err := a.showResults(r, out); err != nil {
 		fmt.Fprintf(a.io.Err, "warning: %v\n", err)
 	}
-	if out.Cells == 0 {
-		fmt.Fprintln(a.io.Err, "nothing to evaluate: the configuration has no solution on any backend")
+	switch {
+	case out.Exit != eval.NoMatch:
+	case out.Cells == 0:
+		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; `fevalgraph validate` says more")
+	default:
+		fmt.Fprintln(a.io.Err, "no verdict: the selection has no node that grades; PROBLEM, PROBLEM/SOLUTION or PROBLEM/CHECKPOINT/SOLUTION selects cells")
 	}
 	view.RunSummary(a.io.Err, out.End, a.slowest(out))
-	view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
-		Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
+	if a.flags.verbose {
+		view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
+			Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
+	}
 	if out.Exit == eval.NotJudged || out.Exit == eval.Usage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
 	}

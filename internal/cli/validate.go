@@ -25,7 +25,9 @@ each on the first backend that can; each must reach its stated score.`,
   fevalgraph validate --reference`,
 		func(cmd *cobra.Command, args []string) error {
 			cfg, diags := lang.Load(a.langOptions())
-			diags = append(diags, eval.Invalid(cfg)...)
+			if diags = append(diags, eval.Invalid(cfg)...); !diags.HasErrors() {
+				diags = append(diags, eval.Gaps(cfg)...)
+			}
 			diags.Sort()
 			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
