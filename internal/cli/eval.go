@@ -7,7 +7,7 @@ import (
 )
 
 func (a *app) evalCommand() *cobra.Command {
-	var f runFlags
+	f := runFlags{keepGoing: true}
 	var checkpoint, on string
 	cmd := command("eval PROBLEM PATH", "Evaluate one solution, once",
 		`Eval evaluates the solution at PATH for a problem of the configuration, without a
