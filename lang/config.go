@@ -247,7 +247,9 @@ type Solution struct {
 type Label struct{ Name, Value string }
 
 // Omits reports whether the checkpoint of an answer is not asked for.
-func (s *Solution) Omits(answer SolutionCheckpoint) bool { return answer.Missing && s.Missing == "omit" }
+func (s *Solution) Omits(answer SolutionCheckpoint) bool {
+	return answer.Missing && s.Missing == "omit"
+}
 
 // SolutionCheckpoint is the code that answers one checkpoint.
 type SolutionCheckpoint struct {
