@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -174,7 +175,7 @@ func Runs(state string) ([]string, error) {
 }
 
 // FindRun opens the record of a run, given by its id, a part of it that no
-// other has, or "latest"; "" is "latest".
+// other has, "latest", or "latest~2" for the second one before that; "" is "latest".
 func FindRun(state, name string) (*Run, error) {
 	ids, err := Runs(state)
 	if err != nil {
@@ -185,6 +186,9 @@ func FindRun(state, name string) (*Run, error) {
 	}
 	if name == "" || name == "latest" {
 		return OpenRun(state, latest(state, ids)), nil
+	}
+	if back, ok := strings.CutPrefix(name, "latest~"); ok {
+		return before(state, ids, back)
 	}
 	var fit []string
 	for _, id := range ids {
@@ -202,6 +206,19 @@ func FindRun(state, name string) (*Run, error) {
 		return nil, fmt.Errorf("there is no run %q; the latest is %s", name, ids[len(ids)-1])
 	}
 	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
+}
+
+// before opens the record of the run that is so many before the latest.
+func before(state string, ids []string, back string) (*Run, error) {
+	n, err := strconv.Atoi(back)
+	if err != nil || n < 0 {
+		return nil, fmt.Errorf("latest~%s: want a number after latest~", back)
+	}
+	at := slices.Index(ids, latest(state, ids)) - n
+	if at < 0 {
+		return nil, fmt.Errorf("latest~%d: the latest has %d before it", n, at+n)
+	}
+	return OpenRun(state, ids[at]), nil
 }
 
 func latest(state string, ids []string) string {

@@ -16,7 +16,8 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	cmd := command("init [DIR]", "Write a small project to start from",
 		`Init writes a configuration with one pytest problem and two solutions into DIR (the
-current directory by default). Files that exist are never overwritten.`,
+current directory by default), and a .gitignore for what runs leave there. Files that
+exist are never overwritten.`,
 		`  fevalgraph init evals
   cd evals && fevalgraph run`,
 		func(cmd *cobra.Command, args []string) error {
@@ -54,11 +55,24 @@ func (a *app) runInit(dir string) error {
 	if err := os.CopyFS(orDot(dir), project); err != nil {
 		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
+	// One that is there is the user's.
+	ignored, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = ignored.WriteString(gitIgnore)
+		err = errors.Join(err, ignored.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
+	}
 	if !a.flags.quiet {
 		fmt.Fprintf(a.io.Out, "wrote a project with one problem and two solutions to %s; next: fevalgraph -C %s run\n", orDot(dir), orDot(dir))
 	}
 	return nil
 }
+
+// gitIgnore keeps run records and the build log out of a repository. The lock file
+// belongs there.
+const gitIgnore = "/.fevalgraph/\n"
 
 func orDot(dir string) string {
 	if dir == "" {

@@ -24,7 +24,7 @@ that made it.`,
 			return err
 		})
 	cmd.Args = cobra.ExactArgs(1)
-	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
+	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().BoolVar(&setup, "setup", false, "show the set-up commands' output instead")
 	return cmd
 }

@@ -66,7 +66,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 			return nil
 		})
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, or latest")
+	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	policy.add(cmd, "decide what passed by this policy")
