@@ -72,11 +72,23 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	out.Slowest = slices.Clone(out.Slowest[:min(slowest, len(out.Slowest))])
 	c := p.count(g)
 	out.Exit = exitOf(ctx, r, rep, out, err)
+	if out.Exit == NoMatch && p.onlyShared(g.targets) {
+		out.Exit = Passed
+	}
 	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
 	out.End.SavedBytes, out.End.SavedSeconds = rep.Saved()
 	out.End.SavedBytes, out.End.SavedSeconds = out.End.SavedBytes+c.bytes, out.End.SavedSeconds+c.seconds
 	return out
+}
+
+// onlyShared reports whether nodes were asked for that belong to no solution and grade
+// none, such as an image. No verdict is expected of them.
+func (p *Project) onlyShared(targets []graph.ID) bool {
+	return len(targets) > 0 && !slices.ContainsFunc(targets, func(id graph.ID) bool {
+		n := p.Plan.Graph.Node(id)
+		return n.Kind == plan.KindAggregate || n.Label("solution") != ""
+	})
 }
 
 // boards are the result blocks over the results.

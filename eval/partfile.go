@@ -75,9 +75,6 @@ func (s partitionStore) put(facts, rows, results []byte) (partitionName, error) 
 		return name, nil
 	}
 	file = append(file, table...)
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return name, err
-	}
 	return name, atomicfile.Write(path, 0o644, append(file, bytes.Join(content, nil)...))
 }
 

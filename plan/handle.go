@@ -180,7 +180,8 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	return err
 }
 
-// askBuilder asks what the image depends on, and for the image.
+// askBuilder asks what the image depends on, and for the image. No context need have
+// the Dockerfile in it, so its text is one of the ingredients.
 func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error) {
 	builder := h.made.Backend.Capabilities().Images
 	if builder == nil {
@@ -198,5 +199,5 @@ func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error
 	if err == nil && !found {
 		err = errNoImage
 	}
-	return ingredients, err
+	return append(ingredients, backend.Field{Label: "Dockerfile", Value: cache.SumBytes(text).String()}), err
 }
