@@ -88,7 +88,7 @@ func (c *collected) narrow(g goals) error {
 			part := &c.parts[at]
 			part.whole = true
 			for i := range all {
-				cell, any := plan.Narrow(all[i], func(addr string) bool {
+				cell, any := plan.Narrow(all[i], func(addr string, _ *report.Checkpoint) bool {
 					id, ok := c.p.Plan.Graph.Lookup(addr)
 					return ok && asked[id]
 				})

@@ -143,6 +143,9 @@ func (p *Project) reopenForced(ctx context.Context, r Request) error {
 	if err != nil || force == nil {
 		return err
 	}
+	if err := p.eachMatches(ctx, "--force ", r.Force); err != nil {
+		return err
+	}
 	problems := map[string]bool{}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -48,14 +47,53 @@ func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) 
 			ids = append(ids, id)
 		}
 	}
+	for _, flag := range []struct {
+		name string
+		args []string
+	}{{"", s.Targets}, {"--only ", s.Only}, {"--not ", s.Not}} {
+		if err := p.eachMatches(ctx, flag.name, flag.args); err != nil {
+			return nil, err
+		}
+	}
 	if len(ids) == 0 && p.Plan.Graph.Len() > 0 {
 		asked := strings.Join(slices.Concat(s.Targets, s.Only, s.Not), " ")
 		if s.Pairs != "" {
 			asked += " among the pairs of " + s.Pairs
 		}
-		return nil, noMatch("%s matches nothing; there are %s", asked, p.whatExists())
+		return nil, p.matchesNothing(asked, slices.Concat(s.Targets, s.Only, s.Not))
 	}
 	return ids, nil
+}
+
+// eachMatches is an error if one of some selectors picks nothing at all: it is a typo,
+// whatever the others pick.
+func (p *Project) eachMatches(ctx context.Context, flag string, args []string) error {
+	for _, arg := range args {
+		match, err := p.matcher(ctx, []string{arg})
+		if err != nil {
+			return err
+		}
+		found := strings.Contains(arg, "verdict=") || p.Plan.Graph.Len() == 0 // there may be no such result, or nothing at all
+		for id := graph.ID(0); !found && int(id) < p.Plan.Graph.Len(); id++ {
+			found = match(p.Plan.Graph.Node(id))
+		}
+		if !found {
+			return p.matchesNothing(flag+arg, []string{arg})
+		}
+	}
+	return nil
+}
+
+// matchesNothing is the error for selectors, asked in the words of the user, that pick
+// nothing.
+func (p *Project) matchesNothing(asked string, args []string) error {
+	names := known{}
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		for _, l := range p.Plan.Graph.Node(id).Labels {
+			names.add(l.Name, l.Value)
+		}
+	}
+	return noMatch("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.didYouMean(args), names.summary())
 }
 
 // leftOut marks, by id, what not picks and everything that needs it: a target
@@ -130,17 +168,6 @@ func verdictWords(c report.Checkpoint) []string {
 		words = append(words, string(c.Class), string(c.Class.Status()))
 	}
 	return words
-}
-
-// whatExists lists the problems and solutions for people whose selector
-// matched nothing.
-func (p *Project) whatExists() string {
-	var problems, solutions []string
-	plan.EachCell(p.Config, func(c lang.Cell) {
-		problems = append(problems, c.Solution.Problem.Name)
-		solutions = append(solutions, c.Solution.Name)
-	})
-	return fmt.Sprintf("problems %s and solutions %s; `fevalgraph list nodes` shows all addresses", someOf(problems), someOf(solutions))
 }
 
 func someOf(names []string) string {

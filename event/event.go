@@ -108,6 +108,17 @@ type NodeDone struct {
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
 }
 
+// Verdict follows the NodeDone of a node that has just graded a checkpoint. Of verdicts
+// that were served there is none; the results have them.
+type Verdict struct {
+	Type    string   `json:"type"` // verdict
+	Addr    string   `json:"addr"`
+	Outcome string   `json:"outcome"` // a verdict.Outcome: passed, scored, failed, not reached, errored
+	Class   string   `json:"class"`   // a verdict.Class
+	Score   *float64 `json:"score,omitempty"`
+	Detail  string   `json:"detail,omitempty"` // "core 0/1, functionality 2/2"
+}
+
 // NodesSame stands for the NodeDone lines of nodes that were served without being
 // decided one by one: nothing that they depend on is another than it was. They
 // are those in the file of the state directory's partitions that has the digest.
@@ -145,6 +156,7 @@ func (NodeRetry) event()    {}
 func (NodeNote) event()     {}
 func (NodeReopened) event() {}
 func (NodeDone) event()     {}
+func (Verdict) event()      {}
 func (NodesSame) event()    {}
 func (RunEnd) event()       {}
 

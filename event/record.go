@@ -325,6 +325,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeReopened](line)
 	case "node.done":
 		return decodeAs[NodeDone](line)
+	case "verdict":
+		return decodeAs[Verdict](line)
 	case "nodes.same":
 		return decodeAs[NodesSame](line)
 	case "run.end":

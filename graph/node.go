@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // ID is a node's index in its graph.
@@ -49,7 +50,8 @@ type Validator interface {
 type Outcome struct {
 	Class   cache.Class // done when empty
 	Outputs []cache.Output
-	Message string // one line for people; required for failed and timeout
+	Message string         // one line for people; required for failed and timeout
+	Verdict *event.Verdict // of a node that graded something; it needs no address
 }
 
 // Label is an axis of a node, for selection: problem=kvstore.

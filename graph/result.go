@@ -100,6 +100,10 @@ func (s *scheduler) succeed(a *attempt) {
 		st.Manifest = nil // the store has it
 	}
 	s.resolve(a.id, r.outcome.Class)
+	if v := r.outcome.Verdict; v != nil {
+		v.Type, v.Addr = "verdict", a.n.Addr
+		s.o.Sink.Emit(*v)
+	}
 }
 
 func (s *scheduler) handleBreak(a *attempt) {

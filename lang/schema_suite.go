@@ -1,7 +1,7 @@
 package lang
 
 func exportKinds() []string {
-	return []string{"json", "jsonl", "csv", "markdown", "junit", "ctrf", "scbench", "frontier"}
+	return []string{"json", "jsonl", "csv", "markdown", "junit", "junit-tests", "ctrf", "scbench", "frontier"}
 }
 
 func suiteSchema() BlockSchema {

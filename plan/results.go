@@ -101,14 +101,16 @@ func sumUp(out *report.Cell) {
 }
 
 // Narrow is the result of a cell for the checkpoints that were asked for, by the
-// addresses of nodes; false when nothing of the cell was.
-func Narrow(cell report.Cell, asked func(addr string) bool) (narrowed report.Cell, any bool) {
+// addresses of nodes; false when nothing of the cell was. asked is called with each
+// checkpoint, and with nil for the cell.
+func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool) (narrowed report.Cell, any bool) {
 	id := ResultCell(&cell)
 	all := cell.Checkpoints
 	cell.Checkpoints = []report.Checkpoint{}
-	for _, c := range all {
-		if asked(address(KindAggregate, id.Problem, c.Name, id.name())) || asked(address(KindScore, id.Problem, c.Name, id.name())) {
-			cell.Checkpoints = append(cell.Checkpoints, c)
+	for i := range all {
+		c := &all[i]
+		if asked(address(KindAggregate, id.Problem, c.Name, id.name()), c) || asked(address(KindScore, id.Problem, c.Name, id.name()), c) {
+			cell.Checkpoints = append(cell.Checkpoints, *c)
 		}
 	}
 	if len(cell.Checkpoints) == len(all) && len(all) > 0 {
@@ -117,7 +119,7 @@ func Narrow(cell report.Cell, asked func(addr string) bool) (narrowed report.Cel
 	if len(all) > 0 {
 		sumUp(&cell)
 	}
-	return cell, len(cell.Checkpoints) > 0 || asked(address(KindAggregate, id.Problem, id.name()))
+	return cell, asked(address(KindAggregate, id.Problem, id.name()), nil) || len(cell.Checkpoints) > 0
 }
 
 func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (report.Checkpoint, error) {

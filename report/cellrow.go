@@ -1,8 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/maruel/natural"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -33,7 +37,7 @@ func RowOf(cell *Cell) CellRow {
 	one := &Results{Cells: []Cell{*cell}}
 	r := CellRow{Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Scored: one.scored()}
 	r.Tally.Add(cell, nil)
-	worst := outcomePassed
+	worst := verdict.OutcomePassed
 	for _, row := range rowsOf(one) {
 		r.Checkpoints++
 		if row.checkpoint.Class != verdict.Judged {
@@ -51,9 +55,9 @@ func RowOf(cell *Cell) CellRow {
 		}
 		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
 		switch {
-		case v == outcomeScored && v.rank() > worst.rank():
+		case v == verdict.OutcomeScored && v.Rank() > worst.Rank():
 			worst, r.Remark = v, n
-		case v.rank() > worst.rank():
+		case v.Rank() > worst.Rank():
 			worst, r.Remark = v, name+" "+string(v)
 			if n != "" {
 				r.Remark += ": " + n
@@ -82,6 +86,10 @@ func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err e
 	if checkpoints <= manyRows || o.Verbose {
 		return false, nil
 	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b CellRow) int {
+		return cmp.Or(natural.Compare(a.Problem, b.Problem), natural.Compare(a.Solution, b.Solution), natural.Compare(a.Backend, b.Backend), cmp.Compare(a.Repeat, b.Repeat))
+	})
 	grid := l.perCell(rows)
 	grid.Width = o.Width
 	_, err = io.WriteString(w, grid.Text())
@@ -101,6 +109,7 @@ func (l layout) perCell(rows []CellRow) text.Grid {
 		all.Merge(&rows[i].Tally)
 	}
 	grid.Footer = all.Summary().String()
+	grid.Spare = spare(grid)
 	return grid
 }
 
@@ -110,8 +119,8 @@ func (l layout) cell(r *CellRow) []string {
 		groups[g] = r.Groups[i]
 	}
 	passed := fmt.Sprintf("%d/%d", r.Tally.Counts.Passed, r.Tally.Counts.Checkpoints)
-	if outcome(r.Outcome) == outcomeScored {
+	if verdict.Outcome(r.Outcome) == verdict.OutcomeScored {
 		passed = "-"
 	}
-	return l.row([]string{r.Problem, r.Solution, r.Backend}, r.Repeat, l.mark(outcome(r.Outcome), passed), r.Scores, groups, r.Seconds, r.Remark)
+	return l.row([]string{r.Problem, r.Solution, r.Backend}, r.Repeat, l.mark(verdict.Outcome(r.Outcome), passed), r.Scores, groups, r.Seconds, r.Remark)
 }

@@ -134,11 +134,11 @@ func ctrfStatus(s verdict.TestStatus) string {
 }
 
 // ctrfRemark maps a checkpoint's verdict; broken is no verdict, so "other".
-func ctrfRemark(v outcome) string {
+func ctrfRemark(v verdict.Outcome) string {
 	switch v {
-	case outcomeFailed, outcomeMissing, outcomeErrored:
+	case verdict.OutcomeFailed, verdict.OutcomeNotReached, verdict.OutcomeErrored:
 		return "failed"
-	case outcomeSkipped:
+	case verdict.OutcomeSkipped:
 		return "skipped"
 	}
 	return "other"

@@ -8,12 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Options are what a rendering may know beside the results. Only table uses
-// Color and Width.
+// Options are what a rendering may know beside the results. Only tables use Color and
+// Width.
 type Options struct {
 	Color   bool
 	Width   int  // terminal columns to fit in; 0 is no limit
 	Verbose bool // table and markdown: every checkpoint, however many
+	// FailuresFirst orders cells by how much they ask for attention; table and markdown.
+	FailuresFirst bool
 	// Start and Stop of the run, which CTRF wants; zero is written as 0.
 	Start, Stop time.Time
 }
@@ -32,6 +34,7 @@ func formats() []format {
 		{"csv", writeCSV},
 		{"markdown", writeMarkdown},
 		{"junit", writeJUnit},
+		{"junit-tests", writeJUnitTests},
 		{"ctrf", writeCTRF},
 	}
 }
@@ -45,8 +48,8 @@ func Formats() []string {
 	return names
 }
 
-// Write renders r in the named format. It changes nothing in r and does not
-// sort it. An unknown format is an error that lists the known ones.
+// Write renders r in the named format. It changes nothing in r. Tables order cells by
+// their names; the other formats keep the order of r. An unknown format is an error that lists the known ones.
 func Write(w io.Writer, name string, r *Results, o Options) error {
 	for _, f := range formats() {
 		if f.name != name {

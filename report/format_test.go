@@ -28,11 +28,13 @@ func TestFormatsGolden(t *testing.T) {
 		golden(t, "mixed."+format, render(t, format, mixed(), Options{Start: start, Stop: start.Add(90 * time.Second)}))
 		golden(t, "empty."+format, render(t, format, &Results{Run: "none"}, Options{}))
 	}
-	for _, format := range []string{"table", "json", "csv", "markdown", "junit", "ctrf"} {
+	for _, format := range []string{"table", "json", "csv", "markdown", "junit", "junit-tests", "ctrf"} {
 		golden(t, "scored."+format, render(t, format, scored(), Options{}))
 	}
 	golden(t, "mixed.color.table", render(t, "table", mixed(), Options{Color: true}))
 	golden(t, "mixed.narrow.table", render(t, "table", mixed(), Options{Width: 120}))
+	golden(t, "scored.narrow.table", render(t, "table", scored(), Options{Width: 80}))
+	golden(t, "mixed.failures-first.table", render(t, "table", mixed(), Options{FailuresFirst: true}))
 	golden(t, "many.table", render(t, "table", many(16), Options{}))
 	golden(t, "many.verbose.table", render(t, "table", many(16), Options{Verbose: true}))
 	golden(t, "many.markdown", render(t, "markdown", many(16), Options{}))
@@ -40,7 +42,7 @@ func TestFormatsGolden(t *testing.T) {
 
 func TestUnknownFormatListsTheKnown(t *testing.T) {
 	err := Write(io.Discard, "jnuit", mixed(), Options{})
-	if err == nil || !strings.Contains(err.Error(), `did you mean "junit"?`) || !strings.Contains(err.Error(), "table, json, jsonl, csv, markdown, junit, ctrf") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "junit"?`) || !strings.Contains(err.Error(), "table, json, jsonl, csv, markdown, junit, junit-tests, ctrf") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -97,7 +99,7 @@ func TestNastyContentStaysInside(t *testing.T) {
 				if len(records) != 1+8+4 { // header, tests, checkpoints without any
 					t.Errorf("csv: %d records", len(records))
 				}
-			case "junit":
+			case "junit", "junit-tests":
 				if err := xml.Unmarshal(out, new(junitReport)); err != nil {
 					t.Error(err)
 				}
@@ -118,6 +120,13 @@ func TestNoFormatHidesWhatWasNotJudged(t *testing.T) {
 
 	var junit junitReport
 	if err := xml.Unmarshal(render(t, "junit", r, Options{}), &junit); err != nil {
+		t.Fatal(err)
+	}
+	if got := junit.Failures + junit.Errors + junit.Skipped; got != bad || junit.Tests != s.Checkpoints {
+		t.Errorf("junit: %d of %d cases are not green, want %d of %d", got, junit.Tests, bad, s.Checkpoints)
+	}
+	junit = junitReport{}
+	if err := xml.Unmarshal(render(t, "junit-tests", r, Options{}), &junit); err != nil {
 		t.Fatal(err)
 	}
 	notGreen := 0
@@ -177,5 +186,44 @@ func TestWriteChangesNothing(t *testing.T) {
 	}
 	if r.Cells[4].Checkpoints != nil {
 		t.Error("rendering filled in the model")
+	}
+}
+
+func TestTestsGolden(t *testing.T) {
+	for _, format := range TestFormats() {
+		for name, failed := range map[string]bool{"all": false, "failed": true} {
+			var b bytes.Buffer
+			if err := WriteTests(&b, format, mixed(), failed, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "tests."+name+"."+format, b.Bytes())
+		}
+	}
+	if err := WriteTests(io.Discard, "xml", mixed(), false, Options{}); err == nil {
+		t.Error("an unknown format is no error")
+	}
+}
+
+// A list of failures names each checkpoint that is not solved, up to its limit.
+func TestFailuresGolden(t *testing.T) {
+	var b bytes.Buffer
+	n, err := WriteFailures(&b, mixed(), 3, Options{Width: 60})
+	if err != nil || n != 6 {
+		t.Errorf("%d failures, error %v", n, err)
+	}
+	golden(t, "failures.txt", b.Bytes())
+	if n, _ := WriteFailures(io.Discard, &Results{Cells: mixed().Unsolved().Cells}, 3, Options{}); n != 6 {
+		t.Errorf("%d of what is unsolved, want 6", n)
+	}
+}
+
+func TestNumbersInNamesCountAsSuch(t *testing.T) {
+	r := &Results{Cells: []Cell{{Problem: "p10", Solution: "a"}, {Problem: "p2", Solution: "b10"}, {Problem: "p2", Solution: "b9"}}}
+	var order []string
+	for _, c := range r.inOrder(false).Cells {
+		order = append(order, c.Problem+"/"+c.Solution)
+	}
+	if got := strings.Join(order, " "); got != "p2/b9 p2/b10 p10/a" {
+		t.Error(got)
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// The JUnit form: a suite per checkpoint of a cell, a case per test. What the
-// tests do not say about their checkpoint is a case of its own, see remark.
+// The JUnit form. Of format "junit", a checkpoint is a case, and the checkpoints of a
+// cell are a suite: a reporter is green where fevalgraph is, whatever tests a policy
+// does not look at. Of format "junit-tests", a checkpoint of a cell is a suite, and a
+// test is a case; what the tests do not say about their checkpoint is a case of its own,
+// see remark.
 // encoding/xml writes every character that XML 1.0 does not allow as U+FFFD.
 type (
 	junitReport struct {
@@ -53,18 +56,38 @@ type (
 )
 
 func writeJUnit(w io.Writer, r *Results, _ Options) error {
-	report := junitReport{Name: "fevalgraph"}
-	total := 0.0
+	var suites []junitSuite
+	for i := range r.Cells {
+		suites = append(suites, cellSuite(r.Run, &r.Cells[i]))
+	}
+	return writeSuites(w, suites, seconds(r))
+}
+
+func writeJUnitTests(w io.Writer, r *Results, _ Options) error {
+	var suites []junitSuite
 	for _, row := range rowsOf(r) {
-		suite := junitSuiteOf(r.Run, row)
-		report.Suites = append(report.Suites, suite)
+		suites = append(suites, testSuite(r.Run, row))
+	}
+	return writeSuites(w, suites, seconds(r))
+}
+
+// seconds is how long all checkpoints took.
+func seconds(r *Results) (total float64) {
+	for _, row := range rowsOf(r) {
+		total += row.seconds()
+	}
+	return total
+}
+
+func writeSuites(w io.Writer, suites []junitSuite, seconds float64) error {
+	report := junitReport{Name: "fevalgraph", Suites: suites}
+	report.Time = junitTime(seconds)
+	for _, suite := range suites {
 		report.Tests += suite.Tests
 		report.Failures += suite.Failures
 		report.Errors += suite.Errors
 		report.Skipped += suite.Skipped
-		total += row.seconds()
 	}
-	report.Time = junitTime(total)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -77,7 +100,32 @@ func writeJUnit(w io.Writer, r *Results, _ Options) error {
 	return err
 }
 
-func junitSuiteOf(run string, row row) junitSuite {
+// cellSuite has a case for each checkpoint of a cell.
+func cellSuite(run string, cell *Cell) junitSuite {
+	one := &Results{Cells: []Cell{*cell}}
+	suite := junitSuite{Name: suiteName(row{cell, &Checkpoint{}})}
+	suite.Time = junitTime(seconds(one))
+	suite.Properties = []junitProperty{
+		{"run", run}, {"problem", cell.Problem}, {"solution", cell.Solution}, {"backend", cell.Backend},
+		{"repeat", strconv.Itoa(cell.Repeat)}, {"status", string(cell.Status)},
+	}
+	for _, row := range rowsOf(one) {
+		c := row.checkpoint
+		if caveat := c.Caveat(); caveat != "" {
+			suite.Properties = append(suite.Properties, junitProperty{"caveat " + orName(c.Name, cell.Problem), caveat})
+		}
+		message := firstSaid(row)
+		if own := row.message(); own != "" && c.Class != verdict.Judged {
+			message = own
+		}
+		suite.add(junitCase{Class: cell.Problem, Name: orName(c.Name, cell.Problem), Time: junitTime(row.seconds())},
+			outcomeOf(c), string(c.Class), messageOr(&message, string(c.Class)))
+	}
+	return suite
+}
+
+// testSuite has a case for each test of a checkpoint.
+func testSuite(run string, row row) junitSuite {
 	cell, c := row.cell, row.checkpoint
 	suite := junitSuite{Name: suiteName(row)}
 	suite.Time = junitTime(row.seconds())
@@ -111,27 +159,27 @@ func junitSuiteOf(run string, row row) junitSuite {
 	return suite
 }
 
-func junitVerdict(s verdict.TestStatus) outcome {
+func junitVerdict(s verdict.TestStatus) verdict.Outcome {
 	switch s {
 	case verdict.TestPassed:
-		return outcomePassed
+		return verdict.OutcomePassed
 	case verdict.TestFailed:
-		return outcomeFailed
+		return verdict.OutcomeFailed
 	case verdict.TestSkipped:
-		return outcomeSkipped
+		return verdict.OutcomeSkipped
 	}
-	return outcomeErrored
+	return verdict.OutcomeErrored
 }
 
-func (s *junitSuite) add(c junitCase, v outcome, kind, message string) {
+func (s *junitSuite) add(c junitCase, v verdict.Outcome, kind, message string) {
 	outcome := &junitOutcome{Message: text.Cut(text.FirstLine(message), 200), Type: kind, Text: message}
 	s.Tests++
 	switch v {
-	case outcomePassed:
-	case outcomeFailed, outcomeMissing:
+	case verdict.OutcomePassed, verdict.OutcomeScored:
+	case verdict.OutcomeFailed, verdict.OutcomeNotReached:
 		s.Failures++
 		c.Failure = outcome
-	case outcomeSkipped:
+	case verdict.OutcomeSkipped:
 		s.Skipped++
 		outcome.Type, outcome.Text = "", "" // <skipped> has a message only
 		c.Skipped = outcome

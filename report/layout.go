@@ -22,16 +22,16 @@ const (
 
 // layout turns results into a grid for people.
 type layout struct {
-	repeats bool                                // some cell is a repeat, so there is a column for it
-	scored  bool                                // likewise for scores
-	grouped bool                                // likewise for groups of tests
-	safe    func(s string, limit int) string    // makes a string fit for the page
-	mark    func(v outcome, word string) string // dresses the word for a verdict
+	repeats bool                                        // some cell is a repeat, so there is a column for it
+	scored  bool                                        // likewise for scores
+	grouped bool                                        // likewise for groups of tests
+	safe    func(s string, limit int) string            // makes a string fit for the page
+	mark    func(v verdict.Outcome, word string) string // dresses the word for a verdict
 }
 
 // layOut makes a row per checkpoint or, when there are many and not all are
 // wanted, one per cell.
-func layOut(r *Results, all bool, safe func(string, int) string, mark func(outcome, string) string) text.Grid {
+func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
 	l := layout{scored: r.scored(), safe: safe, mark: mark}
 	for _, cell := range r.Cells {
 		l.repeats = l.repeats || cell.Repeat > 1
@@ -50,6 +50,25 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(outco
 	return grid
 }
 
+// spare are the columns that say nothing, of a group of tests that there is none of and
+// of the backend where there is but one, and at last the times.
+func spare(grid text.Grid) []int {
+	var columns []int
+	for i, name := range grid.Header {
+		if slices.Contains([]string{"core", "func", "regr", "error", "unbounded"}, name) {
+			columns = append(columns, i)
+		}
+	}
+	columns = grid.Blank(columns...)
+	if at := slices.Index(grid.Header, "backend"); at >= 0 && grid.Constant(at) {
+		columns = append(columns, at)
+	}
+	if at := slices.Index(grid.Header, "time"); at >= 0 {
+		columns = append(columns, at)
+	}
+	return columns
+}
+
 func (l layout) perCheckpoint(rows []row) text.Grid {
 	grid := l.grid("problem", "checkpoint", "solution", "backend")
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
@@ -62,6 +81,7 @@ func (l layout) perCheckpoint(rows []row) text.Grid {
 			[]string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}, cell.Repeat,
 			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
 	}
+	grid.Spare = spare(grid)
 	return grid
 }
 

@@ -16,17 +16,17 @@ func word(c *Checkpoint) string {
 		return string(verdict.ImportedVerdict)
 	}
 	switch outcomeOf(c) {
-	case outcomePassed:
+	case verdict.OutcomePassed:
 		return "yes"
-	case outcomeScored:
+	case verdict.OutcomeScored:
 		return "-"
-	case outcomeFailed:
+	case verdict.OutcomeFailed:
 		return "NO"
-	case outcomeSkipped:
+	case verdict.OutcomeSkipped:
 		return "skipped"
-	case outcomeMissing:
+	case verdict.OutcomeNotReached:
 		return "not reached"
-	case outcomeErrored:
+	case verdict.OutcomeErrored:
 		return "ERROR"
 	}
 	return "BROKEN"
@@ -37,7 +37,7 @@ func word(c *Checkpoint) string {
 func note(r row) string {
 	c := r.checkpoint
 	switch outcomeOf(c) {
-	case outcomePassed, outcomeScored:
+	case verdict.OutcomePassed, verdict.OutcomeScored:
 		if c.ScoreText != "" || c.ScoreUnboundedText != "" {
 			return text.FirstLine(r.message())
 		}
@@ -45,7 +45,7 @@ func note(r row) string {
 			return failing(c) // what the score lacks
 		}
 		return c.Caveat()
-	case outcomeFailed:
+	case verdict.OutcomeFailed:
 		if m := remarkOn(c); m != nil {
 			return text.FirstLine(m.message)
 		}
@@ -67,25 +67,41 @@ func note(r row) string {
 // failing names the first failing test of the first group that has one, as
 // most policies look at core first, and counts the others.
 func failing(c *Checkpoint) string {
-	name, group, others := "", len(verdict.Groups), -1
-	for _, t := range c.Tests {
-		if t.Status != verdict.TestFailed && t.Status != verdict.TestError {
-			continue
-		}
-		others++
-		g := slices.Index(verdict.Groups[:], t.Group)
-		if g < 0 {
-			g = len(verdict.Groups)
-		}
-		if name == "" || g < group {
-			name, group = t.ID, g
-			if t.Verdict != "" {
-				name = t.Verdict + " on " + t.ID
-			}
+	name, t := firstFailing(c)
+	others := -1
+	for i := range c.Tests {
+		if fails(&c.Tests[i]) {
+			others++
 		}
 	}
-	if others > 0 {
+	if t != nil && others > 0 {
 		name += fmt.Sprintf(" and %d more", others)
 	}
 	return name
 }
+
+// firstFailing is the failing test that failing names; nil when none fails.
+func firstFailing(c *Checkpoint) (name string, t *Test) {
+	group := len(verdict.Groups)
+	for i := range c.Tests {
+		if !fails(&c.Tests[i]) {
+			continue
+		}
+		g := slices.Index(verdict.Groups[:], c.Tests[i].Group)
+		if g < 0 {
+			g = len(verdict.Groups)
+		}
+		if t == nil || g < group {
+			t, group = &c.Tests[i], g
+		}
+	}
+	if t == nil {
+		return "", nil
+	}
+	if t.Verdict != "" {
+		return t.Verdict + " on " + t.ID, t
+	}
+	return t.ID, t
+}
+
+func fails(t *Test) bool { return t.Status == verdict.TestFailed || t.Status == verdict.TestError }

@@ -3,7 +3,35 @@ package report
 import (
 	"cmp"
 	"slices"
+
+	"github.com/maruel/natural"
 )
+
+// inOrder returns r as a person reads it: numbers within names count as such, so that
+// run2 comes before run10, and with failuresFirst, the cells that ask for most attention
+// come before all others.
+func (r *Results) inOrder(failuresFirst bool) *Results {
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells)}
+	rank := func(c *Cell) (rank int) {
+		if !failuresFirst {
+			return 0
+		}
+		for _, checkpoint := range c.Listed() {
+			rank = max(rank, outcomeOf(&checkpoint).Rank())
+		}
+		return rank
+	}
+	slices.SortStableFunc(out.Cells, func(a, b Cell) int {
+		return cmp.Or(
+			cmp.Compare(rank(&b), rank(&a)),
+			natural.Compare(a.Problem, b.Problem),
+			natural.Compare(a.Solution, b.Solution),
+			natural.Compare(a.Backend, b.Backend),
+			cmp.Compare(a.Repeat, b.Repeat),
+		)
+	})
+	return out
+}
 
 // Sort brings r into its canonical order: cells by problem, solution, backend
 // and repeat; the checkpoints of a cell as order lists them for its problem,

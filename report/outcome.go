@@ -6,73 +6,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// outcome is what a rendering says about a checkpoint in one word.
-type outcome string
-
-const (
-	outcomePassed  outcome = "passed"
-	outcomeScored  outcome = "scored" // judged, without a rule to pass by
-	outcomeFailed  outcome = "failed"
-	outcomeMissing outcome = "not reached"
-	outcomeErrored outcome = "errored" // the submission kept it from being judged
-	outcomeBroken  outcome = "broken"  // infrastructure did
-	outcomeSkipped outcome = "skipped"
-)
-
-// outcomeOf reads the stored verdict; Passed counts only when there was one.
-func outcomeOf(c *Checkpoint) outcome {
-	if c.Class == verdict.NotReached {
-		return outcomeMissing
-	}
-	switch c.Class.Status() {
-	case verdict.Success:
-		if c.Passed {
-			return outcomePassed
-		}
-		if !c.Ruled() {
-			return outcomeScored
-		}
-		return outcomeFailed
-	case verdict.Skipped:
-		return outcomeSkipped
-	case verdict.Error, verdict.TimedOut:
-		return outcomeErrored
-	}
-	return outcomeBroken
+// outcomeOf is the outcome of c.
+func outcomeOf(c *Checkpoint) verdict.Outcome {
+	return verdict.OutcomeOf(c.Class, c.Passed, c.Policy)
 }
 
 // passedText is "true" or "false", and empty where there is no rule to pass by.
 func passedText(c *Checkpoint) string {
-	if outcomeOf(c) == outcomeScored {
+	if outcomeOf(c) == verdict.OutcomeScored {
 		return ""
 	}
-	return strconv.FormatBool(outcomeOf(c) == outcomePassed)
-}
-
-// rank orders verdicts by how much they ask for attention.
-func (v outcome) rank() int {
-	switch v {
-	case outcomePassed:
-		return 0
-	case outcomeScored:
-		return 1
-	case outcomeSkipped:
-		return 2
-	case outcomeFailed:
-		return 3
-	case outcomeMissing:
-		return 4
-	case outcomeErrored:
-		return 5
-	}
-	return 6
+	return strconv.FormatBool(outcomeOf(c) == verdict.OutcomePassed)
 }
 
 // remark is a case that stands for a checkpoint as a whole in formats that
 // know only tests, so that reading the tests alone never gives a better
 // verdict than the checkpoint has.
 type remark struct {
-	outcome outcome
+	outcome verdict.Outcome
 	kind    string // class of the checkpoint, or "policy"
 	message string
 }
@@ -82,9 +33,9 @@ type remark struct {
 func remarkOn(c *Checkpoint) *remark {
 	v := outcomeOf(c)
 	switch v {
-	case outcomePassed, outcomeScored:
+	case verdict.OutcomePassed, verdict.OutcomeScored:
 		return nil
-	case outcomeFailed:
+	case verdict.OutcomeFailed:
 		for _, t := range c.Tests {
 			if t.Status == verdict.TestFailed || t.Status == verdict.TestError {
 				return nil

@@ -58,7 +58,7 @@ func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	}
 	broken := cell.Status == verdict.Broken
 	for _, c := range cell.Listed() {
-		broken = broken || c.InfrastructureFailure && outcomeOf(&c) == outcomeSkipped
+		broken = broken || c.InfrastructureFailure && outcomeOf(&c) == verdict.OutcomeSkipped
 		t.Counts.count(&c, p)
 	}
 	if broken {
@@ -104,7 +104,7 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		passed, vacuous = p.Holds(c.Class, c.Groups), p.Vacuous(c.Class, c.Groups)
 	}
 	switch outcomeOf(c) {
-	case outcomePassed, outcomeScored, outcomeFailed:
+	case verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeFailed:
 		if p == nil && !c.Ruled() {
 			s.Scored++
 		} else if passed {
@@ -115,13 +115,13 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		} else {
 			s.Failed++
 		}
-	case outcomeSkipped:
+	case verdict.OutcomeSkipped:
 		s.Skipped++
-	case outcomeMissing:
+	case verdict.OutcomeNotReached:
 		s.NotReached++
-	case outcomeErrored:
+	case verdict.OutcomeErrored:
 		s.Errored++
-	case outcomeBroken:
+	case verdict.OutcomeBroken:
 		s.Broken++
 	}
 }

@@ -4,25 +4,26 @@ import (
 	"io"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func writeTable(w io.Writer, r *Results, o Options) error {
-	grid := layOut(r, o.Verbose, text.Line, painted(o.Color))
+	grid := layOut(r.inOrder(o.FailuresFirst), o.Verbose, text.Line, painted(o.Color))
 	grid.Width = o.Width
 	_, err := io.WriteString(w, grid.Text())
 	return err
 }
 
 // painted dresses words for a terminal.
-func painted(color bool) func(v outcome, word string) string {
+func painted(color bool) func(v verdict.Outcome, word string) string {
 	palette := text.NewPalette(color)
-	return func(v outcome, word string) string {
+	return func(v verdict.Outcome, word string) string {
 		switch v {
-		case outcomePassed:
+		case verdict.OutcomePassed:
 			return palette.Good(word)
-		case outcomeSkipped, outcomeScored:
+		case verdict.OutcomeSkipped, verdict.OutcomeScored:
 			return palette.Quiet(word)
-		case outcomeBroken:
+		case verdict.OutcomeBroken:
 			return palette.Doubt(word)
 		}
 		return palette.Bad(word)
@@ -30,8 +31,8 @@ func painted(color bool) func(v outcome, word string) string {
 }
 
 func writeMarkdown(w io.Writer, r *Results, o Options) error {
-	grid := layOut(r, o.Verbose, text.Markdown, func(v outcome, word string) string {
-		if v == outcomePassed || v == outcomeScored || v == outcomeSkipped {
+	grid := layOut(r.inOrder(o.FailuresFirst), o.Verbose, text.Markdown, func(v verdict.Outcome, word string) string {
+		if v == verdict.OutcomePassed || v == verdict.OutcomeScored || v == verdict.OutcomeSkipped {
 			return word
 		}
 		return "**" + word + "**"

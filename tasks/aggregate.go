@@ -44,7 +44,7 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 		return graph.Outcome{}, err
 	}
 	o, err := putResult(ctx, w, c)
-	o.Message = c.Caveat()
+	o.Message, o.Verdict = c.Caveat(), announce(&c)
 	return o, err
 }
 

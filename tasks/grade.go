@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -32,7 +33,7 @@ func Grade(c *verdict.Checkpoint, r verdict.Rule) error {
 // PutGraded stores a graded checkpoint and its measurements as the outputs of a
 // task that gives a score.
 func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m *verdict.Measurements) (graph.Outcome, error) {
-	o := graph.Outcome{Message: c.Caveat()}
+	o := graph.Outcome{Message: c.Caveat(), Verdict: announce(c)}
 	for _, out := range []struct {
 		name  string
 		value any
@@ -44,6 +45,11 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 		o.Outputs = append(o.Outputs, cache.Output{Name: out.name, Digest: d})
 	}
 	return o, nil
+}
+
+// announce is what a run says of a graded checkpoint while it goes on.
+func announce(c *verdict.Checkpoint) *event.Verdict {
+	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(c.Class), Score: c.Score.Bounded, Detail: c.Figures()}
 }
 
 func putJSON(ctx context.Context, store cache.Store, name string, value any) (cache.Digest, error) {

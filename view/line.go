@@ -82,6 +82,22 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 	return out
 }
 
+// good reports whether a verdict is what a person hopes for.
+func good(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
+
+// verdict is the line of a verdict, with the name of what was graded:
+//
+//	12.3s   5/27  FAILED      kvstore/basics/agent@local.host  core 0/1, functionality 2/2
+func (l lines) verdict(prefix string, e event.Verdict) string {
+	word := l.palette.Good(e.Outcome)
+	if !good(e) {
+		word = l.palette.Bad(strings.ToUpper(e.Outcome))
+	}
+	_, name, _ := strings.Cut(e.Addr, ":")
+	out := l.head(prefix, word, name)
+	return out + "  " + l.cut(text.Line(e.Detail, 0), text.Width(out)+2) + "\n"
+}
+
 // head is how each line begins: what happened, and to which node.
 func (l lines) head(prefix, word, addr string) string {
 	return prefix + text.Pad(word, len("interrupted")) + " " + text.Line(addr, 0)

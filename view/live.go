@@ -112,6 +112,10 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 		above = v.lines.retry("", e)
 	case event.NodeNote:
 		above = v.lines.note("", e)
+	case event.Verdict:
+		if !good(e) || v.lines.verbose {
+			above = v.lines.verdict("", e)
+		}
 	case event.NodeDone:
 		if trouble(e.State) || v.lines.verbose && v.lines.worthALine(e, ran) {
 			above = v.lines.done("", e)
@@ -142,12 +146,18 @@ func (v *liveView) position() string {
 	return fmt.Sprintf("%d/%d ", v.tally.done, v.tally.total)
 }
 
-// counts is " ran 4, cached 8, broken 1  12.3s  ~1m10s left".
+// counts is " ran 4, cached 8, 12 passed, 3 failed, broken 1  12.3s  ~1m10s left".
 func (v *liveView) counts() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	t, now := &v.tally, v.now()
 	out := fmt.Sprintf(" ran %d, cached %d", t.ran, t.cached)
+	if t.good > 0 {
+		out += ", " + v.lines.palette.Good(fmt.Sprintf("%d passed", t.good))
+	}
+	if t.bad > 0 {
+		out += ", " + v.lines.palette.Bad(fmt.Sprintf("%d failed", t.bad))
+	}
 	if t.failed > 0 {
 		out += ", " + v.lines.palette.Bad(fmt.Sprintf("failed %d", t.failed))
 	}

@@ -78,6 +78,8 @@ func (v *plainView) Emit(e event.Event) {
 		v.write(v.lines.retry(v.prefix(now), e))
 	case event.NodeNote:
 		v.write(v.lines.note(v.prefix(now), e))
+	case event.Verdict:
+		v.write(v.lines.verdict(v.prefix(now), e))
 	case event.NodeDone:
 		if v.lines.worthALine(e, ran) {
 			v.write(v.lines.done(v.prefix(now), e))

@@ -22,6 +22,8 @@ type tally struct {
 	blocked  int
 	skipped  int // for want of a device
 	stopped  int // interrupted
+	good     int // checkpoints that were graded by now and passed, or have a score
+	bad      int // that were graded and did not
 	running  []runningNode
 }
 
@@ -48,6 +50,12 @@ func (t *tally) add(e event.Event, now time.Time) {
 		t.running = append(t.running, runningNode{e.Addr, e.Kind, e.Attempt, now})
 	case event.NodeRetry:
 		t.stop(e.Addr)
+	case event.Verdict:
+		if good(e) {
+			t.good++
+		} else {
+			t.bad++
+		}
 	case event.NodeReopened:
 		t.count(e.State, -1)
 	case event.NodeDone:

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func (a *app) resultsCommand() *cobra.Command {
@@ -20,8 +21,12 @@ func (a *app) resultsCommand() *cobra.Command {
 	imports := &importFlags{importer: a.options().Importer()}
 	var by []string
 	var at []int
-	cmd := command("results", "Results of the last run, or of a past one",
-		`Results prints the results of a recorded run; nothing is evaluated.
+	var failed, tests bool
+	var order string
+	cmd := command("results [SELECTOR...]", "Results of the last run, or of a past one",
+		`Results prints the results of a recorded run, or those of them that selectors
+pick; nothing is evaluated. With --failed, only what did not pass is shown; with
+--tests, each test or case has a row with the first line of its message.
 
 Formats: `+strings.Join(report.Formats(), ", ")+`.
 
@@ -32,6 +37,8 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 
 `+policyHelp(),
 		`  fevalgraph results
+  fevalgraph results --failed --tests problem=kvstore
+  fevalgraph results verdict=failed --sort failed
   fevalgraph results --format json --run 20260102-150405-ab12cd
   fevalgraph results --format junit > junit.xml
   fevalgraph results --import batch/.state.research.json
@@ -54,17 +61,37 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 			if policy.policy != nil {
 				results = results.Under(*policy.policy)
 			}
+			if results, err = eval.Pick(results, args); err != nil {
+				return err
+			}
+			if failed {
+				results = results.Unsolved()
+			}
 			if a.flags.json && !cmd.Flags().Changed("format") {
 				format = "json"
 			}
 			if len(by) > 0 {
 				return a.groups(results, by, at, format)
 			}
-			if err := report.Write(a.io.Out, format, results, report.Options{Color: a.color(), Verbose: a.flags.verbose}); err != nil {
+			if order != "name" && order != "failed" {
+				return exit(eval.Usage, text.Unknown("order", order, []string{"name", "failed"}))
+			}
+			o := a.tableOptions()
+			o.FailuresFirst = order == "failed"
+			if tests {
+				err = report.WriteTests(a.io.Out, format, results, failed, o)
+			} else {
+				err = report.Write(a.io.Out, format, results, o)
+			}
+			if err != nil {
 				return exit(eval.Usage, err)
 			}
 			return nil
 		})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().BoolVar(&failed, "failed", false, "only what did not pass")
+	cmd.Flags().BoolVar(&tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
+	cmd.Flags().StringVar(&order, "sort", "name", "order of tables: name, or failed, what failed first")
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
@@ -94,7 +121,7 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 			return exit(eval.Usage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
 		}
 	}
-	if err := report.WriteGroups(a.io.Out, format, results, by, at, report.Options{}); err != nil {
+	if err := report.WriteGroups(a.io.Out, format, results, by, at, a.tableOptions()); err != nil {
 		return exit(eval.Usage, err)
 	}
 	return nil

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -230,4 +234,22 @@ func (a *app) color() bool {
 func (a *app) colorErr() bool {
 	on, err := view.UseColor(a.flags.color, a.io.Err, a.io.LookupEnv)
 	return err == nil && on
+}
+
+// tableOptions are how tables of results are shown on stdout.
+func (a *app) tableOptions() report.Options {
+	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: columns(a.io.Out)}
+}
+
+// columns are those of the terminal behind w; 0 if it is none.
+func columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile s
 		return nil, err
 	}
 	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, LookupEnv: a.io.LookupEnv}}
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: columns(a.io.Err), LookupEnv: a.io.LookupEnv}}
 	r.Progress, r.EachNode = progress, a.flags.json || a.flags.verbose
 	trace := view.NewTrace(time.Now(), nil)
 	if profile != "" {
@@ -195,7 +196,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	if len(out.Rows) == 0 {
 		return nil
 	}
-	o := report.Options{Color: a.color(), Verbose: a.flags.verbose}
+	o := a.tableOptions()
 	written := false
 	if r.Policy == nil {
 		var err error
@@ -214,6 +215,11 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 		if err := report.Write(a.io.Out, "table", shown, o); err != nil {
 			return err
 		}
+		if out.End.Executed > 0 {
+			if err := a.showFailures(shown, o); err != nil {
+				return err
+			}
+		}
 	}
 	if out.BoardsErr != nil {
 		fmt.Fprintf(a.io.Err, "warning: %v\n", out.BoardsErr)
@@ -221,6 +227,23 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	for _, b := range out.Boards {
 		fmt.Fprintf(a.io.Out, "\n%s\n", b.Name)
 		view.Table(a.io.Out, b.Header, b.Rows, a.color())
+	}
+	return nil
+}
+
+// shownFailures is how many failures are listed below the table of a run.
+const shownFailures = 10
+
+// showFailures lists what did not pass, with what its tests said.
+func (a *app) showFailures(r *report.Results, o report.Options) error {
+	var list strings.Builder
+	n, err := report.WriteFailures(&list, r, shownFailures, o)
+	if err != nil || n == 0 {
+		return err
+	}
+	fmt.Fprintf(a.io.Out, "\n%s", list.String())
+	if more := n - shownFailures; more > 0 {
+		fmt.Fprintf(a.io.Out, "and %d more; `fevalgraph results --failed --tests` lists all\n", more)
 	}
 	return nil
 }

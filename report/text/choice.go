@@ -12,15 +12,20 @@ import (
 //
 //	unknown policy "core-case": did you mean "core-cases"? known are core-cases, any
 func Unknown(kind, got string, known []string) error {
-	best, distance := "", len(got)/3+2 // more edits than this is another word
-	for _, k := range known {
-		if d := levenshtein.Distance(strings.ToLower(got), k, nil); d < distance {
-			best, distance = k, d
-		}
-	}
 	hint := ""
-	if best != "" {
+	if best := Nearest(got, known); best != "" {
 		hint = fmt.Sprintf("did you mean %q? ", best)
 	}
 	return fmt.Errorf("unknown %s %q: %sknown are %s", kind, got, hint, strings.Join(known, ", "))
+}
+
+// Nearest is the known word that was probably meant; "" when none is near.
+func Nearest(got string, known []string) (best string) {
+	distance := len(got)/3 + 2 // more edits than this is another word
+	for _, k := range known {
+		if d := levenshtein.Distance(strings.ToLower(got), strings.ToLower(k), nil); d < distance {
+			best, distance = k, d
+		}
+	}
+	return best
 }

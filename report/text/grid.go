@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -9,7 +10,7 @@ import (
 
 const (
 	gap   = 2  // spaces between columns
-	least = 20 // columns that a cut last column keeps
+	least = 12 // columns that a cut last column keeps
 )
 
 // Grid is a table for people. Cells must be safe lines already, see Line;
@@ -19,8 +20,11 @@ type Grid struct {
 	Rows   [][]string // a nil row draws a line between groups
 	Right  []int      // columns, from 0, that hold numbers
 	Footer string     // a line under the table
+	// Spare are columns that are left out, one by one, while the table is wider than
+	// Width: they say nothing that the reader needs.
+	Spare []int
 	// Width is what the table should fit in, 0 for no limit. The last column
-	// is cut to fit and then keeps at least 20 columns, so that a narrow
+	// is cut to fit and then keeps at least 12 columns, so that a narrow
 	// terminal wraps rather than hides.
 	Width int
 }
@@ -28,6 +32,9 @@ type Grid struct {
 // Text draws the grid with spaces between columns and a rule below the
 // header. It ends in a newline.
 func (g Grid) Text() string {
+	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+least > g.Width; g.Spare = g.Spare[1:] {
+		g = g.without(g.Spare[0])
+	}
 	w := g.writer(g.fit())
 	style := table.StyleDefault
 	style.Name = "plain columns"
@@ -84,23 +91,84 @@ func (g Grid) writer(rows [][]string) table.Writer {
 	return w
 }
 
+// columns are the widths of all columns but the last, with the gaps after them.
+func (g Grid) columns() []int {
+	widths := make([]int, max(len(g.Header)-1, 0))
+	for i := range widths {
+		widths[i] = Width(g.Header[i]) + gap
+		for _, row := range g.Rows {
+			if i < len(row) {
+				widths[i] = max(widths[i], Width(row[i])+gap)
+			}
+		}
+	}
+	return widths
+}
+
+func sum(widths []int) (n int) {
+	for _, w := range widths {
+		n += w
+	}
+	return n
+}
+
+// without is the grid without a column. In Right and Spare, the numbers of what follows
+// it become one less.
+func (g Grid) without(column int) Grid {
+	cut := func(row []string) []string {
+		if column >= len(row) {
+			return row
+		}
+		return slices.Delete(slices.Clone(row), column, column+1)
+	}
+	shift := func(columns []int) []int {
+		var out []int
+		for _, c := range columns {
+			switch {
+			case c > column:
+				out = append(out, c-1)
+			case c < column:
+				out = append(out, c)
+			default:
+				out = append(out, -1)
+			}
+		}
+		return out
+	}
+	g.Header, g.Right, g.Spare = cut(g.Header), slices.DeleteFunc(shift(g.Right), func(c int) bool { return c < 0 }), shift(g.Spare)
+	rows := make([][]string, len(g.Rows))
+	for i, row := range g.Rows {
+		rows[i] = cut(row)
+	}
+	g.Rows = rows
+	return g
+}
+
+// Blank are those of some columns that have nothing but "-" in all rows.
+func (g Grid) Blank(columns ...int) []int {
+	return slices.DeleteFunc(slices.Clone(columns), func(c int) bool {
+		return slices.ContainsFunc(g.Rows, func(row []string) bool { return row != nil && stripColor(row[c]) != "-" })
+	})
+}
+
+// Constant reports whether all rows have the same in a column.
+func (g Grid) Constant(column int) bool {
+	values := map[string]bool{}
+	for _, row := range g.Rows {
+		if row != nil {
+			values[row[column]] = true
+		}
+	}
+	return len(values) < 2
+}
+
 // fit returns the rows with the last column cut to what Width leaves for it.
 func (g Grid) fit() [][]string {
 	last := len(g.Header) - 1
 	if g.Width <= 0 || last < 0 {
 		return g.Rows
 	}
-	room := g.Width
-	for i, title := range g.Header[:last] {
-		column := Width(title)
-		for _, row := range g.Rows {
-			if i < len(row) {
-				column = max(column, Width(row[i]))
-			}
-		}
-		room -= column + gap
-	}
-	room = max(room, least)
+	room := max(g.Width-sum(g.columns()), least)
 	out := make([][]string, len(g.Rows))
 	for i, row := range g.Rows {
 		if len(row) == last+1 && Width(row[last]) > room {

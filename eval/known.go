@@ -1,0 +1,78 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// known are the names that selectors can speak of, by axis.
+type known map[string]map[string]bool
+
+func (k known) add(axis, name string) {
+	if k[axis] == nil {
+		k[axis] = map[string]bool{}
+	}
+	if name != "" {
+		k[axis][name] = true
+	}
+}
+
+// names are those of an axis, or of all axes, in order.
+func (k known) names(axis string) []string {
+	var all []string
+	for of, names := range k {
+		if axis == "" || of == axis {
+			for name := range names {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// summary lists problems and solutions.
+func (k known) summary() string {
+	return fmt.Sprintf("problems %s and solutions %s", someOf(k.names("problem")), someOf(k.names("solution")))
+}
+
+// didYouMean is ", did you mean X?" for the first name in selectors that nothing has and
+// that another one resembles; else "".
+func (k known) didYouMean(args []string) string {
+	for _, arg := range args {
+		for term := range strings.SplitSeq(arg, ",") {
+			axis, value, found := strings.Cut(term, "=")
+			if !found {
+				axis, value = "", term
+				if _, body, hasKind := strings.Cut(term, ":"); hasKind {
+					value = body
+				}
+			}
+			parts := []string{value}
+			if !found {
+				parts = strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == '@' })
+			}
+			names := k.names(strings.TrimSpace(axis))
+			for _, part := range parts {
+				if part = strings.TrimSpace(part); strings.ContainsAny(part, "*?") || slices.ContainsFunc(names, func(n string) bool { return sameName(part, n) }) {
+					continue
+				}
+				if near := text.Nearest(part, names); near != "" {
+					return fmt.Sprintf("; did you mean %q?", near)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// sameName reports whether a name is meant, with or without its instance key.
+func sameName(got, name string) bool {
+	plain := strings.ReplaceAll(name, `"`, "")
+	base, _, _ := strings.Cut(plain, "[")
+	got = strings.ReplaceAll(got, `"`, "")
+	return got == plain || got == base
+}

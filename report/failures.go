@@ -1,0 +1,96 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Unsolved returns r without the checkpoints that passed or have a score and no rule to
+// pass by, and without the cells that have no others.
+func (r *Results) Unsolved() *Results {
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}}
+	for _, cell := range r.Cells {
+		kept := slices.DeleteFunc(slices.Clone(cell.Checkpoints), func(c Checkpoint) bool { return solved(&c) })
+		if len(kept) > 0 || len(cell.Checkpoints) == 0 {
+			cell.Checkpoints = kept
+			out.Cells = append(out.Cells, cell)
+		}
+	}
+	return out
+}
+
+func solved(c *Checkpoint) bool {
+	o := outcomeOf(c)
+	return o == verdict.OutcomePassed || o == verdict.OutcomeScored
+}
+
+// WriteFailures lists the checkpoints of r that are not solved, with the first failing
+// test of each and the first line of what it said, and returns how many there are. It
+// writes no more than limit.
+func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
+	n, paint := 0, painted(o.Color)
+	var b strings.Builder
+	for _, row := range rowsOf(r) {
+		if solved(row.checkpoint) || row.checkpoint.Class == verdict.ImportedVerdict {
+			continue
+		}
+		if n++; n > limit {
+			continue
+		}
+		outcome := outcomeOf(row.checkpoint)
+		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row), 0))
+		if said := firstSaid(row); said != "" {
+			width := 0
+			if o.Width > 0 {
+				width = max(o.Width-2, 20)
+			}
+			fmt.Fprintf(&b, "  %s\n", text.Line(said, cmp.Or(width, 400)))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return n, err
+}
+
+// firstSaid is the first failing test of a checkpoint and what it said, or why the
+// checkpoint was not judged.
+func firstSaid(r row) string {
+	name, t := firstFailing(r.checkpoint)
+	if t == nil || r.checkpoint.Class != verdict.Judged {
+		return note(r)
+	}
+	if said := testError(t); said != "" {
+		name += ": " + said
+	}
+	return name
+}
+
+// testError is the line of a failing test's message that says what went wrong: pytest
+// marks it with E, below the source that it shows.
+func testError(t *Test) string {
+	message := messageOr(t.Message, "")
+	for line := range strings.Lines(message) {
+		if said, ok := strings.CutPrefix(line, "E  "); ok {
+			return strings.TrimSpace(said)
+		}
+	}
+	return text.FirstLine(message)
+}
+
+// rowName names a checkpoint as selectors do: problem/checkpoint/solution@backend.
+func rowName(r row) string {
+	name := r.cell.Problem
+	if r.checkpoint.Name != "" {
+		name += "/" + r.checkpoint.Name
+	}
+	name += "/" + r.cell.Solution + "@" + r.cell.Backend
+	if r.cell.Repeat > 1 {
+		name += fmt.Sprintf("#%d", r.cell.Repeat)
+	}
+	return name
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// TestFormats lists the formats that WriteTests knows.
+func TestFormats() []string { return []string{"table", "markdown"} }
+
+// WriteTests renders a row for each test or case of r, or, with failed, for each that
+// did not pass. A checkpoint that was not judged has a row of its own. An unknown format
+// is an error that lists the known ones.
+func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) error {
+	var err error
+	switch format {
+	case "table":
+		grid := testGrid(r, failed, text.Line, painted(o.Color))
+		grid.Width = o.Width
+		_, err = io.WriteString(w, grid.Text())
+	case "markdown":
+		grid := testGrid(r, failed, text.Markdown, func(_ verdict.Outcome, word string) string { return word })
+		_, err = io.WriteString(w, grid.Markdown())
+	default:
+		return text.Unknown("format of tests", format, TestFormats())
+	}
+	if err != nil {
+		return fmt.Errorf("writing tests as %s: %w", format, err)
+	}
+	return nil
+}
+
+func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
+	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "time", "message"}, Right: []int{4}}
+	for _, row := range rowsOf(r.inOrder(false)) {
+		name := safe(rowName(row), 0)
+		if m := remarkOn(row.checkpoint); m != nil {
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, string(m.outcome)), "-", safe(text.FirstLine(m.message), noteColumns)})
+		}
+		for i := range row.checkpoint.Tests {
+			t := &row.checkpoint.Tests[i]
+			passed := t.Status == verdict.TestPassed
+			if failed && passed {
+				continue
+			}
+			said := ""
+			if !passed {
+				said = testError(t)
+			}
+			grid.Rows = append(grid.Rows, []string{name, safe(t.ID, nameColumns), orName(string(t.Group), "-"),
+				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), text.Duration(t.DurationMS / 1000), safe(said, noteColumns)})
+		}
+	}
+	grid.Spare = grid.Blank(2, 4)
+	return grid
+}
