@@ -50,7 +50,7 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 	return grid
 }
 
-// spare are the columns that say nothing, of a group of tests that there is none of and
+// spare are the columns without information, of a group of tests that there is none of and
 // of the backend where there is but one, and at last the times.
 func spare(grid text.Grid) []int {
 	var columns []int

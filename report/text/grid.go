@@ -21,7 +21,7 @@ type Grid struct {
 	Right  []int      // columns, from 0, that hold numbers
 	Footer string     // a line under the table
 	// Spare are columns that are left out, one by one, while the table is wider than
-	// Width: they say nothing that the reader needs.
+	// Width: the reader can do without them.
 	Spare []int
 	// Width is what the table should fit in, 0 for no limit. The last column
 	// is cut to fit and then keeps at least 12 columns, so that a narrow
