@@ -12,6 +12,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -41,6 +43,44 @@ func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Res
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// completed adds the last known results of what a run was not asked for to its results,
+// and what their nodes made to its report, so that an export is about every cell of its
+// suite whatever was selected.
+func (p *Project) completed(ctx context.Context, whole *report.Results, rep *graph.Report) (*report.Results, *graph.Report, error) {
+	missing := p.checkpoints()
+	for i := range whole.Cells {
+		for _, c := range whole.Cells[i].Listed() {
+			delete(missing, plan.ResultCell(&whole.Cells[i]).At(c.Name))
+		}
+	}
+	if len(missing) == 0 || p.Plan == nil {
+		return whole, rep, nil
+	}
+	g, err := p.goals(ctx, Request{})
+	if err != nil {
+		return nil, nil, err
+	}
+	dry, all, err := p.statusOf(ctx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	more := &report.Results{Schema: whole.Schema, Run: whole.Run, Cells: slices.Clone(whole.Cells)}
+	add := adder(more)
+	for _, one := range all {
+		if missing[one.Cell] {
+			add(one)
+		}
+	}
+	p.Plan.Arrange(more)
+	return more, rep.With(func(id graph.ID) []cache.Output {
+		if st := dry.Status(id); st.State == event.Cached {
+			return st.Outputs
+		}
+		last, _ := p.log.Get(p.Plan.Graph.Node(id).Addr)
+		return last.Outputs
+	}), nil
 }
 
 // exportBenchmark writes the files of a benchmark, which may need more than results.

@@ -1,28 +1,37 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastResults are the last results of checkpoints, by checkpoint of a
-// cell: those of the latest run that ended,
-// and for what it did not have, or what a later run that was killed had judged
-// already, those that are stored.
-func (p *Project) lastResults(ctx context.Context) map[plan.CellID]report.Checkpoint {
-	last := map[plan.CellID]report.Checkpoint{}
-	ended := ""
-	if results, err := pastResults(p.state, "latest"); err == nil {
-		ended = results.Run
-		addLast(last, results.Cells)
-	}
+// lastResult is the last known result of a checkpoint.
+type lastResult struct {
+	report.Checkpoint
+	cell *report.Cell // the result that had it; nil when only the build log has one
+	run  string       // in which the checkpoint was last judged, or its verdict served
+}
+
+// lastRuns is how many runs are searched for the last result of a checkpoint, beside
+// what the build log has.
+const lastRuns = 100
+
+// lastResults are the last known results of the configuration's checkpoints: those of
+// the latest run that has them, or what a later run that was killed had judged already.
+func (p *Project) lastResults(ctx context.Context) map[plan.CellID]lastResult {
+	last := p.recordedResults()
 	for at := range p.parts {
 		part := &p.parts[at]
 		if part.facts == nil {
@@ -32,28 +41,82 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]report.Checkp
 		if err != nil {
 			continue // it was whole a moment ago; the next run decides about it
 		}
-		addLast(last, cells)
+		addLast(last, cells, part.facts.Run, false)
+	}
+	if p.Plan == nil {
+		return last
 	}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
 			key := cell.ID().At(cc.Checkpoint.Name)
-			since := ended
-			if _, known := last[key]; !known {
-				since = ""
-			}
-			if c, ok := p.storedResult(ctx, cell, cc, since); ok {
-				last[key] = c
+			known := last[key]
+			if c, run, ok := p.storedResult(ctx, cell, cc, known.run); ok {
+				last[key] = lastResult{Checkpoint: c, cell: known.cell, run: run}
 			}
 		}
 	}
 	return last
 }
 
-func addLast(last map[plan.CellID]report.Checkpoint, cells []report.Cell) {
+// recordedResults searches the records of runs, the latest first, until every checkpoint
+// of the configuration is found.
+func (p *Project) recordedResults() map[plan.CellID]lastResult {
+	last, files := map[plan.CellID]lastResult{}, map[string]bool{}
+	ids, err := event.Runs(p.state)
+	if err != nil {
+		return last
+	}
+	missing := p.checkpoints()
+	for at, id := range slices.Backward(ids) {
+		if len(missing) == 0 || at < len(ids)-lastRuns {
+			break
+		}
+		run := event.OpenRun(p.state, id)
+		cells, err := recordedCells(p.state, run, files)
+		if err != nil { // it ended without results, or is damaged
+			errors.As(err, &p.damaged)
+			continue
+		}
+		end, ended, err := run.End()
+		addLast(last, cells, id, err != nil || !ended || end.Interrupted > 0)
+		for i := range cells {
+			for _, c := range cells[i].Listed() {
+				key := plan.ResultCell(&cells[i]).At(c.Name)
+				if _, found := last[key]; found {
+					delete(missing, key)
+				}
+			}
+		}
+	}
+	return last
+}
+
+// checkpoints are those of the configuration's cells.
+func (p *Project) checkpoints() map[plan.CellID]bool {
+	all := map[plan.CellID]bool{}
+	plan.EachCell(p.Config, func(c lang.Cell) {
+		id := plan.CellID{Problem: c.Solution.Problem.Name, Solution: c.Solution.Name, Backend: c.Backend.Addr(), Repeat: c.Repeat}
+		if len(c.Solution.Problem.Invalid) > 0 {
+			all[id] = true
+			return
+		}
+		for _, answer := range c.Solution.Checkpoints {
+			all[id.At(answer.Checkpoint.Name)] = true
+		}
+	})
+	return all
+}
+
+// addLast adds results of a run that nothing is known about. What a run that was
+// interrupted never began is no result.
+func addLast(last map[plan.CellID]lastResult, cells []report.Cell, run string, interrupted bool) {
 	for i := range cells {
 		for _, c := range cells[i].Listed() {
-			last[plan.ResultCell(&cells[i]).At(c.Name)] = c
+			key := plan.ResultCell(&cells[i]).At(c.Name)
+			if _, known := last[key]; !known && !(interrupted && c.Class == verdict.NotRun) {
+				last[key] = lastResult{Checkpoint: c, cell: &cells[i], run: run}
+			}
 		}
 	}
 }
@@ -61,15 +124,15 @@ func addLast(last map[plan.CellID]report.Checkpoint, cells []report.Cell) {
 // storedResult is the result of a checkpoint by the build log, if a run after
 // since made that. What broke after its last answer has been served by no run
 // since, or the log would not say so.
-func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (report.Checkpoint, bool) {
+func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (c report.Checkpoint, run string, ok bool) {
 	for _, id := range p.Plan.GradingNodes(cell, cc) {
 		if e, ok := p.log.Get(p.Plan.Graph.Node(id).Addr); ok && e.Broken != "" {
-			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, true
+			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, cmp.Or(since, e.Run), true
 		}
 	}
 	entry, ok := p.log.Get(p.Plan.Graph.Node(cc.Aggregate).Addr)
 	if !ok || !laterRun(entry.Run, since) {
-		return report.Checkpoint{}, false
+		return report.Checkpoint{}, "", false
 	}
 	for _, o := range entry.Outputs {
 		if o.Name != tasks.ResultOutput {
@@ -78,10 +141,10 @@ func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.Ce
 		var v verdict.Checkpoint
 		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
 		if err == nil && json.Unmarshal(content, &v) == nil {
-			return report.NewCheckpoint(&v, &verdict.Measurements{}), true
+			return report.NewCheckpoint(&v, &verdict.Measurements{}), entry.Run, true
 		}
 	}
-	return report.Checkpoint{}, false
+	return report.Checkpoint{}, "", false
 }
 
 // laterRun reports whether a run began after another, by the second; their ids

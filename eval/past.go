@@ -33,17 +33,33 @@ func pastResults(state, name string) (*report.Results, error) {
 	if err != nil {
 		return nil, err
 	}
+	cells, err := recordedCells(state, run, map[string]bool{})
+	if err != nil {
+		return nil, err
+	}
+	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: cells}, nil
+}
+
+// recordedCells reads the results of a run, without the partition files that known has,
+// and adds to known those that it has read.
+func recordedCells(state string, run *event.Run, known map[string]bool) ([]report.Cell, error) {
 	manifest, err := run.Manifest()
 	if errors.Is(err, fs.ErrNotExist) {
-		return earlierResults(run)
+		results, err := earlierResults(run)
+		if err != nil {
+			return nil, err
+		}
+		return results.Cells, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all := make([][]report.Cell, len(manifest.Partitions))
+	names := slices.DeleteFunc(slices.Clone(manifest.Partitions), func(name string) bool { return known[name] })
+	all := make([][]report.Cell, len(names))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, text := range manifest.Partitions {
+	for i, text := range names {
+		known[text] = true
 		group.Go(func() error {
 			part, err := parsePartitionName(text)
 			if err == nil {
@@ -58,7 +74,7 @@ func pastResults(state, name string) (*report.Results, error) {
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
 	}
-	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: slices.Concat(all...)}, nil
+	return slices.Concat(all...), nil
 }
 
 // earlierResults reads what earlier versions recorded in one file.

@@ -43,7 +43,8 @@ type Project struct {
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
 	warnings   diag.List             // that evaluating it found, likewise
 	trace      *trace
-	salt       []byte // of a first index
+	salt       []byte              // of a first index
+	damaged    *event.DamagedError // a record that should have had last results
 }
 
 // Access says what a call does with a project.

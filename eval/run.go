@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	var saving errgroup.Group // of what only saves time
 	saving.Go(p.index.Save)
 	if results != nil {
-		err = errors.Join(err, p.save(context.WithoutCancel(ctx), rec, rep, results, ctx.Err() == nil))
+		err = errors.Join(err, p.save(context.WithoutCancel(ctx), r, rec, rep, results, ctx.Err() == nil))
 	}
 	out.worsen(err)
 	rec.sinks.Emit(out.End)
@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 
 // save writes the results into the record, what the next run can rely on if that is to be
 // kept, and the exports.
-func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, results *collected, keep bool) error {
+func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *graph.Report, results *collected, keep bool) error {
 	partitions, err := p.remember(ctx, rep, results, keep)
 	if err == nil {
 		err = rec.SaveManifest(partitions)
@@ -99,6 +99,9 @@ func (p *Project) save(ctx context.Context, rec *recording, rep *graph.Report, r
 		return err
 	}
 	whole, err := results.results()
+	if err == nil && !r.everything() {
+		whole, rep, err = p.completed(ctx, whole, rep)
+	}
 	if err != nil {
 		return err
 	}

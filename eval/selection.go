@@ -151,7 +151,7 @@ func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][
 	}
 	verdicts := map[plan.CellID][]string{}
 	for key, c := range p.lastResults(ctx) {
-		verdicts[key] = verdictWords(c)
+		verdicts[key] = verdictWords(c.Checkpoint)
 	}
 	return verdicts
 }

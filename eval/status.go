@@ -3,8 +3,10 @@ package eval
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -14,41 +16,59 @@ import (
 // holds.
 type CheckpointStatus struct {
 	Cell  plan.CellID        // with its checkpoint
-	Last  *report.Checkpoint // of the last run; nil when that had none
+	Last  *report.Checkpoint // the last known one; nil when it was never judged
+	Run   string             // that judged it or served its verdict last
 	State string             // as in Decision; "error" of an invalid problem
 	Cause string             // "" when it is fresh
+
+	of *report.Cell // that has Last; nil when only the build log has it
 }
 
-// Status decides about every checkpoint that a selection picks and compares with the
-// last run.
+// Status decides about every checkpoint that a selection picks, and finds its last
+// verdict.
 func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, error) {
 	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
+	return p.statuses(ctx, s)
+}
+
+// statuses decides about the checkpoints of a selection.
+func (p *Project) statuses(ctx context.Context, s Selection) ([]CheckpointStatus, error) {
 	g, err := p.prepare(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, err
 	}
-	var all []CheckpointStatus
+	_, all, err := p.statusOf(ctx, g)
+	return all, err
+}
+
+// statusOf decides about the checkpoints among some nodes, in a dry run that it returns;
+// nil when nothing is compiled.
+func (p *Project) statusOf(ctx context.Context, g goals) (rep *graph.Report, all []CheckpointStatus, err error) {
 	if p.Plan != nil {
-		rep, err := p.decide(ctx, g)
-		if err != nil {
-			return nil, err
+		if rep, err = p.decide(ctx, g); err != nil {
+			return nil, nil, err
 		}
 		all = p.compiledStatus(ctx, rep)
 	}
 	fresh, err := p.freshResults(g)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, nil, fail(NotJudged, err)
 	}
+	latest := p.latestFiles()
 	for at := range fresh.parts {
+		run := latest.Run
+		if part := &p.parts[at]; part.facts != nil && !slices.Contains(latest.Partitions, part.File.String()) {
+			run = part.facts.Run
+		}
 		for i := range fresh.parts[at].cells {
 			cell := &fresh.parts[at].cells[i]
 			listed := cell.Listed()
 			for j := range listed {
-				all = append(all, CheckpointStatus{Cell: plan.ResultCell(cell).At(listed[j].Name), Last: &listed[j], State: Fresh})
+				all = append(all, CheckpointStatus{Cell: plan.ResultCell(cell).At(listed[j].Name), Last: &listed[j], Run: run, State: Fresh, of: cell})
 			}
 		}
 	}
@@ -57,7 +77,21 @@ func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, er
 		return cmp.Or(cmp.Compare(a.Cell.Problem, b.Cell.Problem), cmp.Compare(a.Cell.Solution, b.Cell.Solution),
 			cmp.Compare(a.Cell.Backend, b.Cell.Backend), cmp.Compare(a.Cell.Repeat, b.Cell.Repeat))
 	})
-	return all, nil
+	return rep, all, nil
+}
+
+// latestFiles is the manifest of the latest run; without entries when it has none.
+func (p *Project) latestFiles() event.Manifest {
+	run, err := event.FindRun(p.state, "latest")
+	if err != nil {
+		return event.Manifest{}
+	}
+	m, err := run.Manifest()
+	if err != nil {
+		errors.As(err, &p.damaged)
+		return event.Manifest{}
+	}
+	return *m
 }
 
 // compiledStatus are those of the cells that were compiled.
@@ -66,11 +100,11 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []Check
 		return nil
 	}
 	last := p.lastResults(ctx)
-	of := func(id plan.CellID) *report.Checkpoint {
+	status := func(id plan.CellID) CheckpointStatus {
 		if c, ok := last[id]; ok {
-			return &c
+			return CheckpointStatus{Cell: id, Last: &c.Checkpoint, Run: c.run, of: c.cell}
 		}
-		return nil
+		return CheckpointStatus{Cell: id}
 	}
 	asked := make([]bool, p.Plan.Graph.Len())
 	for _, id := range rep.Nodes {
@@ -79,12 +113,13 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []Check
 	var all []CheckpointStatus
 	for _, cell := range p.Plan.Cells {
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
-			all = append(all, CheckpointStatus{Cell: cell.ID(), Last: of(cell.ID()), State: "error", Cause: invalid.Error()})
+			one := status(cell.ID())
+			one.State, one.Cause = "error", invalid.Error()
+			all = append(all, one)
 		}
 		for _, cc := range cell.Checkpoints {
 			if asked[cc.Aggregate] {
-				id := cell.ID().At(cc.Checkpoint.Name)
-				one := CheckpointStatus{Cell: id, Last: of(id)}
+				one := status(cell.ID().At(cc.Checkpoint.Name))
 				one.State, one.Cause = holds(rep, cc)
 				all = append(all, one)
 			}
@@ -103,4 +138,71 @@ func holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause string) {
 		}
 	}
 	return Fresh, ""
+}
+
+// LastResults are the last known results of every checkpoint that the configuration has.
+// A checkpoint that was last judged in another run than the latest has that Run, and one
+// that a run would judge anew a State.
+func LastResults(ctx context.Context, o Options) (*report.Results, error) {
+	latest, err := event.FindRun(o.StateDir(), "latest")
+	if err != nil {
+		return nil, pastFault(err)
+	}
+	p, err := openChanged(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	all, err := p.statuses(ctx, Selection{})
+	if err != nil {
+		return nil, err
+	}
+	if p.damaged != nil { // an older result would pass for the last one
+		return nil, pastFault(p.damaged)
+	}
+	results := &report.Results{Schema: report.Schema, Run: latest.ID, Cells: []report.Cell{}}
+	add := adder(results)
+	for _, one := range all {
+		add(one)
+	}
+	for i := range results.Cells {
+		if cell := &results.Cells[i]; len(cell.Checkpoints) > 0 {
+			plan.SumUp(cell)
+		}
+	}
+	return results, nil
+}
+
+// adder returns what adds the last results of checkpoints to results.
+func adder(results *report.Results) func(CheckpointStatus) {
+	at := map[plan.CellID]int{}
+	for i := range results.Cells {
+		cell := &results.Cells[i]
+		at[plan.ResultCell(cell)] = i
+		cell.Checkpoints = slices.Clone(cell.Checkpoints)
+	}
+	return func(one CheckpointStatus) {
+		if one.of == nil {
+			return
+		}
+		i, known := at[one.Cell.Cell()]
+		if !known {
+			i = len(results.Cells)
+			at[one.Cell.Cell()] = i
+			cell := *one.of
+			cell.Checkpoints = []report.Checkpoint{}
+			results.Cells = append(results.Cells, cell)
+		}
+		if len(one.of.Checkpoints) == 0 {
+			return // of an invalid problem
+		}
+		c := *one.Last
+		if c.Run = one.Run; c.Run == results.Run {
+			c.Run = ""
+		}
+		if c.State = one.State; c.State == Fresh {
+			c.State = ""
+		}
+		results.Cells[i].Checkpoints = append(results.Cells[i].Checkpoints, c)
+	}
 }

@@ -25,7 +25,7 @@ func ServedIn(state string) (Served, error) {
 		return s, err
 	}
 	for _, id := range ids {
-		end, ok, err := OpenRun(state, id).end()
+		end, ok, err := OpenRun(state, id).End()
 		if err != nil {
 			return s, fmt.Errorf("reading the run record: %w", err)
 		}
@@ -44,9 +44,9 @@ func ServedIn(state string) (Served, error) {
 // maxEnd is more than the last line of a record can be long.
 const maxEnd = 4 << 10
 
-// end returns the last event of the run; false when it did not come to it. It
-// reads no more than the end of the record.
-func (r *Run) end() (RunEnd, bool, error) {
+// End returns the last event of the run; false when it ended without one. It reads no
+// more than the end of the record.
+func (r *Run) End() (RunEnd, bool, error) {
 	file, err := os.Open(filepath.Join(r.dir, EventsFile))
 	if os.IsNotExist(err) {
 		return RunEnd{}, false, nil

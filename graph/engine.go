@@ -109,6 +109,23 @@ type Report struct {
 // Status returns what was decided about a node of the closure.
 func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
 
+// With is r with the outputs of nodes that were outside of the closure of its targets,
+// which are r's own otherwise.
+func (r *Report) With(outputs func(ID) []cache.Output) *Report {
+	more := *r
+	more.statuses = slices.Clone(r.statuses)
+	decided := make([]bool, len(r.statuses))
+	for _, id := range r.Nodes {
+		decided[id] = true
+	}
+	for id := range more.statuses {
+		if st := &more.statuses[id]; !decided[id] && st.Outputs == nil {
+			st.Outputs = outputs(ID(id))
+		}
+	}
+	return &more
+}
+
 // Execute brings the targets and all that they depend on up to date, or, in a
 // dry run, reports what that would take. It returns when all goroutines that it
 // started have; a cancelled ctx ends it early with nodes left interrupted. Nodes

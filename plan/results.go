@@ -71,12 +71,12 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Checkpoints = append(out.Checkpoints, c)
 	}
-	sumUp(&out)
+	SumUp(&out)
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
 }
 
-// sumUp fills in what a cell's result has from those of its checkpoints.
-func sumUp(out *report.Cell) {
+// SumUp fills in what a cell's result has from those of its checkpoints.
+func SumUp(out *report.Cell) {
 	var classes []verdict.Class
 	stopped := false // the run ended before some checkpoint, or the machine lacked a device
 	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
@@ -117,7 +117,7 @@ func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool
 		return cell, true
 	}
 	if len(all) > 0 {
-		sumUp(&cell)
+		SumUp(&cell)
 	}
 	return cell, asked(address(KindAggregate, id.Problem, id.name()), nil) || len(cell.Checkpoints) > 0
 }
@@ -206,6 +206,16 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 	}
 	c.Collected = len(c.Tests)
 	return nil
+}
+
+// Arrange sums up cells whose checkpoints were put together, and sorts results.
+func (p *Plan) Arrange(r *report.Results) {
+	for i := range r.Cells {
+		if len(r.Cells[i].Checkpoints) > 0 {
+			SumUp(&r.Cells[i])
+		}
+	}
+	p.sort(r)
 }
 
 func (p *Plan) sort(r *report.Results) {

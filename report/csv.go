@@ -18,6 +18,7 @@ var csvHeader = [...]string{
 	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
 	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
 	"score", "score_unbounded", "test_verdict", "test_ratio", "test_ratio_unbounded", "test_cpu_ms", "test_memory_bytes",
+	"state",
 }
 
 // writeCSV writes one record per test. A checkpoint without tests has one
@@ -39,12 +40,12 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	for _, row := range rowsOf(r) {
 		cell, c := row.cell, row.checkpoint
 		axes := []string{
-			r.Run, cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
+			orName(c.Run, r.Run), cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), passedText(c), c.Policy, row.message(),
 		}
 		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
 		if len(c.Tests) == 0 {
-			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5))...); err != nil {
+			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State})...); err != nil {
 				return err
 			}
 		}
@@ -56,7 +57,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			if t.MemoryBytes != nil {
 				measured[4] = strconv.FormatInt(*t.MemoryBytes, 10)
 			}
-			if err := put(slices.Concat(axes, test, scores, measured)...); err != nil {
+			if err := put(slices.Concat(axes, test, scores, measured, []string{c.State})...); err != nil {
 				return err
 			}
 		}

@@ -25,6 +25,8 @@ type layout struct {
 	repeats bool                                        // some cell is a repeat, so there is a column for it
 	scored  bool                                        // likewise for scores
 	grouped bool                                        // likewise for groups of tests
+	runs    bool                                        // likewise for runs, of results that several have judged
+	states  bool                                        // likewise for whether verdicts hold
 	safe    func(s string, limit int) string            // makes a string fit for the page
 	mark    func(v verdict.Outcome, word string) string // dresses the word for a verdict
 }
@@ -37,17 +39,40 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 		l.repeats = l.repeats || cell.Repeat > 1
 	}
 	rows := rowsOf(r)
+	for _, row := range rows {
+		l.runs = l.runs || row.checkpoint.Run != ""
+		l.states = l.states || row.checkpoint.State != ""
+	}
 	l.grouped = !l.scored || slices.ContainsFunc(rows, func(r row) bool { return r.checkpoint.Name != "" })
 	if len(rows) > manyRows && !all {
 		cells := make([]CellRow, len(r.Cells))
 		for i := range r.Cells {
 			cells[i] = RowOf(&r.Cells[i])
 		}
-		return l.perCell(cells)
+		grid := l.perCell(cells)
+		grid.Footer += r.staleNote()
+		return grid
 	}
-	grid := l.perCheckpoint(rows)
-	grid.Footer = Summarize(r, nil).String()
+	grid := l.perCheckpoint(r.Run, rows)
+	grid.Footer = Summarize(r, nil).String() + r.staleNote()
 	return grid
+}
+
+// staleNote says how many verdicts no longer hold; "" for none.
+func (r *Results) staleNote() string {
+	n := 0
+	for _, row := range rowsOf(r) {
+		if row.checkpoint.State != "" {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "\n1 verdict no longer holds; `fevalgraph status` says why"
+	}
+	return fmt.Sprintf("\n%d verdicts no longer hold; `fevalgraph status` says why", n)
 }
 
 // spare are the columns without information, of a group of tests that there is none of and
@@ -69,16 +94,29 @@ func spare(grid text.Grid) []int {
 	return columns
 }
 
-func (l layout) perCheckpoint(rows []row) text.Grid {
-	grid := l.grid("problem", "checkpoint", "solution", "backend")
+func (l layout) perCheckpoint(run string, rows []row) text.Grid {
+	names := []string{"problem", "checkpoint", "solution", "backend"}
+	if l.runs {
+		names = append(names, "run")
+	}
+	if l.states {
+		names = append(names, "holds")
+	}
+	grid := l.grid(names...)
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
 	for i, r := range rows {
 		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
 		}
 		c, cell := r.checkpoint, r.cell
-		grid.Rows = append(grid.Rows, l.row(
-			[]string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}, cell.Repeat,
+		names := []string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}
+		if l.runs {
+			names = append(names, orName(c.Run, run))
+		}
+		if l.states {
+			names = append(names, orName(c.State, "yes"))
+		}
+		grid.Rows = append(grid.Rows, l.row(names, cell.Repeat,
 			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
 	}
 	grid.Spare = spare(grid)

@@ -64,6 +64,10 @@ type Checkpoint struct {
 	DurationMS            float64             `json:"duration_ms"` // of the pytest session
 	Groups                verdict.GroupCounts `json:"groups"`
 	Tests                 []Test              `json:"tests"`
+	// Of last known results: the run, if it is not that of the results, and how the
+	// verdict fails to hold: "stale", or another state of eval.Decision. "" is one that holds.
+	Run   string `json:"run,omitempty"`
+	State string `json:"state,omitempty"`
 }
 
 // Test is one test of a checkpoint. ID is the pytest node id after the first

@@ -97,20 +97,20 @@ func TestExplainGolden(t *testing.T) {
 
 func TestStatusGolden(t *testing.T) {
 	rows := []StatusRow{
-		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", "", "", nil},
-		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", "", nil},
-		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", "", nil},
-		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", "", nil},
+		{"kvstore", "checkpoint_1", "reference", "local.host", "passed", "12/12", "33/33", "fresh", "", "", nil, "20260102-030405-abcd"},
+		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", "", nil, "20260102-030405-abcd"},
+		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", "", nil, "20260101-030405-abcd"},
+		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", "", nil, ""},
 	}
 	var b bytes.Buffer
-	StatusTable(&b, rows, false)
+	StatusTable(&b, rows, false, 0)
 	golden(t, "status.txt", b.String())
 	b.Reset()
-	StatusTable(&b, rows, true)
+	StatusTable(&b, rows, true, 0)
 	golden(t, "status.color.txt", b.String())
 	b.Reset()
 	rows[0].Note = "passes core-cases with no core\ntests"
-	StatusTable(&b, rows, false)
+	StatusTable(&b, rows, false, 0)
 	golden(t, "status.note.txt", b.String())
 }
 

@@ -22,29 +22,38 @@ type StatusRow struct {
 	Note       string `json:"note,omitempty"`  // what to know about the verdict
 	// Score of a problem that gives scores; nil is none.
 	Score *float64 `json:"score,omitempty"`
+	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
 }
 
-// StatusTable writes rows in the order given.
-func StatusTable(w io.Writer, rows []StatusRow, color bool) {
-	grid := text.Grid{
-		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state", "cause"},
-		Right:  []int{5, 6},
+// StatusTable writes rows in the order given, to fit a width; 0 is no limit. The runs are
+// shown where there is more than one.
+func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
+	header := []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state"}
+	runs := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Run != "" && r.Run != rows[0].Run })
+	if runs {
+		header = append(header, "run")
 	}
+	header = append(header, "cause")
 	noted := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" })
 	if noted { // few are, and the column is wide
-		grid.Header = append(grid.Header, "note")
+		header = append(header, "note")
 	}
+	grid := text.Grid{Header: header, Right: []int{5, 6}, Width: width}
 	palette := text.NewPalette(color)
 	for i, r := range rows {
 		if i > 0 && rows[i-1].Problem != r.Problem {
 			grid.Rows = append(grid.Rows, nil)
 		}
-		grid.Rows = append(grid.Rows, r.cells(palette, noted))
+		grid.Rows = append(grid.Rows, r.cells(palette, runs, noted))
+	}
+	grid.Spare = grid.Blank(5, 6)
+	if grid.Constant(3) {
+		grid.Spare = append(grid.Spare, 3)
 	}
 	io.WriteString(w, grid.Text())
 }
 
-func (r StatusRow) cells(palette text.Palette, noted bool) []string {
+func (r StatusRow) cells(palette text.Palette, runs, noted bool) []string {
 	line := func(s string) string {
 		if s == "" {
 			return "-"
@@ -53,9 +62,12 @@ func (r StatusRow) cells(palette text.Palette, noted bool) []string {
 	}
 	row := []string{
 		line(r.Problem), line(r.Checkpoint), line(r.Solution), line(r.Backend),
-		paintVerdict(palette, line(r.Verdict)), line(r.Core), line(r.Total),
-		paintState(palette, line(r.State)), text.Line(r.Cause, 0),
+		paintVerdict(palette, line(r.Verdict)), line(r.Core), line(r.Total), paintState(palette, line(r.State)),
 	}
+	if runs {
+		row = append(row, line(r.Run))
+	}
+	row = append(row, text.Line(r.Cause, 0))
 	if noted {
 		row = append(row, text.Line(r.Note, 0))
 	}

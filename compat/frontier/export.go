@@ -98,17 +98,20 @@ func resultOf(cell *plan.Cell, rc *report.Cell, hashes *hashes) (batch.Result, e
 		r.Message = *rc.Message
 	}
 	r.Score, r.Unbounded = scoreOf(rc.Score, c.ScoreText), scoreOf(rc.ScoreUnbounded, c.ScoreUnboundedText)
-	switch rc.Status {
-	case verdict.Success:
+	switch {
+	case c.State != "":
+		r.Score, r.Unbounded = nil, nil
+		r.Status, r.Message = batch.Pending, "the last result no longer holds: "+c.State
+	case rc.Status == verdict.Success:
 		r.Status = batch.Success
-	case verdict.TimedOut:
+	case rc.Status == verdict.TimedOut:
 		r.Status = batch.Timeout
-	case verdict.Error:
+	case rc.Status == verdict.Error:
 		r.Status = batch.Error
 		if c.Class == verdict.NoSubmission {
 			r.Unbounded, r.Message = nil, "Generation failed: "+r.Message
 		}
-	case verdict.Skipped:
+	case rc.Status == verdict.Skipped:
 		r.Status = batch.Pending
 		if c.InfrastructureFailure {
 			r.Status = batch.Skipped

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -23,10 +25,12 @@ func (a *app) resultsCommand() *cobra.Command {
 	var at []int
 	var failed, tests bool
 	var order string
-	cmd := command("results [SELECTOR...]", "Results of the last run, or of a past one",
-		`Results prints the results of a recorded run, or those of them that selectors
-pick; nothing is evaluated. With --failed, only what did not pass is shown; with
---tests, each test or case has a row with the first line of its message.
+	cmd := command("results [SELECTOR...]", "Last known results, or those of one run",
+		`Results prints the last known result of every checkpoint that the configuration
+has, whichever run judged it, and says which of them no longer hold; or, with
+--run, the results of that run alone. Nothing is evaluated. Selectors pick some of
+them. With --failed, only what did not pass is shown; with --tests, each test or
+case has a row with the first line of its message.
 
 Formats: `+strings.Join(report.Formats(), ", ")+`.
 
@@ -48,7 +52,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 			if err := imports.check(); err != nil {
 				return exit(eval.Usage, err)
 			}
-			results, err := eval.Results(a.options(), run)
+			results, err := a.results(cmd.Context(), run)
 			if errors.Is(err, event.ErrNoRuns) && imports.file != "" && !cmd.Flags().Changed("run") {
 				results, err = &report.Results{Schema: report.Schema}, nil
 			}
@@ -93,12 +97,29 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	cmd.Flags().BoolVar(&tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
 	cmd.Flags().StringVar(&order, "sort", "name", "order of tables: name, or failed, what failed first")
 	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
+	cmd.Flags().StringVar(&run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	policy.add(cmd, "decide what passed by this policy")
 	imports.add(cmd)
 	return cmd
+}
+
+// results are those of a run, or without one the last known. A configuration with
+// mistakes leaves those of the latest run.
+func (a *app) results(ctx context.Context, run string) (*report.Results, error) {
+	if run != "" {
+		return eval.Results(a.options(), run)
+	}
+	results, err := eval.LastResults(ctx, a.options())
+	var mistakes diag.List
+	if !errors.As(err, &mistakes) {
+		return results, err
+	}
+	if results, err = eval.Results(a.options(), "latest"); err == nil {
+		fmt.Fprintf(a.io.Err, "warning: the configuration has mistakes, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
+	}
+	return results, err
 }
 
 // groups prints results summed up by axes, which some cell must have.

@@ -14,9 +14,9 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	var pairs string
-	cmd := command("status [SELECTOR...]", "Verdicts of the last run, and whether they still hold",
-		`Status shows every checkpoint of every cell with the verdict of the last run and
-whether a run would judge it anew.`,
+	cmd := command("status [SELECTOR...]", "Last known verdicts, and whether they still hold",
+		`Status shows every checkpoint of every cell with its last known verdict, the run
+that judged it or served it last, and whether a run would judge it anew.`,
 		`  fevalgraph status
   fevalgraph status problem=kvstore`,
 		func(cmd *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 	var rows []view.StatusRow
 	for _, one := range all {
 		row := view.StatusRow{Problem: one.Cell.Problem, Checkpoint: one.Cell.Checkpoint, Solution: one.Cell.Solution, Backend: one.Cell.Backend,
-			State: one.State, Cause: one.Cause}
+			Run: one.Run, State: one.State, Cause: one.Cause}
 		if one.Last != nil {
 			judgedRow(&row, one.Last)
 		}
@@ -44,7 +44,7 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, "rows": orEmpty(rows)})
 	}
-	view.StatusTable(a.io.Out, rows, a.color())
+	view.StatusTable(a.io.Out, rows, a.color(), columns(a.io.Out))
 	return nil
 }
 
