@@ -30,20 +30,20 @@ func solved(c *Checkpoint) bool {
 	return o == verdict.OutcomePassed || o == verdict.OutcomeScored
 }
 
-// WriteFailures lists the checkpoints of r that are not solved, with the first failing
-// test of each and the first line of what it said, and returns how many there are. It
-// writes no more than limit.
+// WriteFailures lists the checkpoints of r that submissions have failed, with the first
+// failing test of each and the first line of what it said, and returns how many there
+// are. It writes no more than limit.
 func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 	n, paint := 0, painted(o.Color)
 	var b strings.Builder
 	for _, row := range rowsOf(r) {
-		if solved(row.checkpoint) || row.checkpoint.Class == verdict.ImportedVerdict {
+		outcome := outcomeOf(row.checkpoint)
+		if solved(row.checkpoint) || outcome == verdict.OutcomeBroken || outcome == verdict.OutcomeSkipped {
 			continue
 		}
 		if n++; n > limit {
 			continue
 		}
-		outcome := outcomeOf(row.checkpoint)
 		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row), 0))
 		if said := firstSaid(row); said != "" {
 			width := 0

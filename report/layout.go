@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -104,11 +105,18 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 	}
 	grid := l.grid(names...)
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
+	shown := map[string]bool{} // causes of what broke
 	for i, r := range rows {
 		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
 		}
-		c, cell := r.checkpoint, r.cell
+		c, cell, remark := r.checkpoint, r.cell, note(r)
+		if _, cause, found := strings.Cut(remark, " broken: "); found && outcomeOf(c) == verdict.OutcomeBroken {
+			if shown[cause] {
+				remark = "broken for the same reason as above"
+			}
+			shown[cause] = true
+		}
 		names := []string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}
 		if l.runs {
 			names = append(names, orName(c.Run, run))
@@ -117,7 +125,7 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 			names = append(names, orName(c.State, "yes"))
 		}
 		grid.Rows = append(grid.Rows, l.row(names, cell.Repeat,
-			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), note(r)))
+			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), remark))
 	}
 	grid.Spare = spare(grid)
 	return grid

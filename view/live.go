@@ -35,6 +35,7 @@ type liveView struct {
 
 	mu     sync.Mutex // Emit, Close and the drawing goroutines of mpb
 	tally  tally
+	causes repeats
 	err    error
 	closed bool
 }
@@ -109,7 +110,9 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 	v.tally.add(e, v.now())
 	switch e := e.(type) {
 	case event.NodeRetry:
-		above = v.lines.retry("", e)
+		if v.lines.verbose || !v.causes.retried(e) {
+			above = v.lines.retry("", e)
+		}
 	case event.NodeNote:
 		above = v.lines.note("", e)
 	case event.Verdict:
@@ -117,7 +120,7 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 			above = v.lines.verdict("", e)
 		}
 	case event.NodeDone:
-		if trouble(e.State) || v.lines.verbose && v.lines.worthALine(e, ran) {
+		if v.lines.verbose && v.lines.worthALine(e, ran) || !v.lines.verbose && trouble(e.State) && e.State != event.Blocked && !v.causes.again(e) {
 			above = v.lines.done("", e)
 		}
 	}
@@ -137,6 +140,11 @@ func (v *liveView) Close() error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if first {
+		if _, err := io.WriteString(v.out, v.causes.summary(v.lines, "")); err != nil && v.err == nil {
+			v.err = err
+		}
+	}
 	return v.err
 }
 

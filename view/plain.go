@@ -23,6 +23,7 @@ type plainView struct {
 
 	mu     sync.Mutex // Emit and the heartbeat
 	tally  tally
+	causes repeats
 	beat   time.Time // of the last heartbeat
 	err    error
 	closed bool
@@ -75,13 +76,15 @@ func (v *plainView) Emit(e event.Event) {
 			v.write(v.lines.start(v.prefix(now), e))
 		}
 	case event.NodeRetry:
-		v.write(v.lines.retry(v.prefix(now), e))
+		if v.lines.verbose || !v.causes.retried(e) {
+			v.write(v.lines.retry(v.prefix(now), e))
+		}
 	case event.NodeNote:
 		v.write(v.lines.note(v.prefix(now), e))
 	case event.Verdict:
 		v.write(v.lines.verdict(v.prefix(now), e))
 	case event.NodeDone:
-		if v.lines.worthALine(e, ran) {
+		if v.lines.worthALine(e, ran) && (v.lines.verbose || !v.causes.again(e)) {
 			v.write(v.lines.done(v.prefix(now), e))
 		}
 	}
@@ -91,6 +94,7 @@ func (v *plainView) Emit(e event.Event) {
 func (v *plainView) Close() error {
 	v.mu.Lock()
 	if !v.closed {
+		v.write(v.causes.summary(v.lines, v.prefix(v.now())))
 		v.closed = true
 		close(v.stop)
 	}
@@ -130,6 +134,9 @@ func (v *plainView) prefix(now time.Time) string {
 
 // write keeps the first error; a full disk under a log does not end a run.
 func (v *plainView) write(s string) {
+	if s == "" {
+		return
+	}
 	if _, err := io.WriteString(v.out, s); err != nil && v.err == nil {
 		v.err = err
 	}

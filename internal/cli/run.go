@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -166,9 +167,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	case a.flags.json:
 		return
 	case a.flags.quiet:
-		for _, e := range out.Troubles {
-			fmt.Fprintf(a.io.Err, "%s %s: %s\n", e.Addr, e.State, e.Message)
-		}
+		a.showTroubles(out.Troubles)
 		return
 	}
 	if err := a.showResults(r, out); err != nil {
@@ -188,6 +187,25 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	}
 	if out.Exit == eval.NotJudged || out.Exit == eval.Usage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
+	}
+}
+
+// showTroubles prints what could not be judged, each cause once.
+func (a *app) showTroubles(all []eval.Ended) {
+	more := map[string]int{}
+	for _, e := range all {
+		more[e.Message]++
+	}
+	for _, e := range all {
+		n := more[e.Message] - 1
+		if n < 0 {
+			continue // the cause has been shown
+		}
+		more[e.Message] = 0
+		fmt.Fprintf(a.io.Err, "%s %s: %s\n", e.Addr, e.State, e.Message)
+		if n > 0 {
+			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more node"))
+		}
 	}
 }
 

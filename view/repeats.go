@@ -1,0 +1,59 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// repeats counts nodes that ended in the same way for the same reason, so that a cause
+// such as a missing program is shown once and not for each node that it stops.
+type repeats struct {
+	more  map[string]int // how many nodes followed the first, by line
+	order []string
+}
+
+// again reports whether an earlier node ended like this one. What has no message has a
+// line of its own.
+func (r *repeats) again(e event.NodeDone) bool {
+	if !trouble(e.State) || e.Message == "" || e.State == event.Timeout {
+		return false
+	}
+	return r.count(strings.ToUpper(string(e.State)), e.Message)
+}
+
+// retried is again for attempts that broke.
+func (r *repeats) retried(e event.NodeRetry) bool { return r.count("retry", e.Reason) }
+
+func (r *repeats) count(word, message string) bool {
+	line := word + "\x00" + text.FirstLine(message)
+	if _, known := r.more[line]; known {
+		r.more[line]++
+		return true
+	}
+	if r.more == nil {
+		r.more = map[string]int{}
+	}
+	r.more[line] = 0
+	r.order = append(r.order, line)
+	return false
+}
+
+// summary is a line for each cause that more than one node had, below a prefix:
+//
+//	BROKEN      and 41 more nodes: uv is not installed
+func (r *repeats) summary(l lines, prefix string) string {
+	var b strings.Builder
+	for _, line := range r.order {
+		more := r.more[line]
+		if more == 0 {
+			continue
+		}
+		word, message, _ := strings.Cut(line, "\x00")
+		head := l.head(prefix, l.palette.Doubt(word), fmt.Sprintf("and %s: ", text.Count(more, "more node")))
+		b.WriteString(head + l.cut(text.Line(message, 0), text.Width(head)) + "\n")
+	}
+	return b.String()
+}
