@@ -1,7 +1,12 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -14,6 +19,7 @@ func Gaps(cfg *lang.Config) (found diag.List) {
 	if cfg == nil {
 		return nil
 	}
+	found = noDirectories(cfg)
 	for _, s := range cfg.Suites {
 		missing, all := 0, 0
 		for _, cell := range s.Cells {
@@ -46,4 +52,49 @@ func Gaps(cfg *lang.Config) (found diag.List) {
 		found = append(found, d)
 	}
 	return found
+}
+
+// noDirectories warns about solutions of which nothing is there, because the directory
+// that should have all of it is not, such as that of an agent's run.
+func noDirectories(cfg *lang.Config) (found diag.List) {
+	seen := map[string]bool{}
+	for _, s := range cfg.Solutions {
+		dir := ""
+		for i, answer := range s.Checkpoints {
+			if !answer.Missing {
+				dir = ""
+				break
+			}
+			if i == 0 {
+				dir = filepath.Dir(answer.Source)
+			}
+			for !within(answer.Source, dir) {
+				dir = filepath.Dir(dir)
+			}
+		}
+		if dir == "" || seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		name, err := filepath.Rel(cfg.Root, dir)
+		if err != nil {
+			name = dir
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: "no-directory", Summary: "Directory of a solution not found",
+			Detail: fmt.Sprintf("There is no %q, so that no checkpoint of solution %q on problem %q has a submission.", name, s.Name, s.Problem.Name),
+			Range:  &s.Range, Context: s.Ref}
+		if _, err := os.Stat(name); err == nil && !filepath.IsAbs(name) {
+			d.Hint = "there is one in the current directory, but paths are relative to the file that has them, also when a --var gives them; pass an absolute path"
+		}
+		found = append(found, d)
+	}
+	return found
+}
+
+// within reports whether a path is below a directory.
+func within(path, dir string) bool {
+	return dir == filepath.Dir(dir) || strings.HasPrefix(path, dir+string(filepath.Separator))
 }

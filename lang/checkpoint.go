@@ -107,7 +107,7 @@ func (b *block) markers() []Marker {
 func (b *block) pass() Pass {
 	p := Pass{Range: convertRange(b.header)}
 	policy, g := b.text("policy")
-	p.When = b.expression("when")
+	p.When = b.expression("when", CheckpointShape, true)
 	switch hasWhen := b.attrs["when"] != nil; {
 	case g == isFailed:
 	case (g == isSet) == hasWhen:

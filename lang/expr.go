@@ -53,8 +53,9 @@ func (e *Expr) Eval(self cty.Value) (cty.Value, diag.List) {
 	return v, r.findings
 }
 
-// expression keeps an attribute for later; nil when it is absent or bad.
-func (b *block) expression(name string) *Expr {
+// expression keeps an attribute for later, when self has a value of the shape; nil when
+// it is absent or bad. A condition is true or false.
+func (b *block) expression(name string, shape cty.Type, condition bool) *Expr {
 	b.schemaOf(name, TypeExpression)
 	attr := b.attrs[name]
 	if attr == nil {
@@ -77,6 +78,9 @@ func (b *block) expression(name string) *Expr {
 	}
 	text := canonicalText([]byte(rangeText(b.src, attr.Expr.Range())))
 	e.source = strings.Join(append([]string{text}, refs.sorted()...), "\n")
+	if !b.checkSelf(name, e, shape, condition) {
+		return nil
+	}
 	return e
 }
 

@@ -36,12 +36,12 @@ func TestExprSource(t *testing.T) {
 		name, head, condition, want string
 	}{
 		{"self alone", "", "self.core.passed>=2", "self.core.passed >= 2"},
-		{"comments and breaks", "", "( # why\n self.a && /* x */\n\n self.b )", "(self.a && self.b)"},
-		{"values", head, "self.x == local.a && contains(local.b, self.y)", "self.x == local.a && contains(local.b, self.y)\nlocal.a = 1\nlocal.b = [\"x\"]"},
-		{"text keeps its spaces", "", `self.x == "a  # ${ self.y }  b"`, `self.x == "a  # ${self.y}  b"`},
-		{"heredoc keeps its lines", "", "self.x == <<EOT\n  a # b\n\n  c\nEOT\n", "self.x == <<EOT\n  a # b\n\n  c\nEOT"},
-		{"function", head, "f(self.x) > 1", "f(self.x) > 1\nfunction f(n) = n + local.a\nlocal.a = 1"},
-		{"for", head, "alltrue([for c in self.cs : c.ok])", "alltrue([for c in self.cs : c.ok])"},
+		{"comments and breaks", "", "( # why\n self.passed && /* x */\n\n self.passed )", "(self.passed && self.passed)"},
+		{"values", head, "self.score == local.a && contains(local.b, self.name)", "self.score == local.a && contains(local.b, self.name)\nlocal.a = 1\nlocal.b = [\"x\"]"},
+		{"text keeps its spaces", "", `self.name == "a  # ${ self.name }  b"`, `self.name == "a  # ${self.name}  b"`},
+		{"heredoc keeps its lines", "", "self.name == <<EOT\n  a # b\n\n  c\nEOT\n", "self.name == <<EOT\n  a # b\n\n  c\nEOT"},
+		{"function", head, "f(self.score) > 1", "f(self.score) > 1\nfunction f(n) = n + local.a\nlocal.a = 1"},
+		{"for", head, "alltrue([for c in [self.core] : c.total > 0])", "alltrue([for c in [self.core] : c.total > 0])"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,19 +54,19 @@ func TestExprSource(t *testing.T) {
 
 // What an expression means must be visible in its source text.
 func TestExprSourceFollowsValues(t *testing.T) {
-	a := passExpr(t, "variable \"x\" { default = 1 }\nlocals {\n y = var.x + 1\n}\n", "self.a > local.y")
-	b := passExpr(t, "variable \"x\" { default = 2 }\nlocals {\n y = var.x + 1\n}\n", "self.a > local.y")
+	a := passExpr(t, "variable \"x\" { default = 1 }\nlocals {\n y = var.x + 1\n}\n", "self.score > local.y")
+	b := passExpr(t, "variable \"x\" { default = 2 }\nlocals {\n y = var.x + 1\n}\n", "self.score > local.y")
 	if a.Source() == b.Source() {
 		t.Errorf("a changed variable does not show in %q", a.Source())
 	}
 }
 
 func TestExprEval(t *testing.T) {
-	e := passExpr(t, "function \"twice\" {\n  params = [n]\n  result = n * 2\n}\nlocals {\n  least = 2\n}\n", "twice(self.passed) >= local.least")
+	e := passExpr(t, "function \"twice\" {\n  params = [n]\n  result = n * 2\n}\nlocals {\n  least = 2\n}\n", "twice(self.core.passed) >= local.least")
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			v, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"passed": cty.NumberIntVal(1)}))
+			v, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"core": cty.ObjectVal(map[string]cty.Value{"passed": cty.NumberIntVal(1)})}))
 			if len(list) > 0 || v.False() {
 				t.Errorf("got %#v, %v", v, list)
 			}
@@ -74,12 +74,12 @@ func TestExprEval(t *testing.T) {
 	}
 	all.Wait()
 
-	_, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"pased": cty.NumberIntVal(1)}))
+	_, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"coer": cty.NumberIntVal(1)}))
 	if !list.HasErrors() {
 		t.Fatal("an attribute that self does not have is no error")
 	}
 	d := list[0]
-	if d.Code != "unknown-reference" || d.Range == nil || d.Range.File != "fevalgraph.hcl" || !strings.Contains(d.Hint, "pased") || len(d.Snippet) != 1 {
+	if d.Code != "unknown-reference" || d.Range == nil || d.Range.File != "fevalgraph.hcl" || !strings.Contains(d.Hint, "coer") || len(d.Snippet) != 1 {
 		t.Errorf("got %+v", d)
 	}
 }

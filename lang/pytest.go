@@ -23,7 +23,7 @@ func (b *block) pytest() *Pytest {
 	}
 	p.Directory = directory
 	p.AssetPaths, _ = b.text("asset_paths")
-	p.Requires, _ = b.texts("requires")
+	p.Requires = b.requirements("requires")
 	p.Args, _ = b.texts("args")
 	p.Plugins, _ = b.texts("plugins")
 	p.Ports, _ = b.integers("ports", 1, 65535)

@@ -10,7 +10,7 @@ func (l *loader) evaluateResult(d *decl) {
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	r := &Result{Name: d.name(), Range: convertRange(d.header)}
 	r.From = b.suite("from")
-	r.Where = b.expression("where")
+	r.Where = b.expression("where", CellsShape, true)
 	r.GroupBy, _ = b.texts("group_by")
 	metrics := b.children("metric")
 	b.eachNameOnce(metrics)
@@ -34,7 +34,7 @@ func (l *loader) evaluateResult(d *decl) {
 
 // measured reads which one of the ways to a value a metric takes.
 func (b *block) measured(m *Metric) {
-	m.Value = b.expression("value")
+	m.Value = b.expression("value", CellsShape, false)
 	m.PassAt, _ = b.integer("pass_at", 1)
 	m.BestOf, _ = b.integer("best_of", 1)
 	m.Elo, _ = b.truth("elo")

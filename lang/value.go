@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,7 +127,7 @@ func failingStep(t hcl.Traversal, ctx *hcl.EvalContext) (string, []string) {
 		}
 		next, problems := step.TraversalStep(v)
 		if problems.HasErrors() {
-			if name == "" || v.IsNull() || !v.IsKnown() {
+			if name == "" || v.IsNull() || !v.IsKnown() && !v.Type().IsObjectType() {
 				return "", nil
 			}
 			return name, keysOf(v)
@@ -138,7 +139,10 @@ func failingStep(t hcl.Traversal, ctx *hcl.EvalContext) (string, []string) {
 
 func keysOf(v cty.Value) []string {
 	t := v.Type()
-	if !t.IsObjectType() && !t.IsMapType() {
+	if t.IsObjectType() {
+		return slices.Sorted(maps.Keys(t.AttributeTypes()))
+	}
+	if !t.IsMapType() {
 		return nil
 	}
 	var keys []string
