@@ -23,9 +23,14 @@ type Finding struct {
 // Containers asks daemons for containers whether or not the configuration needs them.
 func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 	cfg, diags := lang.Load(o.lang())
-	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error()), checkTool(ctx, "uv"), checkTool(ctx, "uvx"), o.checkCache(cfg), o.checkLeftovers()}
+	findings := []Finding{o.checkConfig(cfg, diags.HasErrors(), diags.Error())}
+	python := diags.HasErrors() || cfg.NeedsPython()
+	if python {
+		findings = append(findings, checkTool(ctx, "uv"), checkTool(ctx, "uvx"))
+	}
+	findings = append(findings, o.checkCache(cfg), o.checkLeftovers())
 	for _, k := range o.Kinds {
-		if k.Doctor == nil {
+		if k.Doctor == nil || k.Name == "local" && !python {
 			continue
 		}
 		site := o.bareSite()

@@ -77,6 +77,13 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	}
 	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
+	if len(out.Rows) > 0 {
+		var all report.Tally
+		for i := range out.Rows {
+			all.Merge(&out.Rows[i].Tally)
+		}
+		out.End.Verdicts = all.Summary().String()
+	}
 	out.End.SavedBytes, out.End.SavedSeconds = rep.Saved()
 	out.End.SavedBytes, out.End.SavedSeconds = out.End.SavedBytes+c.bytes, out.End.SavedSeconds+c.seconds
 	return out

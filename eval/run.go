@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -11,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -114,6 +116,30 @@ func (r *Request) everything() bool {
 	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
 }
 
+// words are a request in the words of the command line, cut to what a line can take.
+func (r *Request) words() string {
+	words := slices.Clone(r.Targets)
+	for _, flag := range []struct {
+		name string
+		args []string
+	}{{"--only ", r.Only}, {"--not ", r.Not}, {"--force ", r.Force}} {
+		for _, arg := range flag.args {
+			words = append(words, flag.name+arg)
+		}
+	}
+	if len(r.Retry) > 0 {
+		words = append(words, "--retry "+strings.Join(r.Retry, ","))
+	}
+	if r.Pairs != "" {
+		words = append(words, "--pairs "+r.Pairs)
+	}
+	if r.Shard != "" {
+		words = append(words, "--shard "+r.Shard)
+	}
+	const longest = 1000
+	return text.Line(strings.Join(words, " "), longest)
+}
+
 // prepare compiles what a request takes, and turns it into nodes.
 func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
 	if err := checkRetry(r.Retry); err != nil {
@@ -203,7 +229,7 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.jobs()}
+		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words()}
 	recorder.Emit(start)
 	if !r.EachNode {
 		start.Nodes = c.decided

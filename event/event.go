@@ -44,6 +44,8 @@ type RunStart struct {
 	Time    time.Time `json:"time"`
 	Project string    `json:"project,omitempty"`
 	Jobs    int       `json:"jobs,omitempty"`
+	// Selection is what was asked for, in the words of the command line; "" is everything.
+	Selection string `json:"selection,omitempty"`
 }
 
 // NodeQueued says that a node is stale and why.
@@ -144,6 +146,7 @@ type RunEnd struct {
 	Interrupted int     `json:"interrupted"`
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`
+	Verdicts    string  `json:"verdicts,omitempty"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"
 	// What the cached nodes made when they ran, and how long they took then.
 	SavedBytes   int64   `json:"saved_bytes,omitempty"`
 	SavedSeconds float64 `json:"saved_seconds,omitempty"`

@@ -102,7 +102,7 @@ func TestTruncated(t *testing.T) {
 	if err := os.Remove(filepath.Join(state, "runs", "run1", SumsFile)); err != nil { // it comes last
 		t.Fatal(err)
 	}
-	lines := every[0].line + "\n" + every[2].line[:20] + "\n\nrubbish\n" + every[len(every)-2].line + "\n" + strings.Repeat("x", 1<<20) + "\n" + every[len(every)-1].line[:30]
+	lines := every[0].line + "\n" + every[2].line[:20] + "\n\nrubbish\n" + every[6].line + "\n" + strings.Repeat("x", 1<<20) + "\n" + every[len(every)-1].line[:30]
 	if err := os.WriteFile(filepath.Join(state, "runs", "run1", EventsFile), []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}

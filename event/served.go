@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -41,8 +42,23 @@ func ServedIn(state string) (Served, error) {
 	return s, nil
 }
 
-// maxEnd is more than the last line of a record can be long.
-const maxEnd = 4 << 10
+// Start returns the first event of the run; false when it has none.
+func (r *Run) Start() (RunStart, bool) {
+	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	if err != nil {
+		return RunStart{}, false
+	}
+	defer file.Close()
+	line, err := bufio.NewReaderSize(io.LimitReader(file, maxEnd), maxEnd).ReadBytes('\n')
+	if err != nil {
+		return RunStart{}, false
+	}
+	start, ok := Decode(bytes.TrimRight(line, "\n")).(RunStart)
+	return start, ok
+}
+
+// maxEnd is more than the first or last line of a record can be long.
+const maxEnd = 64 << 10
 
 // End returns the last event of the run; false when it ended without one. It reads no
 // more than the end of the record.

@@ -1,10 +1,13 @@
-// Package examples holds the example projects. The quickstart is embedded, so
-// that `fevalgraph init` can write it anywhere.
+// Package examples holds the example projects. Some are embedded, so that
+// `fevalgraph init` can write them anywhere.
 package examples
 
 import "embed"
 
-// Quickstart is the project in quickstart/.
+// Starters are the projects that init knows, each in its directory.
 //
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
-var Quickstart embed.FS
+//go:embed judge/fevalgraph.hcl judge/problems judge/solutions
+//go:embed research/fevalgraph.hcl research/problems research/solutions
+//go:embed scbench/fevalgraph.hcl
+var Starters embed.FS

@@ -169,18 +169,20 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		}
 		return files
 	}
-	embedded, err := fs.Sub(examples.Quickstart, "quickstart")
-	if err != nil {
-		t.Fatal(err)
-	}
-	have, want := list(embedded), list(os.DirFS("quickstart"))
-	for path, text := range want {
-		if got, ok := have[path]; !ok || got != text {
-			t.Errorf("%s is not embedded as it is", path)
+	for _, name := range []string{"quickstart", "judge", "research", "scbench"} {
+		embedded, err := fs.Sub(examples.Starters, name)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(have) != len(want) {
-		t.Errorf("%d files are embedded, there are %d", len(have), len(want))
+		have, want := list(embedded), list(os.DirFS(name))
+		for path, text := range want {
+			if got, ok := have[path]; !ok || got != text {
+				t.Errorf("%s: %s is not embedded as it is", name, path)
+			}
+		}
+		if len(have) != len(want) {
+			t.Errorf("%s: %d files are embedded, there are %d", name, len(have), len(want))
+		}
 	}
 }
 

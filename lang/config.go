@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -316,4 +317,11 @@ type Export struct {
 	From  *Suite
 	Path  string // absolute; a directory for the kinds of benchmarks
 	Range diag.Range
+}
+
+// NeedsPython reports whether a problem has Python made for it by uv.
+func (c *Config) NeedsPython() bool {
+	return slices.ContainsFunc(c.Problems, func(p *Problem) bool {
+		return p.Pytest != nil || p.Command != nil && p.Command.UVProject != ""
+	})
 }

@@ -44,7 +44,11 @@ const (
 	KindEnvironment = "environment" // what a uv project needs, on a backend
 )
 
-// The axes that selectors know.
+// Kinds are those of nodes.
+var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
+	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment}
+
+// Axes are those that selectors know.
 var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "verdict"}
 
 // Store is what the compiled graph keeps its blobs in.

@@ -19,6 +19,7 @@ type NodeTime struct {
 // and the slowest nodes below it when any are given:
 //
 //	ran 4, cached 23, broken 1 in 1.2s
+//	run 20260102-030405-8003ab
 //
 // Under --quiet the caller does not call it.
 func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
@@ -33,6 +34,9 @@ func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
 		}
 	}
 	fmt.Fprintf(&b, " in %s\n", text.Duration(end.Seconds))
+	if end.Run != "" {
+		fmt.Fprintf(&b, "run %s\n", end.Run)
+	}
 	for i, node := range slowest {
 		label := "slowest"
 		if i > 0 {

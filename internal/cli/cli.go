@@ -132,5 +132,5 @@ func (a *app) reportBug(p any) eval.Exit {
 
 // command makes a cobra command whose usage errors stay short.
 func command(use, short, long, example string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, RunE: run, Args: cobra.NoArgs}
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, RunE: run, Args: arguments(0, 0, "")}
 }

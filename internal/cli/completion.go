@@ -1,7 +1,9 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,17 +11,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
+// bashCompletion is not cobra's, which needs the package bash-completion.
+//
+//go:embed completion.bash
+var bashCompletion string
+
 func (a *app) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	cmd := command("completion ["+strings.Join(shells, "|")+"]", "Print a shell's completion script",
-		"Completion prints a script that completes commands and flags.",
+		`Completion prints a script that completes commands, flags and their values,
+selectors, addresses, and the ids of runs.`,
 		`  source <(fevalgraph completion bash)
   fevalgraph completion fish > ~/.config/fish/completions/fevalgraph.fish`,
 		func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.io.Out, true)
+				_, err := io.WriteString(a.io.Out, bashCompletion)
+				return err
 			case "zsh":
 				return root.GenZshCompletion(a.io.Out)
 			case "fish":
@@ -29,7 +38,7 @@ func (a *app) completionCommand() *cobra.Command {
 			}
 			return exit(eval.Usage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
 		})
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = arguments(1, 1, "the shell")
 	cmd.ValidArgs = shells
 	return cmd
 }

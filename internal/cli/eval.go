@@ -24,7 +24,7 @@ its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
 			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
 			return a.evaluate(cmd.Context(), o, f.request([]string{"suite=eval"}), "")
 		})
-	cmd.Args = cobra.ExactArgs(2)
+	cmd.Args = arguments(2, 2, "a problem and the path of a submission")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
 	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problem's own")

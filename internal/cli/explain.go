@@ -30,7 +30,7 @@ ADDR is a node's address, or a selector that fits just one.`,
 			}
 			return a.showExplanation(e)
 		})
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = arguments(1, 1, "the node")
 	cmd.Flags().StringVar(&run, "run", "", "a past run: its `ID`, a part of it, or latest")
 	return cmd
 }

@@ -6,33 +6,71 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/examples"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
+// starter is a project that init writes.
+type starter struct {
+	kind, example string // the directory below examples
+	about, next   string
+}
+
+var starters = []starter{
+	{"pytest", "quickstart", "one pytest problem with checkpoints and two solutions", "run"},
+	{"judge", "judge", "two problems with cases that go-judge runs, and their solutions", "run"},
+	{"command", "research", "two problems with grader programs that give scores", "run"},
+	{"slopcodebench", "scbench", "every problem of a SlopCodeBench checkout", "run --var root=CHECKOUT"},
+}
+
+func starterKinds() []string {
+	var kinds []string
+	for _, s := range starters {
+		kinds = append(kinds, s.kind)
+	}
+	return kinds
+}
+
 func (a *app) initCommand() *cobra.Command {
+	kind := starters[0].kind
+	about := ""
+	for _, s := range starters {
+		about += fmt.Sprintf("  %-14s %s\n", s.kind, s.about)
+	}
 	cmd := command("init [DIR]", "Write a small project to start from",
-		`Init writes a configuration with one pytest problem and two solutions into DIR (the
-current directory by default), and a .gitignore for what runs leave there. Files that
-exist are never overwritten.`,
+		`Init writes a configuration with all that it needs into DIR (the current directory
+by default), and a .gitignore for what runs leave there. Files that exist are never
+overwritten. The kinds of projects are
+
+`+about,
 		`  fevalgraph init evals
-  cd evals && fevalgraph run`,
+  cd evals && fevalgraph run
+  fevalgraph init --kind judge contest`,
 		func(cmd *cobra.Command, args []string) error {
 			dir := a.flags.dir
 			if len(args) == 1 {
 				dir = filepath.Join(dir, args[0])
 			}
-			return a.runInit(dir)
+			return a.runInit(dir, kind)
 		})
-	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.Flags().StringVar(&kind, "kind", kind, strings.Join(starterKinds(), ", "))
+	cmd.Args = arguments(0, 1, "DIR")
 	return cmd
 }
 
-func (a *app) runInit(dir string) error {
-	project, err := fs.Sub(examples.Quickstart, "quickstart")
+func (a *app) runInit(dir, kind string) error {
+	at := slices.IndexFunc(starters, func(s starter) bool { return s.kind == kind })
+	if at < 0 {
+		return exit(eval.Usage, text.Unknown("kind of project", kind, starterKinds()))
+	}
+	made := starters[at]
+	project, err := fs.Sub(examples.Starters, made.example)
 	if err != nil {
 		return err
 	}
@@ -65,7 +103,7 @@ func (a *app) runInit(dir string) error {
 		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "wrote a project with one problem and two solutions to %s; next: fevalgraph -C %s run\n", orDot(dir), orDot(dir))
+		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.about, orDot(dir), orDot(dir), made.next)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ or, with --pairs, those of the file.`,
 			return a.runList(cmd.Context(), kind, pairs)
 		})
 	addPairs(cmd, &pairs, "with coverage: the expected solutions are those that a `FILE` of pairs names")
-	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.Args = arguments(0, 1, "what to list")
 	cmd.ValidArgs = listKinds
 	return cmd
 }

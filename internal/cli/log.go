@@ -23,7 +23,7 @@ that made it.`,
 			_, err = a.io.Out.Write(content)
 			return err
 		})
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = arguments(1, 1, "the node")
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().BoolVar(&setup, "setup", false, "show the set-up commands' output instead")
 	return cmd

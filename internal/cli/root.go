@@ -61,9 +61,16 @@ command it runs.`,
 			if a.flags.jobs == 0 && cmd.Flags().Changed("jobs") {
 				return exit(eval.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
 			}
+			a.findConfig(cmd)
 			return a.checkFlags()
 		},
 	}
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		focus(cmd)
+		help(cmd, args)
+	})
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2 // letters
 	root.Flags().AddFlagSet(run.Flags())
@@ -81,10 +88,11 @@ command it runs.`,
 		}
 	}
 	add("evaluate", run, a.planCommand(), a.evalCommand(), a.shellCommand())
-	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.logCommand(), a.graphCommand())
+	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
 	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
+	a.complete(root)
 	return root
 }
 

@@ -22,7 +22,7 @@ there. Nothing that happens in it is stored.`,
 				fmt.Fprintf(a.io.Err, "workspace %s\ntests run with:\n  %s\n", dir, shellquote.Join(tests...))
 			}})
 		})
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = arguments(1, 1, "the cell")
 	cmd.Flags().StringVarP(&run, "command", "c", "", "run this shell command instead of an interactive shell")
 	return cmd
 }

@@ -25,7 +25,7 @@ func (a *app) showCommand() *cobra.Command {
 		`  fevalgraph show kvstore
   fevalgraph show 'pytest:kvstore/basic/reference@local.host'`,
 		func(cmd *cobra.Command, args []string) error { return a.runShow(cmd.Context(), args[0]) })
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = arguments(1, 1, "what to show")
 	return cmd
 }
 

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// flagUsers are the commands for which a global flag means something; those that are
+// not listed mean something to all.
+var flagUsers = map[string][]string{
+	"chdir":    {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "cache", "clean", "doctor"},
+	"file":     {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
+	"var":      {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
+	"var-file": {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
+	"cache":    {"run", "plan", "eval", "shell", "explain", "status", "list", "graph", "validate"},
+	"jobs":     {"run", "plan", "eval", "validate"},
+	"progress": {"run", "eval", "validate"},
+	"offline":  {"run", "eval", "shell", "validate", "lock"},
+	"locked":   {"run", "eval", "shell", "validate", "lock"},
+	"json":     {"run", "plan", "eval", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "cache", "clean", "doctor", "version"},
+}
+
+// relevant reports whether a global flag means something for a command. The program
+// without a command is run.
+func relevant(cmd *cobra.Command, flag string) bool {
+	users, listed := flagUsers[flag]
+	for ; listed && cmd.HasParent() && cmd.Parent().HasParent(); cmd = cmd.Parent() {
+	}
+	return !listed || !cmd.HasParent() || slices.Contains(users, cmd.Name())
+}
+
+// focus leaves the global flags that mean nothing for a command out of its help.
+func focus(cmd *cobra.Command) {
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		f.Hidden = f.Hidden || !relevant(cmd, f.Name)
+	})
+}
+
+// argumentError is what pflag says of a value that it cannot read.
+var argumentError = regexp.MustCompile(`^invalid argument (".*") for "(?:-\w, )?(--[\w-]+)" flag: (?s)(.*)$`)
+
+// shorthand is how pflag names a flag of one letter.
+var shorthand = regexp.MustCompile(`'(\w)' in -\w+`)
+
+// flagError says in plain words what is wrong with the flags of a command.
+func flagError(cmd *cobra.Command, err error) error {
+	said := shorthand.ReplaceAllString(err.Error(), "-$1")
+	switch m := argumentError.FindStringSubmatch(said); {
+	case m != nil && strings.Contains(m[3], "strconv.Parse"):
+		kind := "a number"
+		if strings.Contains(m[3], "ParseBool") {
+			kind = "true or false"
+		}
+		said = fmt.Sprintf("%s %s: want %s", m[2], strings.Trim(m[1], `"`), kind)
+	case m != nil:
+		said = fmt.Sprintf("%s %s: %s", m[2], strings.Trim(m[1], `"`), m[3])
+	case strings.HasPrefix(said, "unknown flag: "):
+		if near := nearFlag(cmd, strings.TrimPrefix(said, "unknown flag: --")); near != "" {
+			said += fmt.Sprintf("; did you mean --%s?", near)
+		}
+	case strings.HasPrefix(said, "unknown shorthand flag: "):
+		said = strings.Replace(said, "unknown shorthand flag: ", "unknown flag: ", 1)
+	case strings.HasPrefix(said, "flag needs an argument: "):
+		said = strings.TrimPrefix(said, "flag needs an argument: ") + " needs a value"
+	}
+	return usageError(cmd, errors.New(said))
+}
+
+func nearFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return text.Nearest(name, names)
+}
+
+// usageError is a mistake in how a command is called, with a hint at its help.
+func usageError(cmd *cobra.Command, err error) error {
+	return exit(eval.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows how it is called", err, cmd.CommandPath()))
+}
+
+// arguments wants at least and at most so many arguments, which are what.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usageError(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
+		case len(args) > 0 && cmd.HasSubCommands():
+			said := fmt.Sprintf("unknown command %q of %s", args[0], cmd.Name())
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				said += fmt.Sprintf("; did you mean %s?", near[0])
+			}
+			return usageError(cmd, errors.New(said))
+		case len(args) > most && most == 0:
+			return usageError(cmd, fmt.Errorf("%s takes no arguments: %s", cmd.Name(), strings.Join(args, " ")))
+		case len(args) > most:
+			return usageError(cmd, fmt.Errorf("%s: too many arguments: %s", cmd.Name(), strings.Join(args[most:], " ")))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) runsCommand() *cobra.Command {
+	limit := 20
+	cmd := command("runs", "List the recorded runs",
+		`Runs lists the recorded runs, the latest first: when each began, how long it took,
+what it was asked for, and its verdicts. Their ids are what --run of other commands
+takes, beside latest and latest~1.`,
+		`  fevalgraph runs
+  fevalgraph runs --limit 0 --json
+  fevalgraph results --run latest~1`,
+		func(*cobra.Command, []string) error { return a.runRuns(limit) })
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "how many are shown; 0 is all")
+	return cmd
+}
+
+func (a *app) runRuns(limit int) error {
+	if limit < 0 {
+		return exit(eval.Usage, fmt.Errorf("--limit %d: want at least 0", limit))
+	}
+	all, err := eval.Runs(a.options(), limit)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "runs": orEmpty(all)})
+	}
+	var rows [][]string
+	for _, r := range all {
+		row := []string{r.Run, r.Start.Local().Format(time.DateTime), "-", "-", "-", r.Selection, "ended without results"}
+		if r.Start.IsZero() {
+			row[1] = "-"
+		}
+		if r.Ended {
+			row[2], row[3], row[4], row[6] = text.Duration(r.Seconds), fmt.Sprint(r.Executed), fmt.Sprint(r.Exit), r.Verdicts
+		}
+		rows = append(rows, row)
+	}
+	view.Table(a.io.Out, []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, rows, a.color())
+	return nil
+}
