@@ -2,12 +2,38 @@
 // `fevalgraph init` can write them anywhere.
 package examples
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
-// Starters are the projects that init knows, each in its directory.
-//
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
 //go:embed judge/fevalgraph.hcl judge/problems judge/solutions
 //go:embed research/fevalgraph.hcl research/problems research/solutions
 //go:embed scbench/fevalgraph.hcl
-var Starters embed.FS
+var embedded embed.FS
+
+// Starter is a project that init writes.
+type Starter struct {
+	Kind  string // its name on the command line
+	About string // what it is, as "pytest problems with two solutions"
+	Next  string // arguments of the command to run in it next
+	dir   string
+}
+
+// Starters are the projects that init knows, the default first.
+var Starters = []Starter{
+	{"pytest", "one pytest problem with checkpoints and two solutions", "run", "quickstart"},
+	{"judge", "two problems with cases that go-judge runs, and their solutions", "run", "judge"},
+	{"command", "two problems with grader programs that give scores", "run", "research"},
+	{"slopcodebench", "every problem of a SlopCodeBench checkout", "run --var root=CHECKOUT", "scbench"},
+}
+
+// Files returns the files of the project.
+func (s Starter) Files() fs.FS {
+	files, err := fs.Sub(embedded, s.dir)
+	if err != nil {
+		panic(err) // the name of a directory is no valid path: a defect of the list
+	}
+	return files
+}

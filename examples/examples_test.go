@@ -169,12 +169,13 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		}
 		return files
 	}
-	for _, name := range []string{"quickstart", "judge", "research", "scbench"} {
-		embedded, err := fs.Sub(examples.Starters, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		have, want := list(embedded), list(os.DirFS(name))
+	directories := map[string]string{"pytest": "quickstart", "judge": "judge", "command": "research", "slopcodebench": "scbench"}
+	if len(examples.Starters) != len(directories) {
+		t.Errorf("%d starters, want %d", len(examples.Starters), len(directories))
+	}
+	for _, starter := range examples.Starters {
+		name := directories[starter.Kind]
+		have, want := list(starter.Files()), list(os.DirFS(name))
 		for path, text := range want {
 			if got, ok := have[path]; !ok || got != text {
 				t.Errorf("%s: %s is not embedded as it is", name, path)

@@ -16,32 +16,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// starter is a project that init writes.
-type starter struct {
-	kind, example string // the directory below examples
-	about, next   string
-}
-
-var starters = []starter{
-	{"pytest", "quickstart", "one pytest problem with checkpoints and two solutions", "run"},
-	{"judge", "judge", "two problems with cases that go-judge runs, and their solutions", "run"},
-	{"command", "research", "two problems with grader programs that give scores", "run"},
-	{"slopcodebench", "scbench", "every problem of a SlopCodeBench checkout", "run --var root=CHECKOUT"},
-}
-
 func starterKinds() []string {
 	var kinds []string
-	for _, s := range starters {
-		kinds = append(kinds, s.kind)
+	for _, s := range examples.Starters {
+		kinds = append(kinds, s.Kind)
 	}
 	return kinds
 }
 
 func (a *app) initCommand() *cobra.Command {
-	kind := starters[0].kind
+	kind := examples.Starters[0].Kind
 	about := ""
-	for _, s := range starters {
-		about += fmt.Sprintf("  %-14s %s\n", s.kind, s.about)
+	for _, s := range examples.Starters {
+		about += fmt.Sprintf("  %-14s %s\n", s.Kind, s.About)
 	}
 	cmd := command("init [DIR]", "Write a small project to start from",
 		`Init writes a configuration with all that it needs into DIR (the current directory
@@ -65,18 +52,15 @@ overwritten. The kinds of projects are
 }
 
 func (a *app) runInit(dir, kind string) error {
-	at := slices.IndexFunc(starters, func(s starter) bool { return s.kind == kind })
+	at := slices.IndexFunc(examples.Starters, func(s examples.Starter) bool { return s.Kind == kind })
 	if at < 0 {
 		return exit(eval.Usage, text.Unknown("kind of project", kind, starterKinds()))
 	}
-	made := starters[at]
-	project, err := fs.Sub(examples.Starters, made.example)
-	if err != nil {
-		return err
-	}
+	made := examples.Starters[at]
+	project := made.Files()
 	// The embedded time of files is none; CopyFS refuses to overwrite, but
 	// only after it has written others, so look first.
-	err = fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -103,7 +87,7 @@ func (a *app) runInit(dir, kind string) error {
 		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.about, orDot(dir), orDot(dir), made.next)
+		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.About, orDot(dir), orDot(dir), made.Next)
 	}
 	return nil
 }
