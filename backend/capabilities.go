@@ -15,6 +15,10 @@ type Capabilities struct {
 	// BareIdentity is the identity of commands that need no Python, for a
 	// backend that can tell it without looking for an interpreter.
 	BareIdentity func(ctx context.Context) (Identity, error)
+	// Programs identifies, of words of commands, those that name programs where the
+	// commands run; the others have no field. A backend whose identity covers every
+	// program, as that of an image does, lacks it.
+	Programs func(ctx context.Context, words []string) (Identity, error)
 	// Images makes the image that commands run in.
 	Images ImageBuilder
 	// GPU returns an *AbsentError when commands would see no GPU. A backend

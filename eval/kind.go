@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,8 @@ type Site struct {
 	Run       string            // id of the run that sessions belong to
 	ReadOnly  bool              // write no facts about backends
 	LookupEnv func(string) (string, bool)
+	// Digest is that of a file whose state the caller has just read. It may be nil.
+	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 
 	shared  map[any]any
 	closers []func() error

@@ -51,7 +51,7 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]lastResult {
 			cc := &cell.Checkpoints[i]
 			key := cell.ID().At(cc.Checkpoint.Name)
 			known := last[key]
-			if c, run, ok := p.storedResult(ctx, cell, cc, known.run); ok {
+			if c, run, ok := p.storedResult(ctx, cell, cc, known); ok {
 				last[key] = lastResult{Checkpoint: c, cell: known.cell, run: run}
 			}
 		}
@@ -121,17 +121,17 @@ func addLast(last map[plan.CellID]lastResult, cells []report.Cell, run string, i
 	}
 }
 
-// storedResult is the result of a checkpoint by the build log, if a run after
-// since made that. What broke after its last answer has been served by no run
-// since, or the log would not say so.
-func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, since string) (c report.Checkpoint, run string, ok bool) {
+// storedResult is the result of a checkpoint by the build log, if a run after the one
+// of the known result made that. What broke after its last answer has been served by no run
+// since, or the log would not say so; a record that says so, too, says more.
+func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.CellCheckpoint, known lastResult) (c report.Checkpoint, run string, ok bool) {
 	for _, id := range p.Plan.GradingNodes(cell, cc) {
-		if e, ok := p.log.Get(p.Plan.Graph.Node(id).Addr); ok && e.Broken != "" {
-			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, cmp.Or(since, e.Run), true
+		if e, ok := p.log.Get(p.Plan.Graph.Node(id).Addr); ok && e.Broken != "" && (known.run == "" || known.Class.Status() != verdict.Broken) {
+			return report.Checkpoint{Name: cc.Checkpoint.Name, Class: verdict.NotJudged, Message: &e.Broken}, cmp.Or(known.run, e.Run), true
 		}
 	}
 	entry, ok := p.log.Get(p.Plan.Graph.Node(cc.Aggregate).Addr)
-	if !ok || !laterRun(entry.Run, since) {
+	if !ok || !laterRun(entry.Run, known.run) {
 		return report.Checkpoint{}, "", false
 	}
 	for _, o := range entry.Outputs {

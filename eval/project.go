@@ -135,6 +135,7 @@ func (p *Project) open(ctx context.Context) error {
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
 		return fail(NotJudged, err)
 	}
+	p.site.Digest = p.index.Digest
 	if p.locker, err = newLocker(p); err != nil {
 		return fail(Usage, err)
 	}

@@ -28,7 +28,7 @@ func TestResearchRuns(t *testing.T) {
 		flags = []string{"--var", "image=fevalgraph-test/python:latest"}
 	}
 	program(t, 1, append([]string{"run", "-C", dir}, flags...)...)
-	results, err := report.Decode(strings.NewReader(program(t, 0, "results", "-C", dir, "--format", "json")))
+	results, err := report.Decode(strings.NewReader(program(t, 0, append([]string{"results", "-C", dir, "--format", "json"}, flags...)...)))
 	if err != nil {
 		t.Fatal(err)
 	}

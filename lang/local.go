@@ -20,7 +20,7 @@ func localSchema() BlockSchema {
 	return BlockSchema{
 		Name: "local",
 		Doc:  "This machine, without isolation.",
-		Attributes: append(inheritance(`["PATH"]`, localPassthrough),
+		Attributes: append(inheritance("[]", localPassthrough),
 			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
 			AttributeSchema{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
 			AttributeSchema{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a network of their own where the machine allows it. Otherwise they use the machine's, one after another."},

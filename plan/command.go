@@ -100,7 +100,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
-		Backend: d.Backend, Identity: d.handle.bare, Own: ownInput,
+		Backend: d.Backend, Own: ownInput,
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)
@@ -117,6 +117,15 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *comman
 	if p.Score.From == lang.ScoreFromFile {
 		run.File = path.Join(p.Directory, p.Score.File)
 	}
+	lines := slices.Concat(cell.Backend.Setup, p.Setup, p.Argv)
+	ask := d.handle.bare
+	if p.UVSource != "" {
+		ask = d.handle.identify
+		for i := range lines {
+			lines[i] = withoutPython(lines[i])
+		}
+	}
+	run.Identity = d.identity(ask, lines...)
 	return run
 }
 
@@ -159,7 +168,6 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 	})
-	run.Identity = d.handle.identify
 	run.UV = &command.UV{Project: p.UVProject, Python: interpreter, Environments: c.virtual}
 	if c.env.Environments != nil {
 		run.UV.Shared = c.env.Environments(cell.Backend)

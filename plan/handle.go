@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -24,6 +25,8 @@ type Use struct {
 	Network bool // what commands with ports get
 	Mounts  bool // whose files its mounts are
 	Judge   bool // the identity of its sandbox or judge server
+	// Programs are the words of commands that may be programs, with spaces between.
+	Programs string
 	// Dockerfile is that of the image that was made for it, an absolute path, and
 	// Image what that came to; "" of a backend whose image is not made.
 	Dockerfile string
@@ -35,6 +38,7 @@ type Use struct {
 type Fingerprint struct {
 	Ingredients backend.Identity // of its image
 	Identity    backend.Identity
+	Programs    backend.Identity
 	Version     string // of the interpreter
 	Platform    string
 	Network     backend.Network
@@ -52,6 +56,7 @@ type BackendHandle struct {
 
 	// The identity, and that of commands that need no Python: asked once.
 	identify, bare func(context.Context) (backend.Identity, error)
+	asked          *sync.Map // words of commands, with spaces between, to the programs they name
 }
 
 // open makes a backend for the plan, or takes over one that was asked before.
@@ -115,7 +120,7 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 
 // Rehydrate makes a backend as compiling did, for the same use.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
-	h := &BackendHandle{Block: b, Use: u, env: environ.List(env.baseOf(b)).Variables()}
+	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: environ.List(env.baseOf(b)).Variables()}
 	var err error
 	if h.made, err = env.Executor(b, h.env); err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
@@ -133,6 +138,19 @@ func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) 
 		}
 	}
 	return h, nil
+}
+
+// programs identifies the programs that words of commands name, and remembers them.
+func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.Identity, error) {
+	key := strings.Join(words, " ")
+	if known, ok := h.asked.Load(key); ok {
+		return known.(backend.Identity), nil
+	}
+	found, err := h.made.Backend.Capabilities().Programs(ctx, words)
+	if err == nil {
+		h.asked.Store(key, found)
+	}
+	return found, err
 }
 
 // errNoImage says that an image that was made is not there.
@@ -160,6 +178,11 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	}
 	if !h.Use.Image.IsZero() { // it comes first: without it nothing else can be asked
 		if f.Ingredients, err = h.askBuilder(ctx); err != nil {
+			return err
+		}
+	}
+	if h.Use.Programs != "" {
+		if f.Programs, err = h.programs(ctx, strings.Fields(h.Use.Programs)); err != nil {
 			return err
 		}
 	}

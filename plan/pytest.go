@@ -127,14 +127,16 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
 	d.handle.Use.Python = true
 	d.handle.Use.Network = d.handle.Use.Network || len(driver.Ports) > 0
+	setup := slices.Concat(cell.Backend.Setup, answer.Setup)
 	requires := append(slices.Clone(pytest.DefaultRequirements), driver.Requires...)
 	run := &pytest.Run{
 		Checkpoint: cp.Name, Directory: driver.Directory,
 		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Backend, d.handle.env, requires) },
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
-		Env: d.environ(cp.Env), Setup: slices.Concat(cell.Backend.Setup, answer.Setup), SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Identity: d.handle.identify, Environment: c.prepared,
+		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
+		Repeat: cell.Repeat, Backend: d, Environment: c.prepared,
+		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry))...),
 	}
 	for _, m := range d.mounted {
 		run.Steady = append(run.Steady, m.Unchanged)

@@ -21,6 +21,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
@@ -47,6 +48,9 @@ type Options struct {
 	// Versions are shell commands, run once each, whose output is part of the
 	// identity: those of tools that tests use and no package manager pins.
 	Versions []string
+	// Digest is asked for the contents of programs whose states the caller just
+	// read; nil reads them each time.
+	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 	// Path is the PATH in which uv is found, and the programs of commands
 	// whose Env has no PATH.
 	Path string
@@ -107,7 +111,7 @@ func (b *Backend) Network() backend.Network { return b.network() }
 
 // Capabilities implements backend.Backend.
 func (b *Backend) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, GPU: b.gpu, Attach: true}
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true}
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and

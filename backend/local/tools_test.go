@@ -12,6 +12,7 @@ func TestTools(t *testing.T) {
 		want []string
 	}{
 		{nil, nil},
+		{map[string]string{"PATH": "/usr/bin"}, []string{"PATH=/usr/bin"}},
 		{map[string]string{"HOME": "/home/me"}, []string{
 			"UV_CACHE_DIR=/home/me/.cache/uv", "UV_PYTHON_INSTALL_DIR=/home/me/.local/share/uv/python", "RUSTUP_HOME=/home/me/.rustup"}},
 		{map[string]string{"HOME": "/home/me", "XDG_CACHE_HOME": "/big", "XDG_DATA_HOME": "relative", "RUSTUP_HOME": "/rust"}, []string{

@@ -13,9 +13,7 @@ variable "image" {
   description = "Image of the containers; empty is none."
 }
 
-backend "local" "host" {
-  versions = ["python3 --version"] # what graders run with, so that it is in keys
-}
+backend "local" "host" {}
 
 backend "docker" "box" {
   image   = var.image == "" ? "python:3.12-slim" : var.image

@@ -80,7 +80,6 @@ locals {
 
 backend "local" "uv" {
   python   = var.python
-  inherit  = ["PATH"]
   versions = ["node --version", "g++ -dumpfullversion", "rustc --version"] # what tests of dynamic_buffer call
 
   # A container's variables name places in the container.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -116,21 +115,38 @@ func (a *app) showPlan(d *eval.Decisions) error {
 			causes[n.Category]++
 		}
 		if n.State != eval.Fresh || a.flags.verbose {
-			lines = append(lines, planLine(n))
+			lines = append(lines, view.PlanLine{Mark: markOf(n.State), Addr: n.Addr, Cause: n.Cause})
 		}
+	}
+	if cause := machineCause(d.Nodes); cause != "" && !a.flags.verbose && len(lines) > 1 {
+		lines = []view.PlanLine{{Mark: "~", Addr: fmt.Sprintf("%d nodes", len(lines)), Cause: cause + " (-v lists them)"}}
 	}
 	view.Plan(a.io.Out, lines, d.Fresh, d.Total, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
 	return nil
 }
 
-func planLine(n eval.Decision) view.PlanLine {
-	problem, on := n.Cell.Problem, n.Cell.Backend
-	if problem == "" { // a suite's or a backend's, which the address names
-		_, problem, _ = strings.Cut(n.Addr, ":")
-		on = ""
+// machineCause is the one thing that makes all stale nodes stale, when that is nothing
+// which they have in files or in the configuration: an environment variable, a backend's
+// interpreter, a version of a requirement.
+func machineCause(nodes []eval.Decision) string {
+	cause := ""
+	for _, n := range nodes {
+		switch n.Category {
+		case "follows":
+			continue
+		case "env", "backend", "requirement":
+		default:
+			if n.State == eval.Fresh {
+				continue
+			}
+			return ""
+		}
+		if cause != "" && cause != n.Cause {
+			return ""
+		}
+		cause = n.Cause
 	}
-	return view.PlanLine{Mark: markOf(n.State), Kind: n.Kind, Problem: problem, Checkpoint: n.Cell.Checkpoint,
-		File: n.File, Solution: n.Cell.Solution, Backend: on, Addr: n.Addr, Cause: n.Cause}
+	return cause
 }
 
 func markOf(state string) string {

@@ -32,7 +32,7 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	}
 	o := local.Options{
 		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares,
+		Spares: spares, Digest: s.Digest,
 	}
 	if !b.Local.PrivateNetwork {
 		o.Network = backend.SharedNetwork

@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// identity is ask with the programs that lines of commands start. In a line every word
+// counts, since any of them may be a program that another one starts, as in
+// `env nice node`.
+func (d *driver) identity(ask func(context.Context) (backend.Identity, error), lines ...string) func(context.Context) (backend.Identity, error) {
+	words := programWords(lines)
+	if d.Capabilities().Programs == nil || len(words) == 0 {
+		return ask
+	}
+	d.handle.Use.addPrograms(words)
+	return func(ctx context.Context) (backend.Identity, error) {
+		identity, err := ask(ctx)
+		if err != nil {
+			return nil, err
+		}
+		programs, err := d.handle.programs(ctx, words)
+		return slices.Concat(identity, programs), err
+	}
+}
+
+// programWords are the words of lines that can be programs of PATH or absolute paths of
+// some, sorted, each once.
+func programWords(lines []string) []string {
+	var words []string
+	for _, line := range lines {
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._+-", r)
+		}) {
+			if !strings.HasPrefix(word, "-") && (strings.HasPrefix(word, "/") || !strings.Contains(word, "/")) {
+				words = append(words, word)
+			}
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// withoutPython leaves Python out of a line that runs in an environment of uv, whose
+// own interpreter comes first in PATH and is part of the backend's identity.
+func withoutPython(line string) string {
+	return strings.Join(slices.DeleteFunc(programWords([]string{line}), func(word string) bool {
+		return strings.HasPrefix(word, "python")
+	}), " ")
+}
+
+// addPrograms adds words, sorted, to those that keys have programs of.
+func (u *Use) addPrograms(words []string) {
+	all := append(strings.Fields(u.Programs), words...)
+	slices.Sort(all)
+	u.Programs = strings.Join(slices.Compact(all), " ")
+}
