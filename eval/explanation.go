@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -90,7 +91,7 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) bool { return isGrader(done.Kind) })
+	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) int { return slices.Index(graders, done.Kind) + 1 })
 	if err != nil {
 		return nil, err
 	}

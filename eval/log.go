@@ -7,6 +7,10 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
 // Log returns what a node's work printed in a recorded run, or what its set-up
@@ -18,7 +22,15 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	if err != nil {
 		return nil, fail(Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) bool { return done.Log != "" || done.State == event.Broken })
+	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) int {
+		switch {
+		case done.State == event.Broken:
+			return 2
+		case done.Log != "":
+			return 1
+		}
+		return 0
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,15 +45,20 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		}
 	}
 	switch {
+	case setup:
+		return o.setupLog(ctx, done)
+	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
+		return o.runLog(ctx, done)
 	case done.Log != "":
-		return o.storedLog(ctx, done, setup)
+		return o.printed(ctx, done)
 	case done.Message != "":
 		return []byte(done.Message + "\n"), nil
 	}
 	return nil, fail(Usage, fmt.Errorf("%s printed nothing in run %s (%s)", done.Addr, past.ID, done.State))
 }
 
-func (o *Options) storedLog(ctx context.Context, done *event.NodeDone, setup bool) ([]byte, error) {
+// printed is what a node's work printed in the run that made it.
+func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, error) {
 	disk, err := o.pastStore()
 	if err != nil {
 		return nil, err
@@ -50,30 +67,76 @@ func (o *Options) storedLog(ctx context.Context, done *event.NodeDone, setup boo
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
-	if setup {
-		key, err := cache.ParseKey(done.Key)
-		if err != nil {
-			return nil, fail(NotJudged, err)
-		}
-		record, err := disk.Record(ctx, key)
-		if err != nil || record == nil {
-			return nil, fail(Usage, fmt.Errorf("the record of %s is no longer in the store", done.Addr))
-		}
-		out, ok := record.Output("setup")
-		if !ok {
-			return nil, fail(Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
-		}
-		digest = out.Digest
+	return readLog(ctx, disk, digest, done)
+}
+
+func (o *Options) setupLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
+	outputs, err := o.outputs(ctx, done, pytest.OutputSetup)
+	if err != nil {
+		return nil, err
 	}
-	content, err := cache.ReadBlob(ctx, disk, digest, -1)
+	said, ok := outputs[pytest.OutputSetup]
+	if !ok {
+		return nil, fail(Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
+	}
+	return said, nil
+}
+
+// runLog is what the program of a judge's case printed, and how it ended.
+func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
+	outputs, err := o.outputs(ctx, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
+	if err != nil {
+		return nil, err
+	}
+	log, err := judge.RunLog(outputs[judge.OutputStdout], outputs[graph.LogOutput], outputs[judge.OutputExit])
+	if err != nil {
+		return nil, fail(NotJudged, err)
+	}
+	return log, nil
+}
+
+// outputs are those of a node that have one of the names, from the store.
+func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+	disk, err := o.pastStore()
+	if err != nil {
+		return nil, err
+	}
+	key, err := cache.ParseKey(done.Key)
+	if err != nil {
+		return nil, fail(NotJudged, err)
+	}
+	record, err := disk.Record(ctx, key)
+	if err != nil {
+		return nil, fail(NotJudged, err)
+	}
+	if record == nil {
+		return nil, logGone(done)
+	}
+	outputs := map[string][]byte{}
+	for _, name := range names {
+		if out, ok := record.Output(name); ok {
+			if outputs[name], err = readLog(ctx, disk, out.Digest, done); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return outputs, nil
+}
+
+func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event.NodeDone) ([]byte, error) {
+	content, err := cache.ReadBlob(ctx, store, d, -1)
 	var missing *cache.MissingError
 	if errors.As(err, &missing) {
-		return nil, fail(Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+		return nil, logGone(done)
 	}
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
 	return content, nil
+}
+
+func logGone(done *event.NodeDone) error {
+	return fail(Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
 }
 
 // pastStore reads what any run of this project stored: in the shared store, or,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -112,31 +113,41 @@ func eachDone(state string, run *event.Run, fn func(event.NodeDone) bool) error 
 }
 
 // pastNode finds a node in a run's record by its address, by a selector that fits just
-// one, or by the name of a cell, of which it is the one that is preferred.
-func pastNode(state string, run *event.Run, arg string, preferred func(event.NodeDone) bool) (*event.NodeDone, error) {
-	selector, err := graph.ParseSelector([]string{arg}, nil)
+// one, or by the name of a cell, of which it is the one with the highest rank above 0.
+func pastNode(state string, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
+	byAddr, order, err := pastNodes(state, run, arg)
 	if err != nil {
-		return nil, fail(Usage, err)
-	}
-	byAddr := map[string]event.NodeDone{}
-	var order []string
-	err = eachDone(state, run, func(done event.NodeDone) bool {
-		if selector.Match(done.Addr, nil) {
-			if _, seen := byAddr[done.Addr]; !seen {
-				order = append(order, done.Addr)
-			}
-			byAddr[done.Addr] = done
-		}
-		return true
-	})
-	if err != nil {
-		return nil, pastFault(err)
+		return nil, err
 	}
 	if done, ok := byAddr[arg]; ok {
 		return &done, nil
 	}
-	if found := slices.DeleteFunc(slices.Clone(order), func(addr string) bool { return !preferred(byAddr[addr]) }); namesCells(arg) && len(found) > 0 {
-		order = found
+	if namesCells(arg) {
+		highest := func(addrs []string) (found []string) {
+			best := 1
+			for _, addr := range addrs {
+				switch r := rank(byAddr[addr]); {
+				case r > best:
+					best, found = r, []string{addr}
+				case r == best:
+					found = append(found, addr)
+				}
+			}
+			return found
+		}
+		found := highest(order)
+		if problem, solution, ok := strings.Cut(arg, "/"); ok && len(found) == 0 && len(order) > 0 {
+			// A cell of checkpoints or cases, which come between in addresses.
+			more, within, err := pastNodes(state, run, problem+"/*/"+solution)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(byAddr, more)
+			found = highest(within)
+		}
+		if len(found) > 0 {
+			order = found
+		}
 	}
 	switch len(order) {
 	case 0:
@@ -151,4 +162,28 @@ func pastNode(state string, run *event.Run, arg string, preferred func(event.Nod
 		listed = append(slices.Clone(listed), fmt.Sprintf("... and %d more", len(order)-shown))
 	}
 	return nil, noMatch("%q fits %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
+}
+
+// pastNodes are the last events of a run's nodes that fit a selector, and their
+// addresses in order.
+func pastNodes(state string, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
+	selector, err := graph.ParseSelector([]string{arg}, nil)
+	if err != nil {
+		return nil, nil, fail(Usage, err)
+	}
+	byAddr := map[string]event.NodeDone{}
+	var order []string
+	err = eachDone(state, run, func(done event.NodeDone) bool {
+		if selector.Match(done.Addr, nil) {
+			if _, seen := byAddr[done.Addr]; !seen {
+				order = append(order, done.Addr)
+			}
+			byAddr[done.Addr] = done
+		}
+		return true
+	})
+	if err != nil {
+		return nil, nil, pastFault(err)
+	}
+	return byAddr, order, nil
 }

@@ -190,8 +190,8 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if graders := slices.DeleteFunc(slices.Clone(ids), func(id graph.ID) bool { return !isGrader(p.Plan.Graph.Node(id).Kind) }); namesCells(arg) && len(graders) > 0 {
-		ids = graders
+	if namesCells(arg) {
+		ids = p.graders(ids)
 	}
 	if len(ids) > 1 {
 		return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
@@ -199,11 +199,23 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	return ids[0], nil
 }
 
+// graders are those of the nodes that have verdicts, or all when none has.
+func (p *Project) graders(ids []graph.ID) []graph.ID {
+	for _, kind := range slices.Backward(graders) {
+		others := func(id graph.ID) bool { return p.Plan.Graph.Node(id).Kind != kind }
+		if found := slices.DeleteFunc(slices.Clone(ids), others); len(found) > 0 {
+			return found
+		}
+	}
+	return ids
+}
+
 // namesCells reports whether an argument is the name of something and no kind of node.
 func namesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
 
-// isGrader reports whether nodes of a kind have verdicts.
-func isGrader(kind string) bool { return kind == plan.KindAggregate || kind == plan.KindScore }
+// graders are the kinds of nodes that have verdicts. What has a score is graded by
+// that, and not by the sum of its one checkpoint.
+var graders = []string{plan.KindAggregate, plan.KindScore}
 
 func (p *Project) addresses(ids []graph.ID, limit int) []string {
 	var out []string

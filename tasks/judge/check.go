@@ -38,7 +38,7 @@ type Check struct {
 
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // with a log
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)
@@ -47,18 +47,24 @@ func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (c *Check) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var o graph.Outcome
-	v, err := c.check(ctx, w)
+	var log transcript
+	v, err := c.check(ctx, w, &log)
 	if err != nil {
+		w.Log.Write(log)
 		return o, err
 	}
-	return o, put(ctx, w, &o, OutputVerdict, v)
+	if err := put(ctx, w, &o, OutputVerdict, v); err != nil {
+		return o, err
+	}
+	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
 }
 
-func (c *Check) check(ctx context.Context, w *graph.Work) (Verdict, error) {
+func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verdict, error) {
 	var ran end
 	if err := readJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
 		return Verdict{}, err
 	}
+	log.add("solution", nil, ran)
 	if !ran.clean() {
 		verdict, why := ran.blame()
 		if c.Rules.Dialect != nil {
@@ -77,6 +83,7 @@ func (c *Check) check(ctx context.Context, w *graph.Work) (Verdict, error) {
 			return Verdict{}, fmt.Errorf("reading what the checker said: %w", err)
 		}
 	}
+	log.add("checker", said, endOf(e))
 	if c.Rules.Dialect != nil {
 		return c.Rules.read(wordFor(endOf(e)), endOf(e).clean(), string(said), ""), nil
 	}

@@ -32,7 +32,7 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 
 // Describe implements graph.Task.
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: a busy machine is no limit of time
+	m.Int("recipe", 3) // 2: a busy machine is no limit of time; 3: with a log
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -72,8 +72,12 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return o, err
 	}
+	var log transcript
+	log.add("solution", endings[0].Stderr, endOf(endings[0]))
+	log.add("interactor", endings[1].Stderr, endOf(endings[1]))
 	v, err := i.judge(endings[0], endings[1])
 	if err != nil {
+		w.Log.Write(log)
 		return o, err
 	}
 	if err := put(ctx, w, &o, OutputVerdict, v); err != nil {
@@ -82,10 +86,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err := put(ctx, w, &o, OutputMeasure, measureOf(endings[0])); err != nil {
 		return o, err
 	}
-	if said := endings[0].Stderr; len(said) > 0 {
-		return o, put(ctx, w, &o, graph.LogOutput, said)
-	}
-	return o, nil
+	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
 }
 
 // brokenPipe is the signal of who writes to somebody that has ended.

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -45,6 +47,21 @@ func starved(e backend.Ending, l backend.Limits) backend.Ending {
 		e.Status, e.Code, e.Signal = backend.MemoryLimit, 0, ""
 	}
 	return e
+}
+
+// RunLog is what a program printed in a Run, for people: its standard output, its
+// standard error, and how it ended. exit is the content of OutputExit.
+func RunLog(stdout, stderr, exit []byte) ([]byte, error) {
+	var ended end
+	if err := json.Unmarshal(exit, &ended); err != nil {
+		return nil, fmt.Errorf("reading how the program ended: %w", err)
+	}
+	if n := len(stdout); n > 0 && stdout[n-1] != '\n' {
+		stdout = append(stdout, '\n')
+	}
+	log := transcript(stdout)
+	log.add("solution", stderr, ended)
+	return log, nil
 }
 
 // maxStderr bounds what is kept of a program's standard error, in bytes.

@@ -64,15 +64,28 @@ func (e end) blame() (verdict, why string) {
 	return RuntimeError, fmt.Sprintf("exit status %d", e.Code)
 }
 
-// String says how a checker or interactor ended.
+// String says how a program ended.
 func (e end) String() string {
 	switch e.Status {
 	case backend.Exited:
 		return fmt.Sprintf("exit status %d", e.Code)
 	case backend.Signalled:
 		return "signal: " + e.Signal
+	case "":
+		return "there is no program"
 	}
 	return string(e.Status)
+}
+
+// transcript is a log: what programs printed for people, and how each ended.
+type transcript []byte
+
+func (t *transcript) add(name string, said []byte, e end) {
+	*t = append(*t, said...)
+	if len(said) > 0 && said[len(said)-1] != '\n' {
+		*t = append(*t, '\n')
+	}
+	*t = fmt.Appendf(*t, "[%s: %s]\n", name, e)
 }
 
 // FailedPrefix begins the message of a node that broke because a checker or
