@@ -11,15 +11,26 @@ import (
 
 func (a *app) shellCommand() *cobra.Command {
 	var run string
-	cmd := command("shell ADDR", "Open a shell in the exact workspace of a node",
-		`Shell brings the inputs of a pytest node up to date, makes its workspace, runs the
-set-up commands, prints the command that would run the tests, and opens a shell
-there. Nothing that happens in it is stored.`,
-		`  fevalgraph shell 'pytest:kvstore/basic/reference@local.host'
-  fevalgraph shell 'pytest:kvstore/basic/*' --command 'ls -l'`,
+	cmd := command("shell CELL", "Open a shell in the exact workspace of a cell",
+		`Shell brings the inputs of a cell's run up to date, makes its workspace, runs the
+set-up commands, and opens your shell there. The script run-tests in the workspace runs
+the tests, the problem's program, or a judge problem's program and checker; arguments
+are added to those of pytest or the program. Nothing that happens is stored, and the
+workspace is removed in the end.
+
+A case of a judge problem gets a directory of this machine, outside of the sandbox, with
+the program, its input and the answer.`,
+		`  fevalgraph shell kvstore/basic/reference
+  fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'
+  fevalgraph shell check:knapsack/3/greedy@gojudge.box`,
 		func(cmd *cobra.Command, args []string) error {
-			return eval.Shell(cmd.Context(), a.options(), args[0], eval.ShellRequest{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(dir string, tests []string) {
-				fmt.Fprintf(a.io.Err, "workspace %s\ntests run with:\n  %s\n", dir, shellquote.Join(tests...))
+			return eval.Shell(cmd.Context(), a.options(), args[0], eval.ShellRequest{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w eval.Workspace) {
+				fmt.Fprintf(a.io.Err, "workspace %s\n", w.Dir)
+				if w.Outside {
+					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", eval.RunTests)
+					return
+				}
+				fmt.Fprintf(a.io.Err, "./%s runs the tests with:\n  %s\n", eval.RunTests, shellquote.Join(w.Tests...))
 			}})
 		})
 	cmd.Args = arguments(1, 1, "the cell")

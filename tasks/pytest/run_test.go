@@ -461,13 +461,10 @@ func TestEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	stop := errors.New("left the shell")
-	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, env, command []string) error {
+	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, tests []string, command func([]string) backend.Command) error {
 		last := calls[len(calls)-1].Command
-		if diff := cmp.Diff(last.Argv, command) + cmp.Diff(last.Env, env); diff != "" {
+		if diff := cmp.Diff(last.Argv, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
 			t.Error(diff)
 		}
 		return stop

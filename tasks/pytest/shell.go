@@ -8,17 +8,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Prepare finds out what Describe would, for callers that enter a workspace
-// without a decision about the node.
-func (r *Run) Prepare(ctx context.Context) (err error) {
-	r.pins, err = r.Pins(ctx)
-	return err
-}
-
 // Enter opens the workspace of the run with its exact inputs, runs the set-up
-// commands, and hands the session to use, with its environment and the command
-// that would run the tests. The session is closed afterwards.
-func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, env, command []string) error) error {
+// commands, and hands it to use, with the command that would run the tests and how
+// programs run as that one does. The workspace is closed afterwards.
+func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, tests []string, command func(argv []string) backend.Command) error) (err error) {
+	if r.pins, err = r.Pins(ctx); err != nil { // no decision about the node has asked yet
+		return err
+	}
 	session, python, err := r.open(ctx, w, progress)
 	if session != nil {
 		defer session.Close(context.WithoutCancel(ctx))
@@ -26,5 +22,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	if err != nil {
 		return err
 	}
-	return use(session, r.environ(session.Dir()), r.testCommand(python))
+	return use(session, r.testCommand(python), func(argv []string) backend.Command {
+		return backend.Command{Argv: argv, Env: r.environ(session.Dir()), Ports: r.Ports, Notes: progress}
+	})
 }
