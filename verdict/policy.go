@@ -51,7 +51,7 @@ func (p Policy) Meaning() string {
 	case AllCases:
 		return "every test passes"
 	case AllNonErrorCases:
-		return "every test outside of the error group passes"
+		return "every non-error test passes"
 	case AnyCase:
 		return "some test passes"
 	case AnyJudged:
@@ -63,7 +63,7 @@ func (p Policy) Meaning() string {
 	case StrictAllCases:
 		return "every test passes, and there is one"
 	case StrictAllNonErrorCases:
-		return "every test outside of the error group passes, and there is one"
+		return "every non-error test passes, and there is one"
 	}
 	return "never: there is no such policy"
 }

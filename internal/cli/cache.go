@@ -62,8 +62,9 @@ func (a *app) cacheGCCommand() *cobra.Command {
 	var maxSize, maxAge string
 	var dryRun bool
 	cmd := command("gc", "Remove what was not used for long",
-		`Gc removes blobs and records, least recently used first, until the store meets the
-limits. What is removed and needed again is made again. It is safe beside a run.`,
+		`Gc removes blobs and records, least recently used first, until the store meets
+the limits. What is removed and needed again is made again. It is safe beside a
+run.`,
 		`  fevalgraph cache gc --max-size 5GiB
   fevalgraph cache gc --max-age 30d --dry-run`,
 		func(cmd *cobra.Command, args []string) error {
@@ -120,8 +121,9 @@ func parseAge(text string) (time.Duration, error) {
 func (a *app) cacheVerifyCommand() *cobra.Command {
 	var repair bool
 	cmd := command("verify", "Check every blob and record of the store",
-		`Verify hashes every blob and decodes every record. It exits with 1 when something
-is damaged. With --repair damaged entries are dropped; their nodes become stale.`,
+		`Verify hashes every blob and decodes every record. It exits with 1 when
+something is damaged. With --repair damaged entries are dropped; their nodes
+become stale.`,
 		"  fevalgraph cache verify --repair",
 		func(cmd *cobra.Command, args []string) error {
 			r, err := eval.Verify(cmd.Context(), a.options(), repair)

@@ -31,9 +31,9 @@ func (a *app) initCommand() *cobra.Command {
 		about += fmt.Sprintf("  %-14s %s\n", s.Kind, s.About)
 	}
 	cmd := command("init [DIR]", "Write a small project to start from",
-		`Init writes a configuration with all that it needs into DIR (the current directory
-by default), and a .gitignore for what runs leave there. Files that exist are never
-overwritten. The kinds of projects are
+		`Init writes a configuration with all that it needs into DIR (the current
+directory by default), and a .gitignore for what runs leave there. Files that
+exist are never overwritten. The kinds of projects are
 
 `+about,
 		`  fevalgraph init evals

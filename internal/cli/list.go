@@ -84,8 +84,9 @@ const coverageKind = "coverage"
 
 func (a *app) listCommand() *cobra.Command {
 	var pairs string
-	cmd := command("list ["+strings.Join(listKinds, "|")+"]", "List what the configuration describes",
-		`List prints one kind of thing; without an argument, the cells.
+	cmd := command("list [THING]", "List what the configuration describes",
+		`List prints one kind of THING; without an argument, the cells. There are
+`+strings.Join(listKinds, ", ")+`.
 
 Coverage is, for each problem, how many of the expected solutions are present,
 missing, failed, or empty files. Expected are the solutions of the configuration

@@ -12,10 +12,10 @@ import (
 func (a *app) lockCommand() *cobra.Command {
 	var upgrade bool
 	cmd := command("lock", "Pin the requirements of every problem",
-		`Lock resolves requirements that `+eval.LockFile+` does not hold yet and drops those that
-nothing asks for. Keep the file with the configuration: it is part of every key.
-With --upgrade everything is resolved anew. While a problem is invalid nothing is
-dropped: what it asks for is not known.`,
+		`Lock resolves requirements that `+eval.LockFile+` does not hold yet and drops
+those that nothing asks for. Keep the file with the configuration: it is part of
+every key. With --upgrade everything is resolved again. While a problem is
+invalid nothing is dropped: what it asks for is not known.`,
 		`  fevalgraph lock
   fevalgraph lock --upgrade`,
 		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), upgrade) })

@@ -10,10 +10,10 @@ func (a *app) logCommand() *cobra.Command {
 	var run string
 	var setup bool
 	cmd := command("log ADDR", "Show the output of one node, of any past run",
-		`Log prints what a node's work printed: pytest's own log, what a compiler, a program
-or a checker printed and how it ended, or what a broken attempt said. The name of a
-cell means its node that printed something. A node that was cached in the run shows
-the log of the run that made it.`,
+		`Log prints what a node's work printed: pytest's own log, what a compiler, a
+program or a checker printed and how it ended, or what a broken attempt said.
+The name of a cell means its node that printed something. A node that was cached
+in the run shows the log of the run that made it.`,
 		`  fevalgraph log kvstore/basic/reference
   fevalgraph log 'check:knapsack/3/greedy@gojudge.box'
   fevalgraph log 'pytest:kvstore/basic/*' --run 20260102`,

@@ -28,9 +28,9 @@ func (a *app) resultsCommand() *cobra.Command {
 	cmd := command("results [SELECTOR...]", "Last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
 has, whichever run judged it, and says which of them no longer hold; or, with
---run, the results of that run alone. Nothing is evaluated. Selectors pick some of
-them. With --failed, only what did not pass is shown; with --tests, each test or
-case has a row with the first line of its message.
+--run, the results of that run alone. Nothing is evaluated. Selectors pick some
+of them. With --failed, only what did not pass is shown; with --tests, each test
+or case has a row with the first line of its message.
 
 Formats: `+strings.Join(report.Formats(), ", ")+`.
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -43,8 +44,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fevalgraph [SELECTOR...]",
 		Short: "A make for code-benchmark evaluation",
-		Long: `fevalgraph evaluates code-benchmark problems described in HCL. It compiles them to
-a graph of content-hashed tasks and executes only what is stale. Without a
+		Long: `fevalgraph evaluates code-benchmark problems described in HCL. It compiles them
+to a graph of content-hashed tasks and executes only what is stale. Without a
 command it runs.`,
 		Example: `  fevalgraph                          evaluate what is stale
   fevalgraph plan                     see what a run would do, and why
@@ -66,6 +67,8 @@ command it runs.`,
 		},
 	}
 	help := root.HelpFunc()
+	// Flags are described within the terminal's columns, or the usual 80.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(columns(a.io.Out), 80))))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		focus(cmd)
 		help(cmd, args)

@@ -66,8 +66,8 @@ nodes. Results are shown, recorded, and exported.
 
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
 checkpoint, solution, backend, suite, tag, kind, repeat, verdict (of the last
-result), and label.NAME or model, which is label.model, of the solution's labels.
-Commas mean and, several arguments mean or.
+result), and label.NAME or model, which is label.model, of the solution's
+labels. Commas mean and, several arguments mean or.
 
 `+pairsHelp+`
 
@@ -78,8 +78,8 @@ evaluated as ever.
 `+policyHelp()+`
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
-configuration error, also of one problem among those asked for, 3 something could
-not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
+configuration error, also of one problem among those asked for, 3 something
+could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed

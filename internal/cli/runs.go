@@ -14,9 +14,9 @@ import (
 func (a *app) runsCommand() *cobra.Command {
 	limit := 20
 	cmd := command("runs", "List the recorded runs",
-		`Runs lists the recorded runs, the latest first: when each began, how long it took,
-what it was asked for, and its verdicts. Their ids are what --run of other commands
-takes, beside latest and latest~1.`,
+		`Runs lists the recorded runs, the latest first: when each began, how long it
+took, what it was asked for, and its verdicts. Their ids are what --run of other
+commands takes, beside latest and latest~1.`,
 		`  fevalgraph runs
   fevalgraph runs --limit 0 --json
   fevalgraph results --run latest~1`,

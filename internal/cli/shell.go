@@ -12,14 +12,14 @@ import (
 func (a *app) shellCommand() *cobra.Command {
 	var run string
 	cmd := command("shell CELL", "Open a shell in the exact workspace of a cell",
-		`Shell brings the inputs of a cell's run up to date, makes its workspace, runs the
-set-up commands, and opens your shell there. The script run-tests in the workspace runs
-the tests, the problem's program, or a judge problem's program and checker; arguments
-are added to those of pytest or the program. Nothing that happens is stored, and the
-workspace is removed in the end.
+		`Shell brings the inputs of a cell's run up to date, makes its workspace, runs
+the set-up commands, and opens your shell there. The script run-tests in the
+workspace runs the tests, the problem's program, or a judge problem's program
+and checker; arguments are added to those of pytest or the program. Nothing that
+happens is stored, and the workspace is removed in the end.
 
-A case of a judge problem gets a directory of this machine, outside of the sandbox, with
-the program, its input and the answer.`,
+A case of a judge problem gets a directory of this machine, outside of the
+sandbox, with the program, its input and the answer.`,
 		`  fevalgraph shell kvstore/basic/reference
   fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'
   fevalgraph shell check:knapsack/3/greedy@gojudge.box`,

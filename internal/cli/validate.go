@@ -18,8 +18,8 @@ func (a *app) validateCommand() *cobra.Command {
 		`Validate loads and expands the configuration and reports every finding with its
 place. Nothing is evaluated. With --json the findings are one object.
 
-With --reference the solutions that problems ship in reference blocks are judged,
-each on the first backend that can; each must reach its stated score.`,
+With --reference the solutions that problems ship in reference blocks are
+judged, each on the first backend that can; each must reach its stated score.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
   fevalgraph validate --reference`,
