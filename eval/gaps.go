@@ -41,7 +41,7 @@ func Gaps(cfg *lang.Config) (found diag.List) {
 			d.Hint = "solutions are solution blocks; a suite without a matrix has all of them, on every backend"
 		case missing > 0:
 			d.Code, d.Summary = "no-submission", "Checkpoints without a submission"
-			d.Detail = fmt.Sprintf("Of %s in the suite %q, %d have no submission and count as not solved.", text.Count(all, "checkpoint"), s.Name, missing)
+			d.Detail = fmt.Sprintf("In the suite %q, %d of %s. Without one a checkpoint counts as not solved.", s.Name, missing, text.Count(all, "checkpoint"))
 			d.Hint = "a source that should be there may be misspelt; missing = \"omit\" leaves out what is not asked for"
 		default:
 			continue

@@ -64,6 +64,12 @@ func (k known) didYouMean(args []string) string {
 					return fmt.Sprintf("; did you mean %q?", near)
 				}
 			}
+			// A name alone is that of a problem, with which addresses begin.
+			for _, of := range []string{"solution", "backend", "suite", "tag"} {
+				if !found && slices.ContainsFunc(k.names(of), func(n string) bool { return sameName(value, n) }) {
+					return fmt.Sprintf("; did you mean %s=%s?", of, value)
+				}
+			}
 		}
 	}
 	return ""

@@ -44,7 +44,7 @@ func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 		if n++; n > limit {
 			continue
 		}
-		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row), 0))
+		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row, true), 0))
 		if said := firstSaid(row); said != "" {
 			width := 0
 			if o.Width > 0 {
@@ -82,13 +82,17 @@ func testError(t *Test) string {
 	return text.FirstLine(message)
 }
 
-// rowName names a checkpoint as selectors do: problem/checkpoint/solution@backend.
-func rowName(r row) string {
+// rowName names a checkpoint as selectors do: problem/checkpoint/solution, and @backend
+// where it is asked for.
+func rowName(r row, backend bool) string {
 	name := r.cell.Problem
 	if r.checkpoint.Name != "" {
 		name += "/" + r.checkpoint.Name
 	}
-	name += "/" + r.cell.Solution + "@" + r.cell.Backend
+	name += "/" + r.cell.Solution
+	if backend {
+		name += "@" + r.cell.Backend
+	}
 	if r.cell.Repeat > 1 {
 		name += fmt.Sprintf("#%d", r.cell.Repeat)
 	}

@@ -56,7 +56,7 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		for _, value := range s.Group {
 			row = append(row, safe(orName(value, "-"), nameColumns))
 		}
-		row = append(row, strconv.Itoa(s.Cells), solvedText(s), strconv.Itoa(s.Cells-s.Statuses[verdict.Success]))
+		row = append(row, strconv.Itoa(s.Cells), solvedText(s), strconv.Itoa(s.Cells-s.Judged))
 		row = append(row, scoredText(s.Score))
 		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
 			row = append(row, meansOf(sums)...)

@@ -34,6 +34,12 @@ func Grade(c *verdict.Checkpoint, r verdict.Rule) error {
 // task that gives a score.
 func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m *verdict.Measurements) (graph.Outcome, error) {
 	o := graph.Outcome{Message: c.Caveat(), Verdict: announce(c)}
+	switch {
+	case c.Class == verdict.NotReached:
+		o.Verdict.Detail = m.Message
+	case c.Class != verdict.Judged && m.Message != "":
+		o.Verdict.Detail += ": " + m.Message
+	}
 	for _, out := range []struct {
 		name  string
 		value any

@@ -3,6 +3,7 @@ package view
 import (
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -25,58 +26,53 @@ type StatusRow struct {
 	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
 }
 
-// StatusTable writes rows in the order given, to fit a width; 0 is no limit. The runs are
-// shown where there is more than one.
+// StatusTable writes rows in the order given, to fit a width; 0 is no limit. Columns in
+// which there is nothing are left out, and that of runs where there is but one.
 func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
-	header := []string{"problem", "checkpoint", "solution", "backend", "verdict", "core", "total", "state"}
-	runs := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Run != "" && r.Run != rows[0].Run })
-	if runs {
-		header = append(header, "run")
+	grid := text.Grid{
+		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "score", "core", "total", "state", "run", "cause", "note"},
+		Right:  []int{5, 6, 7}, Width: width,
 	}
-	header = append(header, "cause")
-	noted := slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" })
-	if noted { // few are, and the column is wide
-		header = append(header, "note")
-	}
-	grid := text.Grid{Header: header, Right: []int{5, 6}, Width: width}
 	palette := text.NewPalette(color)
 	for i, r := range rows {
 		if i > 0 && rows[i-1].Problem != r.Problem {
 			grid.Rows = append(grid.Rows, nil)
 		}
-		grid.Rows = append(grid.Rows, r.cells(palette, runs, noted))
+		grid.Rows = append(grid.Rows, r.cells(palette))
 	}
-	grid.Spare = grid.Blank(5, 6)
 	if grid.Constant(3) {
 		grid.Spare = append(grid.Spare, 3)
 	}
-	io.WriteString(w, grid.Text())
+	empty := grid.Blank(5, 6, 7)
+	if grid.Constant(9) {
+		empty = append(empty, 9)
+	}
+	if !slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" }) {
+		empty = append(empty, 11)
+	}
+	io.WriteString(w, grid.Without(empty...).Text())
 }
 
-func (r StatusRow) cells(palette text.Palette, runs, noted bool) []string {
+func (r StatusRow) cells(palette text.Palette) []string {
 	line := func(s string) string {
-		if s == "" {
+		if s == "" || s == "0/0" {
 			return "-"
 		}
 		return text.Line(s, 0)
 	}
-	row := []string{
-		line(r.Problem), line(r.Checkpoint), line(r.Solution), line(r.Backend),
-		paintVerdict(palette, line(r.Verdict)), line(r.Core), line(r.Total), paintState(palette, line(r.State)),
+	score, core, total := "-", line(r.Core), line(r.Total)
+	if r.Score != nil { // which says more than how many cases earned all
+		score, core, total = strconv.FormatFloat(*r.Score, 'g', 6, 64), "-", "-"
 	}
-	if runs {
-		row = append(row, line(r.Run))
+	return []string{
+		line(r.Problem), line(r.Checkpoint), line(r.Solution), line(r.Backend), paintVerdict(palette, line(r.Verdict)), score, core, total,
+		paintState(palette, line(r.State)), line(r.Run), text.Line(r.Cause, 0), text.Line(r.Note, 0),
 	}
-	row = append(row, text.Line(r.Cause, 0))
-	if noted {
-		row = append(row, text.Line(r.Note, 0))
-	}
-	return row
 }
 
 func paintVerdict(p text.Palette, word string) string {
 	switch word {
-	case "passed":
+	case "passed", "scored":
 		return p.Good(word)
 	case "broken", "blocked":
 		return p.Doubt(word)

@@ -108,7 +108,7 @@ func (a *app) complain(err error) eval.Exit {
 	}
 	var list diag.List
 	if errors.As(err, &list) {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), 0)
+		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
 		return code
 	}
 	fmt.Fprintf(a.io.Err, "fevalgraph: %v\n", err)

@@ -44,7 +44,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 			value, diags := console.Eval(strings.TrimSpace(line))
 			if diags.HasErrors() {
 				failed = true
-				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
 			} else {
 				fmt.Fprintln(a.io.Out, value)
 			}

@@ -213,7 +213,7 @@ func (a *app) notice(n eval.Notice) {
 
 func (a *app) findings(shown bool, list diag.List) {
 	if shown {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), 0)
+		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
 	}
 }
 

@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -36,17 +38,21 @@ func (a *app) runRuns(limit int) error {
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, "runs": orEmpty(all)})
 	}
-	var rows [][]string
+	grid := text.Grid{Header: []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, Width: columns(a.io.Out)}
 	for _, r := range all {
-		row := []string{r.Run, r.Start.Local().Format(time.DateTime), "-", "-", "-", r.Selection, "ended without results"}
+		row := []string{r.Run, r.Start.Local().Format(time.DateTime), "-", "-", "-", text.Line(cmp.Or(r.Selection, "-"), 0), "ended without results"}
 		if r.Start.IsZero() {
 			row[1] = "-"
 		}
 		if r.Ended {
-			row[2], row[3], row[4], row[6] = text.Duration(r.Seconds), fmt.Sprint(r.Executed), fmt.Sprint(r.Exit), r.Verdicts
+			row[2], row[3], row[4], row[6] = text.Duration(r.Seconds), fmt.Sprint(r.Executed), fmt.Sprint(r.Exit), cmp.Or(r.Verdicts, "-")
+			if _, brief, ok := strings.Cut(r.Verdicts, ": "); ok { // without how many cells there were
+				row[6] = brief
+			}
 		}
-		rows = append(rows, row)
+		grid.Rows = append(grid.Rows, row)
 	}
-	view.Table(a.io.Out, []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, rows, a.color())
-	return nil
+	grid.Spare = append(grid.Blank(5), 1, 2) // an id begins with the time, in UTC
+	_, err = io.WriteString(a.io.Out, grid.Text())
+	return err
 }

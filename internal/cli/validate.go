@@ -37,7 +37,7 @@ judged, each on the first backend that can; each must reach its stated score.`,
 					return err
 				}
 			} else if !a.flags.json {
-				view.Diagnostics(a.io.Err, diags, a.colorErr(), 0)
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
 			}
 			if diags.HasErrors() {
 				return exit(eval.Usage, nil)

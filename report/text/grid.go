@@ -112,6 +112,15 @@ func sum(widths []int) (n int) {
 	return n
 }
 
+// Without is the grid without some columns.
+func (g Grid) Without(columns ...int) Grid {
+	slices.Sort(columns)
+	for _, c := range slices.Backward(columns) {
+		g = g.without(c)
+	}
+	return g
+}
+
 // without is the grid without a column. In Right and Spare, the numbers of what follows
 // it become one less.
 func (g Grid) without(column int) Grid {
