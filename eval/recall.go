@@ -43,7 +43,8 @@ type recalled struct {
 const usesNoted = 24 * time.Hour
 
 // baseOf encodes what every partition depends on beside files: the program's version and
-// the store.
+// place, and the store. Two programs of one version may differ, and the state of the file
+// at the place of one proves nothing about the other.
 func (p *Project) baseOf(salt []byte) []byte {
 	dir, err := p.options.cacheDir(p.Config)
 	if err != nil {
@@ -53,7 +54,8 @@ func (p *Project) baseOf(salt []byte) []byte {
 	if p.options.StoreReadOnly {
 		mode = "r"
 	}
-	return salted(salt, []byte(strings.Join([]string{p.options.Version, dir, mode}, "\x00")))
+	self, _ := os.Executable()
+	return salted(salt, []byte(strings.Join([]string{p.options.Version, self, dir, mode}, "\x00")))
 }
 
 // baseFiles are the paths of the files that every partition depends on.
