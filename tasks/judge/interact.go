@@ -32,7 +32,7 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 
 // Describe implements graph.Task.
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 3) // 2: a busy machine is no limit of time; 3: with a log
+	m.Int("recipe", 4) // 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)

@@ -58,53 +58,104 @@ func judged(e end, said string) (Verdict, error) {
 		}
 		return Verdict{}, &failedError{why}
 	}
-	v, earned := Verdict{Verdict: WrongAnswer, Message: said}, 0.0
+	v := Verdict{Verdict: WrongAnswer, Message: said}
 	if !e.usable() {
 		return none(e.String())
 	}
+	earned := 0.0
 	switch e.Code {
 	case exitOK:
 		v.Verdict, earned = Accepted, 1
+		if ratios := numbers(ratioWord, said); ratios != nil {
+			if earned = least(ratios); math.IsInf(earned, 0) {
+				return none("its ratio is not a number")
+			}
+		}
 	case exitPresentation, exitDirt, exitEOF:
 		v.Verdict = PresentationError
 	case exitPoints:
 		v.Verdict = Points
-	}
-	switch word := ratioWord.FindStringSubmatch(said); {
-	case word != nil:
-		n, err := strconv.ParseFloat(word[1], 64)
-		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-			return none(fmt.Sprintf("its ratio %q is not a number", word[1]))
+		var why string
+		if earned, why = pointsOf(said); why != "" {
+			return none(why)
 		}
-		earned = max(n, 0)
-		switch {
+	}
+	earned = max(earned, 0)
+	unbounded := earned
+	if e.Code == exitOK || e.Code == exitPoints {
+		// Infinity is a way to say that there is no such ratio.
+		if n := least(numbers(unboundedWord, said)); !math.IsInf(n, 0) {
+			unbounded = max(n, 0)
+		}
+		switch earned = min(earned, 1); {
 		case earned == 1:
 			v.Verdict = Accepted
 		case earned > 0:
 			v.Verdict = Points
 		}
-	case e.Code == exitPoints:
-		points := pointsWord.FindStringSubmatch(said)
-		if points == nil {
-			return none(`it gave points and said neither "Ratio: " nor "points "`)
-		}
-		n, err := strconv.ParseFloat(points[1], 64)
-		if err != nil || !(n >= 0 && n <= 1) {
-			return none(fmt.Sprintf("it gave %s points, which is no ratio from 0 to 1", points[1]))
-		}
-		if earned = n; earned == 1 {
-			v.Verdict = Accepted
-		}
-	}
-	unbounded := earned
-	if word := unboundedWord.FindStringSubmatch(said); word != nil {
-		// Infinity is a way to say that there is no such ratio.
-		if n, err := strconv.ParseFloat(word[1], 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-			unbounded = max(n, 0)
-		}
 	}
 	v.Ratio, v.RatioUnbounded = &earned, &unbounded
 	return v, nil
+}
+
+// pointsOf is the ratio that a checker gives with points, or why there is none. What
+// testlib prints first is the checker's own; the ratio that it prints for people counts
+// when it is that number rounded. Checkers quote what solutions print, so that any other
+// ratio may be a solution's.
+func pointsOf(said string) (ratio float64, why string) {
+	ratios := numbers(ratioWord, said)
+	word := pointsWord.FindStringSubmatch(said)
+	if word == nil { // no testlib
+		switch ratio = least(ratios); {
+		case ratios == nil:
+			return 0, `it gave points and said neither "Ratio: " nor "points "`
+		case math.IsInf(ratio, 0):
+			return 0, "its ratio is not a number"
+		}
+		return ratio, ""
+	}
+	points, err := strconv.ParseFloat(word[1], 64)
+	if err != nil || math.IsNaN(points) || math.IsInf(points, 0) {
+		return 0, fmt.Sprintf("it gave %q points, which is not a number", word[1])
+	}
+	const rounding = 0.51e-3 // of a ratio with three decimals, the fewest that checkers print
+	agreed := false
+	for _, r := range ratios {
+		if math.Abs(r-points) <= rounding && (!agreed || math.Abs(r-points) < math.Abs(ratio-points)) {
+			ratio, agreed = r, true
+		}
+	}
+	switch {
+	case agreed:
+		return ratio, ""
+	case points > 1:
+		return 0, fmt.Sprintf("it gave %s points, which is no ratio from 0 to 1", word[1])
+	}
+	return points, ""
+}
+
+// numbers are those that follow a word wherever it stands. What is no number, or too
+// large to be one, is infinity.
+func numbers(word *regexp.Regexp, said string) []float64 {
+	var found []float64
+	for _, m := range word.FindAllStringSubmatch(said, -1) {
+		if n, err := strconv.ParseFloat(m[1], 64); err == nil && !math.IsNaN(n) {
+			found = append(found, n)
+		} else {
+			found = append(found, math.Inf(1))
+		}
+	}
+	return found
+}
+
+// least is the lowest of numbers, and infinity when there is none: what a solution has
+// a checker quote can then only cost it something.
+func least(numbers []float64) float64 {
+	lowest := math.Inf(1)
+	for _, n := range numbers {
+		lowest = min(lowest, n)
+	}
+	return lowest
 }
 
 // usable reports whether a checker or interactor gave a verdict.
