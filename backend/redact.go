@@ -2,8 +2,13 @@ package backend
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"io"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,7 +22,7 @@ const mask = "***"
 // occurrence of a secret replaced by "***", also when it is split over
 // several writes. Overlapping and adjacent occurrences become one mask. Of a
 // secret of several lines each line is a secret too, because logs are cut and
-// prefixed by lines.
+// prefixed by lines. So is each form of encodings.
 //
 // What may be the beginning of a secret is held back until the next Write or
 // Close. Close flushes it and does not close w. Not safe for concurrent use.
@@ -31,8 +36,11 @@ func RedactBytes(b []byte, secrets []string) []byte {
 	return r.scan(nil, b, true)
 }
 
-// maskable returns what is looked for, longest first and each once.
-func maskable(secrets []string) [][]byte {
+// patterns are what is looked for by its first byte, longest first.
+type patterns map[byte][][]byte
+
+// maskable returns what is looked for, each once.
+func maskable(secrets []string) patterns {
 	var parts []string
 	for _, s := range secrets {
 		parts = append(parts, s, strings.TrimSpace(s))
@@ -41,6 +49,9 @@ func maskable(secrets []string) [][]byte {
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return len(s) < MinSecret })
+	for _, s := range slices.Clone(parts) {
+		parts = append(parts, encodings(s)...)
+	}
 	slices.SortFunc(parts, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -48,20 +59,88 @@ func maskable(secrets []string) [][]byte {
 		return strings.Compare(a, b)
 	})
 	parts = slices.Compact(parts)
-	out := make([][]byte, len(parts))
-	for i, s := range parts {
-		out[i] = []byte(s)
+	out := patterns{}
+	for _, s := range parts {
+		out[s[0]] = append(out[s[0]], []byte(s))
 	}
 	return out
 }
 
+// encodings are the forms in which programs print a text: in JSON, as a literal of
+// Python or Go, in a URL, in base64, alone or within more, and in hexadecimal.
+func encodings(s string) []string {
+	quoted := strconv.Quote(s)
+	ascii := strconv.QuoteToASCII(s)
+	forms := []string{
+		quoted[1 : len(quoted)-1], ascii[1 : len(ascii)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`),
+		strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s),
+		url.QueryEscape(s), url.PathEscape(s),
+		hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
+	}
+	if encoded, err := json.Marshal(s); err == nil { // with <, > and & as numbers
+		forms = append(forms, string(encoded[1:len(encoded)-1]))
+	}
+	for before := range 3 { // bytes that share a group of three with the beginning
+		for _, code := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			text := code.EncodeToString(append(make([]byte, before), s...))
+			text = text[(before*8+5)/6:]
+			if (before+len(s))%3 != 0 { // what follows has a part in the last letter
+				text = text[:max(len(text)-1, 0)]
+			}
+			forms = append(forms, text)
+		}
+	}
+	forms = append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
+	const least = 2 * MinSecret // letters of a form that is not the text itself
+	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(least, len(s)) || len(form) < MinSecret })
+}
+
+// RedactJSON masks the secrets in the texts of a JSON document, and in nothing else: not
+// in keys, and not in the values of the keys that facts has, with everything below them.
+// What is no JSON is masked as by RedactBytes.
+func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
+	masked := RedactBytes(content, secrets)
+	if bytes.Equal(masked, content) {
+		return content // which spares decoding almost every report
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	var document any
+	if decoder.Decode(&document) != nil || decoder.More() {
+		return masked
+	}
+	encoded, err := json.Marshal(redactValue(document, secrets, facts))
+	if err != nil {
+		return masked
+	}
+	return encoded
+}
+
+func redactValue(value any, secrets, facts []string) any {
+	switch v := value.(type) {
+	case string:
+		return string(RedactBytes([]byte(v), secrets))
+	case []any:
+		for i := range v {
+			v[i] = redactValue(v[i], secrets, facts)
+		}
+	case map[string]any:
+		for key := range v {
+			if !slices.Contains(facts, key) {
+				v[key] = redactValue(v[key], secrets, facts)
+			}
+		}
+	}
+	return value
+}
+
 type redactor struct {
 	w       io.Writer
-	secrets [][]byte // longest first
-	held    []byte   // read, not yet decided
-	covered int      // bytes from here on that belong to a secret found before
-	masking bool     // the byte before belonged to a secret
-	err     error    // w's first error; sticky, what was held is gone
+	secrets patterns
+	held    []byte // read, not yet decided
+	covered int    // bytes from here on that belong to a secret found before
+	masking bool   // the byte before belonged to a secret
+	err     error  // w's first error; sticky, what was held is gone
 }
 
 // Write implements io.Writer. It reports len(p) unless w fails.
@@ -123,9 +202,8 @@ func (r *redactor) scan(out, text []byte, last bool) []byte {
 // match returns the length of the longest secret that text begins with, and
 // whether a longer one could still turn out to be there.
 func (r *redactor) match(text []byte) (n int, undecided bool) {
-	for _, s := range r.secrets {
+	for _, s := range r.secrets[text[0]] {
 		switch {
-		case s[0] != text[0]:
 		case bytes.HasPrefix(text, s):
 			return len(s), undecided
 		case bytes.HasPrefix(s, text):

@@ -2,6 +2,7 @@ package backend_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -28,6 +29,14 @@ func TestRedact(t *testing.T) {
 		{"too short", []string{"abc", ""}, "abc", "abc"},
 		{"with newline at its end", []string{"hunter22\n"}, "hunter22", "***"},
 		{"of several lines", []string{"first-line\nsecond-line\nxx"}, "| second-line\n| first-line\nxx", "| ***\n| ***\nxx"},
+		{"in JSON", []string{`pa"ss\wörd`}, `{"k": "pa\"ss\\wörd pa\"ss\\w\u00f6rd"}`, `{"k": "*** ***"}`},
+		{"in JSON for pages", []string{"a<b&c>d"}, `a\u003cb\u0026c\u003ed`, "***"},
+		{"in repr", []string{`it's\here`}, `'it\'s\\here'`, "'***'"},
+		{"of several lines in repr", []string{"-----KEY-----\nabcdefgh\n"}, `'-----KEY-----\nabcdefgh\n'`, `'***'`},
+		{"in a URL", []string{"a b/c+d&"}, "x=a+b%2Fc%2Bd%26&y=a%20b%2Fc+d&", "x=***&y=***"},
+		{"in base64", []string{"hunter22"}, "aHVudGVyMjI= xodW50ZXIyMg==", "***= x***g=="},
+		{"within base64", []string{"hunter22hunter"}, base64.StdEncoding.EncodeToString([]byte("user:hunter22hunter!")), "dXNlcjp***iE="},
+		{"in hexadecimal", []string{"hunter22"}, "68756e7465723232 68756E7465723232", "*** ***"},
 		{"not text", []string{"\x00\xff\xfe\x01"}, "a\x00\xff\xfe\x01b", "a***b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,4 +128,18 @@ func FuzzRedact(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A secret may be any word, so what decides stays as it was.
+func TestRedactJSON(t *testing.T) {
+	const report = `{"exitcode":1,"passed":12.50,"tests":[{"nodeid":"t.py::passed","outcome":"passed","message":"got 'passed', 1250"}]}`
+	got := string(backend.RedactJSON([]byte(report), []string{"passed", "1250", "12.50"}, "nodeid", "outcome"))
+	if want := `{"exitcode":1,"passed":12.50,"tests":[{"message":"got '***', ***","nodeid":"t.py::passed","outcome":"passed"}]}`; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	for in, want := range map[string]string{`{"a": "passed"`: `{"a": "***"`, `"passed" "passed"`: `"***" "***"`, `{"a": "fine"}`: `{"a": "fine"}`} {
+		if got := string(backend.RedactJSON([]byte(in), []string{"passed"})); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -19,7 +20,7 @@ func Gaps(cfg *lang.Config) (found diag.List) {
 	if cfg == nil {
 		return nil
 	}
-	found = noDirectories(cfg)
+	found = append(noDirectories(cfg), shortSecrets(cfg)...)
 	for _, s := range cfg.Suites {
 		missing, all := 0, 0
 		for _, cell := range s.Cells {
@@ -97,4 +98,20 @@ func noDirectories(cfg *lang.Config) (found diag.List) {
 // within reports whether a path is below a directory.
 func within(path, dir string) bool {
 	return dir == filepath.Dir(dir) || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+// shortSecrets warns about secrets that are not masked, because that would betray them.
+func shortSecrets(cfg *lang.Config) (found diag.List) {
+	for i := range cfg.Secrets {
+		s := &cfg.Secrets[i]
+		if n := len(s.Value); n > 0 && n < backend.MinSecret {
+			found = append(found, diag.Diagnostic{
+				Severity: diag.Warning, Code: "short-secret", Summary: "Secret too short to mask",
+				Detail: fmt.Sprintf("The value of the secret %q has %s. Logs and results show it as it is.", s.Name, text.Count(n, "byte")),
+				Hint:   fmt.Sprintf("use one of at least %d bytes", backend.MinSecret),
+				Range:  &s.Range, Context: fmt.Sprintf("secret %q", s.Name),
+			})
+		}
+	}
+	return found
 }

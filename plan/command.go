@@ -49,7 +49,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
 	} else {
 		inputs := c.commandInputs(cell, answer)
-		task, needs := c.commandRun(cell, inputs, d), slices.Concat(inputs, d.image, d.mounts)
+		task, needs := c.commandRun(cell, inputs, rule, d), slices.Concat(inputs, d.image, d.mounts)
 		if cell.Problem.Command.UVSource != "" {
 			needs = append(needs, c.uv(s, cell, d, task))
 		}
@@ -93,13 +93,13 @@ func (c *compiler) workspace(p *lang.Problem) graph.ID {
 	})
 }
 
-func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, d *driver) *command.Run {
+func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d *driver) *command.Run {
 	p := cell.Problem.Command
 	d.handle.Use.Bare = true
 	run := &command.Run{
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
-		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat,
+		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
 		Backend: d.Backend, Own: ownInput,
 	}
 	for _, m := range d.mounted {

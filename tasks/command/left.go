@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 )
 
 const timedOut = cache.ClassTimeout
@@ -25,6 +26,8 @@ type keeper struct {
 	secrets []string
 	outcome graph.Outcome
 	err     error
+
+	read, masked score.Left // what gives the score, as it was and as it is kept
 }
 
 func (k *keeper) keep(name string, content []byte) {
@@ -91,6 +94,25 @@ func (r *Run) collect(ctx context.Context, session backend.Session, k *keeper) (
 	case len(content) > maxFile:
 		return fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
 	}
-	k.keep(OutputFile, backend.RedactBytes(content, k.secrets))
+	k.read.File = content
+	k.masked.File = backend.RedactJSON(content, k.secrets)
+	k.keep(OutputFile, k.masked.File)
 	return "", nil
+}
+
+// errMasked says that what is kept without secrets is not worth what it was with them.
+var errMasked = errors.New("the value of a secret is part of what gives the score, which masking it would change; give the secret another value")
+
+// sameScore is an error if the rule reads another score from what is kept than from what
+// the program left.
+func (r *Run) sameScore(k *keeper) error {
+	if len(k.secrets) == 0 {
+		return nil
+	}
+	was, wasErr := r.Rule.Read(k.read)
+	is, isErr := r.Rule.Read(k.masked)
+	if (wasErr == nil) != (isErr == nil) || fmt.Sprint(was) != fmt.Sprint(is) { // as text, NaN is itself
+		return &graph.InputError{Err: errMasked}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
@@ -34,6 +35,7 @@ type Run struct {
 	File         string        // of the workspace, to be kept; "" is none
 	Env          environ.List
 	Repeat       int
+	Rule         score.Rule // of the Score; in no key: see sameScore
 	// Steady are asked after the program whether what it read in place is still
 	// what the key says. An error means that it is not.
 	Steady []func() error
@@ -99,6 +101,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	m.String("file", r.File)
 	m.Int("repeat", int64(r.Repeat))
+	if len(r.Env.Secrets()) > 0 {
+		m.String("secrets are masked in", "texts") // not in numbers, as they were
+	}
 	r.Env.Describe(m)
 	identity, err := r.Identity(ctx)
 	if err != nil {
@@ -186,11 +191,12 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		return backend.Exit{}, err
 	}
 	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
+	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
 	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
 	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: r.argv(session, uv, r.Argv), Env: r.Env.Variables(), Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
-		Output: out, Errors: errs, Notes: w.Log,
+		Output: io.MultiWriter(unmasked, out), Errors: io.MultiWriter(unmaskedErrors, errs), Notes: w.Log,
 	})
 	out.Close()
 	errs.Close()
@@ -213,6 +219,11 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
 		return exit, err
 	}
+	left := score.Left{NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
+	k.read, k.masked = merged(left, k.read.File, unmasked, unmaskedErrors), merged(left, k.masked.File, stdout, stderr)
+	if err := r.sameScore(k); err != nil {
+		return exit, err
+	}
 	k.json(OutputExit, facts)
 	k.json(OutputTiming, timing{Seconds: exit.Seconds})
 	k.keep(OutputStdout, stdout.Bytes())
@@ -222,6 +233,12 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		k.outcome.Class, k.outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
 	return exit, nil
+}
+
+// merged is left with what a program printed, and its file.
+func merged(left score.Left, file []byte, stdout, stderr *capped.Buffer) score.Left {
+	left.File, left.Stdout, left.Stderr = file, stdout.Bytes(), stderr.Bytes()
+	return left
 }
 
 func limitMessage(limit time.Duration) string {

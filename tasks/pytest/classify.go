@@ -41,10 +41,10 @@ var collectedLine = regexp.MustCompile(`collected (\d+) items?`)
 // report says; a process that was killed did not write it last.
 func readReports(l left) read {
 	var r read
-	if m := collectedLine.FindSubmatch(l.log); m != nil {
-		if n, err := strconv.Atoi(string(m[1])); err == nil {
-			r.collected, r.counted = n, true
-		}
+	if l.exit.Collected != nil {
+		r.collected, r.counted = *l.exit.Collected, true
+	} else {
+		r.collected, r.counted = collectedIn(l.log)
 	}
 	if l.exit.Signal != "" || l.exit.TimedOut || l.exit.Code >= signalBase {
 		return r
@@ -60,6 +60,16 @@ func readReports(l left) read {
 		r.readCTRF(l)
 	}
 	return r
+}
+
+// collectedIn is how many tests pytest says in its output that it collected.
+func collectedIn(log []byte) (n int, counted bool) {
+	m := collectedLine.FindSubmatch(log)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	return n, err == nil
 }
 
 func (r *read) readJSON(l left) {

@@ -89,7 +89,14 @@ type exitFacts struct {
 	// MemoryLimit, in bytes, is set when the backend's was reached and
 	// something was killed for that.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
+	// Collected is how many tests pytest said that it collected, where the log has
+	// masks; nil when the log is whole, or pytest did not say it.
+	Collected *int `json:"collected,omitempty"`
 }
+
+// reportFacts are the keys of both reports whose values decide, or name what is decided
+// on. They are never masked: a secret may be "passed".
+var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
 
 // timing is the content of OutputTiming.
 type timing struct {
@@ -99,6 +106,9 @@ type timing struct {
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 3)
+	if len(r.secrets()) > 0 {
+		m.String("secrets are masked in", "texts") // not in what decides, as they were
+	}
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
 	m.String("tests directory", r.Directory)
@@ -197,9 +207,15 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	env := r.environ(session.Dir())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
+	var output io.Writer = redacted
+	unmasked := log
+	if len(r.secrets()) > 0 {
+		unmasked = &capped.Buffer{}
+		output = io.MultiWriter(unmasked, redacted)
+	}
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: redacted, Notes: io.MultiWriter(setup, w.Log),
+		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {
@@ -215,7 +231,11 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 			return graph.Outcome{}, exit, fmt.Errorf("pytest ended with %s, which proves nothing: %w", ending.Words("exit code", exit), err)
 		}
 	}
-	outcome, err := r.collect(ctx, w, session, exit, setup.Bytes(), log.Bytes())
+	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
+	if n, counted := collectedIn(unmasked.Bytes()); counted && unmasked != log {
+		facts.Collected = &n
+	}
+	outcome, err := r.collect(ctx, w, session, exit, facts, setup.Bytes(), log.Bytes())
 	if err == nil && r.neverJudged(exit, outcome) {
 		err = r.Environment.verify(ctx, r, session, python, env)
 	}
@@ -334,7 +354,7 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 }
 
 // collect stores what the run left behind.
-func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, setup, log []byte) (graph.Outcome, error) {
+func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
 	var o graph.Outcome
 	keep := func(name string, content []byte) error {
@@ -345,7 +365,6 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
 		return nil
 	}
-	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
 	}
@@ -363,7 +382,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 			return o, fmt.Errorf("fetching %s: %w", report.path, err)
 		}
 		reports++
-		if err := keep(report.name, backend.RedactBytes(content, r.secrets())); err != nil {
+		if err := keep(report.name, backend.RedactJSON(content, r.secrets(), reportFacts...)); err != nil {
 			return o, err
 		}
 	}
