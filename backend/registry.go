@@ -26,7 +26,8 @@ type Entry struct {
 	Host      string    `json:"host,omitempty"`      // the daemon that runs it
 	Keep      bool      `json:"keep,omitempty"`      // end the processes, leave the workspace
 	Opened    time.Time `json:"opened"`
-	Run       string    `json:"-"` // id of the run; the registry file's name
+	Proof     string    `json:"proof,omitempty"` // see SessionKey
+	Run       string    `json:"-"`               // id of the run; the registry file's name
 }
 
 // Registry lists the open sessions of one run, so that a crash leaves nothing
@@ -44,6 +45,9 @@ type Registry struct {
 	file *os.File // nil when closed
 	open map[string]struct{}
 	torn bool // the last write failed and may have left half a line
+
+	run string
+	key SessionKey
 }
 
 // line is one line of a registry file.
@@ -83,11 +87,18 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening session registry: %w", err), lock.Close())
 	}
-	return &Registry{path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
+	return &Registry{run: run, path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
 }
 
 // registryPatience is how long OpenRegistry waits for the lock of its file.
 const registryPatience = time.Second
+
+// Prove has the sessions that are added from now on proved by a key.
+func (r *Registry) Prove(key SessionKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.key = key
+}
 
 // Add lists a session. Nothing of it may exist before Add has returned nil.
 func (r *Registry) Add(e Entry) error {
@@ -95,6 +106,9 @@ func (r *Registry) Add(e Entry) error {
 	defer r.mu.Unlock()
 	if e.ID == "" || e.Kind == "" {
 		return errors.New("registering session: no id or no kind")
+	}
+	if len(r.key) > 0 {
+		e.Proof = r.key.Prove(r.run, e)
 	}
 	if err := r.write(line{Op: opAdd, Entry: e}); err != nil {
 		return fmt.Errorf("registering session %s: %w", e.ID, err)

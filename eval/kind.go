@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,9 +133,17 @@ func (p *Project) environments(b *lang.Backend) string {
 // reapers end sessions of crashed runs, by the kind of their backends.
 func (o *Options) reapers() map[string]func(context.Context, backend.Entry) error {
 	all := map[string]func(context.Context, backend.Entry) error{}
+	key, keyErr := o.sessionKey()
 	for _, k := range o.Kinds {
-		if k.Reap != nil {
-			all[k.Name] = k.Reap(o.lookupEnv)
+		if k.Reap == nil {
+			continue
+		}
+		reap := k.Reap(o.lookupEnv)
+		all[k.Name] = func(ctx context.Context, e backend.Entry) error {
+			if err := cmp.Or(keyErr, key.Check(e)); err != nil {
+				return fmt.Errorf("session %s: %w", e.ID, err)
+			}
+			return reap(ctx, e)
 		}
 	}
 	return all

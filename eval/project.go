@@ -205,6 +205,12 @@ func (p *Project) openSessions(ctx context.Context) error {
 	} else if err != nil {
 		return fail(NotJudged, err)
 	}
+	// Without a key sessions are listed, and after a crash are left for a person to end.
+	if key, err := p.options.sessionKey(); err == nil {
+		p.registry.Prove(key)
+	} else {
+		p.options.notify(SessionsUnknown{err})
+	}
 	p.site.Registry = p.registry
 	return nil
 }

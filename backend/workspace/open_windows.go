@@ -3,3 +3,7 @@ package workspace
 import "os"
 
 const openFlags = os.O_RDONLY
+
+// ours reports whether a file belongs to the caller. Directories for temporary files
+// are the user's own.
+func ours(os.FileInfo) bool { return true }

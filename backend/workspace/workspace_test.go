@@ -107,3 +107,42 @@ func TestRemoveOfNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Another user may have made the directory first, or a link in its place.
+func TestScratchOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make what belongs to others")
+	}
+	own := t.TempDir()
+	for name, make := range map[string]func(path string) error{
+		"directory": func(path string) error {
+			return errors.Join(os.Mkdir(path, 0o700), os.Chown(path, 12345, 12345))
+		},
+		"link to ours": func(path string) error {
+			return errors.Join(os.Symlink(own, path), os.Lchown(path, 12345, 12345))
+		},
+		"link to theirs": func(path string) error {
+			theirs := path + " there"
+			return errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345), os.Symlink(theirs, path))
+		},
+		"file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		path := filepath.Join(t.TempDir(), "scratch")
+		if err := make(path); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := workspace.Scratch(path); err == nil {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	open := filepath.Join(t.TempDir(), "open")
+	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := workspace.Scratch(open); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(open); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,38 @@
+package backend
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+)
+
+// SessionKey proves who listed a session. A registry lies in a project, which may come
+// from elsewhere, and its entries end and remove what they name: only those count that a
+// key proves which no project has.
+type SessionKey []byte
+
+// ErrForeign says that an entry of a registry is not the caller's own.
+var ErrForeign = errors.New("its entry was not written by this user on this machine, so nothing that it names is touched")
+
+// Prove returns the proof of an entry of a run.
+func (k SessionKey) Prove(run string, e Entry) string {
+	e.Proof = ""
+	text, err := json.Marshal(e)
+	if err != nil {
+		return ""
+	}
+	mac := hmac.New(sha256.New, k)
+	mac.Write([]byte(run + "\x00"))
+	mac.Write(text)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Check returns ErrForeign for an entry that the key did not prove. No key proves none.
+func (k SessionKey) Check(e Entry) error {
+	if len(k) == 0 || !hmac.Equal([]byte(e.Proof), []byte(k.Prove(e.Run, e))) {
+		return ErrForeign
+	}
+	return nil
+}
