@@ -40,6 +40,8 @@ type Command struct {
 // with defaults in place.
 type ScoreRule struct {
 	From, File, Pointer, PointerUnbounded, Pattern, Marker, Compat string
+
+	AnyExit bool // a score counts whatever the end of the program
 }
 
 // command reads the command driver of a problem and looks whether its files
@@ -155,6 +157,8 @@ func (b *block) scoreRule() ScoreRule {
 	var r ScoreRule
 	r.From, _ = s.text("from")
 	r.Compat, _ = s.text("compat")
+	exit, _ := s.text("exit_status")
+	r.AnyExit = exit == exitAny || r.Compat == "frontier" || r.From == scoreFromExit
 	r.Pattern, _ = s.text("pattern")
 	r.Marker, _ = s.text("marker")
 	r.Pointer = s.pointer("pointer")

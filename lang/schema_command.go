@@ -46,6 +46,12 @@ func commandSchema() BlockSchema {
 
 const networkNone = "none"
 
+// The values of exit_status.
+const (
+	exitSuccess = "success"
+	exitAny     = "any"
+)
+
 func scoreSchema() BlockSchema {
 	return BlockSchema{
 		Name: "score",
@@ -57,6 +63,7 @@ func scoreSchema() BlockSchema {
 			{Name: "pointer_unbounded", Type: TypeText, Doc: "Place of the unbounded score in it. The default is that they are equal."},
 			{Name: "pattern", Type: TypeText, Doc: "Regular expression with the group (?P<score>…) and perhaps (?P<unbounded>…), whose last match is the score."},
 			{Name: "marker", Type: TypeText, Doc: "What a line begins with that counts; what stands before the score on it."},
+			{Name: "exit_status", Type: TypeText, Default: `"success"`, Values: []string{exitSuccess, exitAny}, Doc: "After which end of the program a score counts. \"success\": the exit code 0. \"any\": also another one, or a signal, as with compat = \"frontier\"."},
 			{Name: "compat", Type: TypeText, Default: `"safe"`, Values: compatValues(), Doc: "How lines of numbers, and the end of the program, are read. \"frontier\": as by Frontier-CS's runner for research problems."},
 		},
 	}

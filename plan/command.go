@@ -133,7 +133,7 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 	dialect, err := c.env.scoreDialect(r.Compat)
 	return score.Rule{
 		From: r.From, Pattern: r.Pattern, Marker: r.Marker, Pointer: r.Pointer, PointerUnbounded: r.PointerUnbounded,
-		Dialect: dialect, Compat: r.Compat,
+		Dialect: dialect, Compat: r.Compat, AnyExit: r.AnyExit,
 	}, err
 }
 

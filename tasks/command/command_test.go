@@ -117,7 +117,8 @@ func (noLog) Append(cache.LogEntry) error       { return nil }
 
 func TestEndings(t *testing.T) {
 	safe := score.Rule{From: score.Stdout, Compat: "safe"}
-	frontier := score.Rule{From: score.Output, Compat: "frontier", Dialect: rules.Runner{}}
+	frontier := score.Rule{From: score.Output, Compat: "frontier", Dialect: rules.Runner{}, AnyExit: true}
+	anyExit := score.Rule{From: score.Stdout, Compat: "safe", AnyExit: true}
 	file := func(name string) (command.Run, score.Rule) {
 		return command.Run{File: "problem/" + name}, score.Rule{From: score.File, Pointer: "/score"}
 	}
@@ -134,8 +135,10 @@ func TestEndings(t *testing.T) {
 	}{
 		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, verdict.Judged, 85.5, ""},
 		{"zero", "echo 0", command.Run{}, safe, verdict.Judged, 0, ""},
-		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.Judged, 12, ""},
-		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.NoScore, -1, "the program failed (exit code 3), so that the score it left does not count"},
+		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.NoScore, -1, "the program failed (killed), so that the score it left does not count"},
+		{"a score and a bad end that may be", "echo 12; exit 3", command.Run{}, anyExit, verdict.Judged, 12, ""},
+		{"a score and a signal that may be", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
 		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
@@ -144,7 +147,7 @@ func TestEndings(t *testing.T) {
 		{"a signal", "kill -SEGV $$", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
 		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts as none"},
 		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
-		{"124", "echo 12; exit 124", command.Run{}, safe, verdict.Judged, 12, ""},
+		{"124", "echo 12; exit 124", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
 		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},

@@ -33,6 +33,9 @@ type Score struct {
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
+	if !s.Rule.AnyExit { // as it was for all
+		m.String("exit status", "success")
+	}
 	m.String("from", s.Rule.From)
 	m.String("pattern", s.Rule.Pattern)
 	m.String("marker", s.Rule.Marker)
@@ -59,8 +62,8 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // grade returns the checkpoint, not yet graded by a policy, and a line for
-// people. A limit that is over beats a score that was printed; a score beats
-// any other end of the program.
+// people. A limit that is over beats a score that was printed, and so does a failure
+// of the program unless the rule says otherwise.
 func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}
 	dialect := s.Rule.Dialect
@@ -84,6 +87,10 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 			return c, dialect.Reason(l.stdout, l.stderr)
 		}
 		return c, l.without(err.Error())
+	}
+	if !s.Rule.AnyExit && (l.exit.Code != 0 || l.exit.Signal != "") {
+		c.Class = verdict.NoScore
+		return c, fmt.Sprintf("the program failed (%s), so that the score it left does not count", l.end())
 	}
 	c.Score = verdict.NewScore(found.Bounded, found.Unbounded)
 	switch {

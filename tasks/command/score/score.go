@@ -57,6 +57,9 @@ type Rule struct {
 	// Dialect reads lines of numbers; nil is Line. Compat is its name in keys.
 	Dialect Dialect
 	Compat  string
+	// AnyExit says that a score counts whatever the end of the grader. Otherwise one
+	// that a signal ended, or that says by its exit code that it failed, gave none.
+	AnyExit bool
 }
 
 // Left is what a grader left behind.
