@@ -158,7 +158,7 @@ func (b *block) scoreRule() ScoreRule {
 	r.From, _ = s.text("from")
 	r.Compat, _ = s.text("compat")
 	exit, _ := s.text("exit_status")
-	r.AnyExit = exit == exitAny || r.Compat == "frontier" || r.From == scoreFromExit
+	r.AnyExit = exit == exitAny || r.Compat != "safe" || r.From == scoreFromExit
 	r.Pattern, _ = s.text("pattern")
 	r.Marker, _ = s.text("marker")
 	r.Pointer = s.pointer("pointer")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -29,7 +30,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out.UseCRLF = true
 	put := func(fields ...string) error {
 		for i, f := range fields {
-			fields[i] = text.Document(f)
+			fields[i] = inert(text.Document(f))
 		}
 		return out.Write(fields)
 	}
@@ -64,6 +65,18 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// inert keeps a spreadsheet from running a text that begins like a formula: it gets an
+// apostrophe in front, which spreadsheets do not show. Numbers are as they are.
+func inert(field string) string {
+	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
+		return field
+	}
+	if _, err := strconv.ParseFloat(field, 64); err == nil {
+		return field
+	}
+	return "'" + field
 }
 
 // milliseconds is a time to the microsecond; "" for none.

@@ -227,3 +227,15 @@ func TestNumbersInNamesCountAsSuch(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A spreadsheet runs what begins like a formula; submissions name and say such things.
+func TestCSVIsInert(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "plain": "plain", "=1+1": "'=1+1", "+cmd": "'+cmd", "@SUM(A1)": "'@SUM(A1)", "-": "'-", "\t=1": "'\t=1",
+		"-1.5": "-1.5", "+inf": "+inf", "a=b": "a=b", "-1.5 ms": "'-1.5 ms",
+	} {
+		if got := inert(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -22,7 +25,11 @@ in the run shows the log of the run that made it.`,
 			if err != nil {
 				return err
 			}
-			_, err = a.io.Out.Write(content)
+			if isTerminal(a.io.Out) { // what a submission prints must not steer a terminal
+				_, err = io.WriteString(a.io.Out, text.Block(string(content)))
+			} else {
+				_, err = a.io.Out.Write(content)
+			}
 			return err
 		})
 	cmd.Args = arguments(1, 1, "the node")

@@ -252,6 +252,11 @@ func (a *app) tableOptions() report.Options {
 	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: columns(a.io.Out)}
 }
 
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
 // columns are those of the terminal behind w; 0 if it is none.
 func columns(w io.Writer) int {
 	file, ok := w.(*os.File)
