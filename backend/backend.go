@@ -36,10 +36,10 @@ type Backend interface {
 	// Prepare runs a command that fetches what the commands of many sessions
 	// need, Online and in a workspace of its own. Where sessions share files
 	// outside of their workspaces, what it leaves there is theirs. Where they
-	// share none it becomes a ground, which their Spec names; a command that
-	// does not exit with 0 leaves no ground. name says all about cmd that can
+	// share none it becomes a snapshot, which their Spec names; a command that
+	// does not exit with 0 leaves no snapshot. name says all about cmd that can
 	// change what it fetches: a backend may answer from an earlier Prepare.
-	Prepare(ctx context.Context, name string, cmd Command) (ground string, exit Exit, err error)
+	Prepare(ctx context.Context, name string, cmd Command) (snapshot string, exit Exit, err error)
 	// Open makes a workspace with the inputs of spec in it. The caller must
 	// Close the session, whatever happens.
 	Open(ctx context.Context, spec Spec) (Session, error)
@@ -73,10 +73,10 @@ type Session interface {
 
 // Spec describes a workspace.
 type Spec struct {
-	Name   string  // for people and registries: the node's address
-	Inputs []Input // placed in order; later ones win
-	Ground string  // what Prepare returned; empty for none
-	Keep   bool    // leave the workspace behind on Close, processes ended
+	Name     string  // for people and registries: the node's address
+	Inputs   []Input // placed in order; later ones win
+	Snapshot string  // what Prepare returned; empty for none
+	Keep     bool    // leave the workspace behind on Close, processes ended
 }
 
 // Input is a tree of the content store, or one file, at a place in the

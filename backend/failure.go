@@ -31,7 +31,7 @@ func (e *ToolError) Unwrap() error { return e.Err }
 
 // SettingError says that an attribute of the backend's configuration cannot be
 // meant, as far as that shows only where it runs. It is a person's to mend, so
-// trying again is in vain.
+// trying again cannot help.
 type SettingError struct {
 	Setting string // the attribute: "user"
 	Err     error

@@ -14,11 +14,11 @@ import (
 // the machinery broke and the submission may be handed in again.
 type JudgeServer interface {
 	// Identity resolves what enters keys. What the server's own problems
-	// are like is not part of it: nobody outside can know.
+	// are like is not part of it: they cannot be known outside.
 	Identity(ctx context.Context) (Identity, error)
 	// Name tells servers apart on this machine. Submissions to one follow each other.
 	Name() string
-	// Grade hands a submission in and waits for what it comes to.
+	// Grade hands a submission in and waits for its result.
 	Grade(ctx context.Context, s Submission) (*Grade, error)
 }
 
@@ -39,7 +39,7 @@ type Grade struct {
 	Cases          []GradedCase
 }
 
-// GradedCase is what one test case came to.
+// GradedCase is the result of one test case.
 type GradedCase struct {
 	Ratio          *float64 // what was earned of what can be; nil is no number
 	RatioUnbounded *float64

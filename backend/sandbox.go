@@ -95,7 +95,7 @@ type Ending struct {
 	Clock  time.Duration
 	Memory int64 // bytes, the most at any time
 	// Contended says that others wanted the machine's processors as well, or
-	// that nobody knows: then Clock says little about the program.
+	// that is not known: then Clock says little about the program.
 	Contended bool
 }
 

@@ -52,7 +52,7 @@ var errLogClosed = errors.New("the build log is closed")
 // not.
 func OpenBuildLog(path string) (*BuildLog, error) { return OpenBuildLogOf(path, nil) }
 
-// OpenBuildLogOf is OpenBuildLog for who needs only the entries of some
+// OpenBuildLogOf is OpenBuildLog for a caller that needs only the entries of some
 // addresses; the others cost next to nothing. Such a log is never compacted. Addresses
 // that are nil, and not just none, are all.
 func OpenBuildLogOf(path string, addrs []string) (*BuildLog, error) {
@@ -117,7 +117,7 @@ func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLo
 // that another process is appending just then may be missing from it.
 func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, nil) }
 
-// ReadBuildLogOf is ReadBuildLog for who needs only the entries of some addresses, as
+// ReadBuildLogOf is ReadBuildLog for a caller that needs only the entries of some addresses, as
 // OpenBuildLogOf.
 func ReadBuildLogOf(path string, addrs []string) (*BuildLog, error) {
 	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: setOf(addrs)}
@@ -200,7 +200,7 @@ func (l *BuildLog) Append(e LogEntry) error {
 func (l *BuildLog) locked(fn func() error) error { return l.lock.Exclusive(fn) }
 
 // follow goes over to the file at path if that is no longer the open one
-// because another process compacted, or somebody removed it.
+// because another process compacted, or removed it.
 func (l *BuildLog) follow() error {
 	mine, err := l.f.Stat()
 	if err != nil {
@@ -276,7 +276,7 @@ func (l *BuildLog) compact() error {
 }
 
 // replace makes b the content of the file, also after a loss of power. Whoever
-// gets here has the lock, so the name of the file under way is nobody else's and
+// gets here has the lock, so the name of the file under way is no other process's and
 // what a process that was killed left of it is written over.
 func (l *BuildLog) replace(b []byte) error {
 	next := l.path + ".new"

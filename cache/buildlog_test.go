@@ -68,8 +68,8 @@ func TestBuildLogRoundTrip(t *testing.T) {
 		if got := l.Addrs(); !slices.Equal(got, addrs) {
 			t.Errorf("%s: Addrs = %q; want %q", name, got, addrs)
 		}
-		if _, ok := l.Get("nobody"); ok || l.Dropped() != 0 {
-			t.Errorf("%s: knows nobody or dropped %d", name, l.Dropped())
+		if _, ok := l.Get("absent"); ok || l.Dropped() != 0 {
+			t.Errorf("%s: knows an absent one or dropped %d", name, l.Dropped())
 		}
 	}
 	check("as appended", l)
@@ -211,7 +211,7 @@ func TestBuildLogBitFlips(t *testing.T) {
 	}
 }
 
-// A message cannot smuggle in an entry that comes to light when the one
+// A message cannot smuggle in an entry that shows when the one
 // around it is damaged.
 func TestBuildLogForgery(t *testing.T) {
 	forged := logEntry(2)
@@ -318,7 +318,7 @@ func BenchmarkOpenBuildLog(b *testing.B) {
 	}
 }
 
-// Who wants few entries gets them, adds to the log, and takes nothing from it.
+// A caller that asks for few entries gets them, adds to the log, and takes nothing from it.
 func TestBuildLogOfSome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	entry := func(addr, message string) LogEntry {

@@ -21,7 +21,7 @@ func largeTree(t *testing.T, d *Disk) (root, content Digest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settle(t, d.blobPath(content))
+	stabilize(t, d.blobPath(content))
 	return tree.Root, content
 }
 

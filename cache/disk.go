@@ -197,7 +197,7 @@ func (d *Disk) shardPath(top, hex string) string {
 	return d.path(top, hex[:2], hex)
 }
 
-// createTemp makes a new file in tmp, also when somebody removed tmp.
+// createTemp makes a new file in tmp, also when another process removed tmp.
 func (d *Disk) createTemp(what string) (files.File, error) {
 	f, err := files.CreateTemp(d.files, d.path(tmpDir), what)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ const indexKeep = 60 // days
 // FileIndex remembers the digests of source files by the state the file
 // system reports for them, so that a file that did not change is not read
 // again. It holds only what it can prove: a file that was written so recently
-// that another write could go unnoticed is hashed each time until it settles.
+// that another write could go unnoticed is hashed each time until it is stable.
 //
 // Its methods are safe for concurrent use. Several processes may save to one
 // path: the last one wins, and what it wrote is whole.
@@ -29,7 +29,7 @@ type FileIndex struct {
 	mu      sync.Mutex
 	entries indexTable
 	dirty   bool
-	// hashed, when not nil, is told each path that is read. Tests count with it.
+	// hashed, when not nil, gets each path that is read. Tests count with it.
 	hashed func(path string)
 }
 
@@ -57,7 +57,7 @@ func OpenFileIndex(path string) (*FileIndex, error) {
 		return nil, fmt.Errorf("opening file index: %w", err)
 	}
 	ix := &FileIndex{path: abs}
-	ix.mu.Lock() // until they are read, which nobody who needs no entry waits for
+	ix.mu.Lock() // until they are read, which only callers that look for an entry wait for
 	go func() {
 		defer ix.mu.Unlock()
 		if b, err := os.ReadFile(abs); err == nil {

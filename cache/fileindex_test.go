@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// settle waits until the file's stamps are old enough to be believed.
-func settle(t testing.TB, path string) {
+// stabilize waits until the file's stamps are old enough to be believed.
+func stabilize(t testing.TB, path string) {
 	t.Helper()
 	s, ok := stateOf(path, lstat(t, path))
 	if !ok {
@@ -40,7 +40,7 @@ func lstat(t testing.TB, path string) fs.FileInfo {
 // settledIndex returns an index that knows src.
 func settledIndex(t testing.TB, path, src string) *FileIndex {
 	t.Helper()
-	settle(t, src)
+	stabilize(t, src)
 	ix, err := OpenFileIndex(path)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestFileIndexReadsOnce(t *testing.T) {
 		if err := fn(); err != nil {
 			t.Fatal(err)
 		}
-		settle(t, path)
+		stabilize(t, path)
 		if g, reads := digest(t, ix, path); reads != 1 || g != SumBytes([]byte(want)) {
 			t.Errorf("%s: %s after %d reads; want a read of %q", name, g, reads, want)
 		}
@@ -197,7 +197,7 @@ func TestFileIndexDamage(t *testing.T) {
 		b := bytes.Clone(whole)
 		b[bit/8] ^= 1 << (bit % 8)
 		if _, err := decodeIndex(b); err == nil {
-			t.Fatalf("bit %d flipped and nobody noticed", bit)
+			t.Fatalf("bit %d flipped and it went unnoticed", bit)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "index")

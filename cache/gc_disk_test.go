@@ -73,7 +73,7 @@ func TestGCOnFailingDisk(t *testing.T) {
 		if err != nil || len(v.Corrupt) > 0 || v.Blobs != n-r.Blobs || v.Records != n-r.Records {
 			t.Errorf("seed %d: after %+v: %+v, %v", seed, r, v, err)
 		}
-		if len(v.Dangling) > int(r.Unreadable) { // of a record that could not be read nobody knows the blobs
+		if len(v.Dangling) > int(r.Unreadable) { // the blobs of a record that could not be read are not known
 			t.Errorf("seed %d: after %+v: %d dangling", seed, r, len(v.Dangling))
 		}
 	}

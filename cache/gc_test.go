@@ -235,7 +235,7 @@ func TestGCKeepsRecordsWhole(t *testing.T) {
 	}
 }
 
-// While gc removes all it may, over and over, what somebody has just put or
+// While gc removes all it may, over and over, what another process has just put or
 // found stays.
 func TestGCBesideUsers(t *testing.T) {
 	d := openDisk(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// tempAge is how old a file in tmp must be to belong to nobody.
+// tempAge is how old a file in tmp must be to belong to no process.
 const tempAge = 24 * time.Hour
 
 // sweepTemp removes what processes that were killed left in tmp.
@@ -26,7 +26,7 @@ func (c *collector) sweepTemp(ctx context.Context) error {
 	})
 }
 
-// sweepLocks removes lock files that nobody holds.
+// sweepLocks removes lock files that no process holds.
 func (c *collector) sweepLocks(ctx context.Context) error {
 	return c.sweepDir(ctx, locksDir, func(path string, fi fs.FileInfo) (bool, error) {
 		if fi.Name() == storeLock || fi.Name() == lockedfile.KeysFile || c.options.DryRun || c.options.Now.Sub(fi.ModTime()) < tempAge {

@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// logIndex tells where in a build log the last entry of each address is, so that who
-// wants a few of many entries need not read all. It is a file beside the log that
+// logIndex tells where in a build log the last entry of each address is, so that a caller
+// that asks for a few of many entries need not read all. It is a file beside the log that
 // saves time and nothing else: what it leads to is looked at as closely as what a
 // pass over the log finds, and what was appended later is read after it.
 type logIndex struct {
@@ -139,7 +139,7 @@ func (l *BuildLog) indexFor(f files.File) *logIndex {
 	return x
 }
 
-// saveIndex writes the index down for the next one who wants a few entries. One that
+// saveIndex writes the index down for the next process that wants a few entries. One that
 // cannot be written is not missed.
 func (l *BuildLog) saveIndex(f files.File, frames []frameOf) {
 	if x, err := newLogIndex(f, l.size, frames); err == nil {

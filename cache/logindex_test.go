@@ -11,7 +11,7 @@ import (
 )
 
 // indexedLog writes a log of entries "a:0", "a:1" ... whose messages say how often
-// each was written, and lets somebody pick from it, who leaves an index.
+// each was written, and lets a reader pick from it, which leaves an index.
 func indexedLog(t testing.TB, n, times int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "log")
@@ -92,7 +92,7 @@ func TestLogIndex(t *testing.T) {
 }
 
 // An index that is damaged, of another log, or of too little of this one, is as good
-// as none, and is made anew.
+// as none, and is made again.
 func TestLogIndexOfNoUse(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"damaged": func(path string) error {
@@ -166,7 +166,7 @@ func TestLogIndexOfNoUse(t *testing.T) {
 				}
 			}
 			if !usesIndex(t, path) {
-				t.Error("it is not made anew")
+				t.Error("it is not made again")
 			}
 		})
 	}

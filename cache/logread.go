@@ -21,8 +21,8 @@ func (l *BuildLog) read() error {
 	return nil
 }
 
-// pick is read for who wants a few of many entries: nothing else of the file stays
-// in memory, and nobody asks whether it is good. Pick is false when there is anything
+// pick is read for a caller that wants a few of many entries: nothing else of the file stays
+// in memory, and it is not checked. Pick is false when there is anything
 // in the file but entries, or a wanted one is not good.
 func (l *BuildLog) pick() (whole bool, err error) {
 	f, err := files.Open(l.files, l.path)
@@ -75,7 +75,7 @@ func frameAddr(frame []byte) (string, error) {
 
 // load makes b the content of the log.
 func (l *BuildLog) load(b []byte) {
-	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; nobody writes to b
+	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; b is not written to
 	l.reset()
 	l.size = int64(len(b))
 	unreadable := 0

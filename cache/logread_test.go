@@ -66,7 +66,7 @@ func TestBuildLogPicked(t *testing.T) {
 		delete(want, logEntry(1).Addr)
 		dropped := all.Dropped()
 		if name == "a wrong bit in what is not wanted" || name == "a wrong bit in an address" {
-			dropped = 0 // nobody asks for it
+			dropped = 0 // no entry of it is asked for
 		}
 		if !maps.Equal(picked.entries, want) || picked.Dropped() != dropped || picked.size != all.size {
 			t.Errorf("%s: picked %d entries of %d bytes and lost %d, want %d of %d and %d", name, len(picked.entries), picked.size, picked.Dropped(),

@@ -23,7 +23,7 @@ const beside = 1000
 const manyBlobs = 1000
 
 // TestManyBlobs: gc to half of what a store holds, and verify, in processes of
-// their own while somebody puts and reads. With FEVALGRAPH_TEST_BLOBS it tells what
+// their own while another process puts and reads. With FEVALGRAPH_TEST_BLOBS it tells what
 // they take, and holds them to their memory.
 func TestManyBlobs(t *testing.T) {
 	n := manyBlobs

@@ -127,7 +127,7 @@ func hammer(dir, id, end string) error {
 	return os.WriteFile(filepath.Join(dir, "rounds-"+id), []byte(strconv.Itoa(i)), 0o600)
 }
 
-// forsake puts a blob as if that was a day ago and nobody used it since, and reads
+// forsake puts a blob as if that was a day ago and not used since, and reads
 // it: gc may take it at any time, but what is read is whole.
 func forsake(ctx context.Context, d *Disk, text string) error {
 	g, err := PutBytes(ctx, d, []byte(text))
@@ -273,7 +273,7 @@ func hold(dir string) error {
 	defer release()
 	fmt.Println("locked")
 	time.Sleep(time.Minute)
-	return errors.New("nobody killed me")
+	return errors.New("no signal came")
 }
 
 func TestLockOfKilledProcess(t *testing.T) {

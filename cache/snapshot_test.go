@@ -19,7 +19,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// settled are sightings of a time by which everything on the disk has settled.
+// settled are sightings of a time by which everything on the disk is stable.
 func settled(probes ...Probe) []Sighting {
 	all := make([]Sighting, len(probes))
 	for i, p := range probes {

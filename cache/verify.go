@@ -26,7 +26,7 @@ type VerifyReport struct {
 }
 
 // Verify reads every blob and every record. With repair it drops what it
-// reports; nodes that needed it become stale. progress (nil: none) is told
+// reports; nodes that needed it become stale. progress (nil: none) gets
 // the number of files done so far; Stats tells how many there are. Running
 // work is not disturbed. Memory use is that of a shard's names and of what is
 // reported, and a few MiB for what is known of trees.
@@ -59,7 +59,7 @@ type verifier struct {
 	whole  map[Digest]bool   // trees already looked through: complete or not
 }
 
-// maxWhole is how many trees are remembered; then it begins anew. Trees that are
+// maxWhole is how many trees are remembered; then it starts over. Trees that are
 // looked through twice cost time only.
 const maxWhole = 1 << 15
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Imported is what came of the results of another tool.
+// Imported is what was made of the results of another tool.
 type Imported struct {
 	plan.Imported
 	All int // results that there were

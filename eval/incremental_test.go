@@ -57,9 +57,9 @@ problem %q {
 	return optionsFor(dir), solutions
 }
 
-// settle waits until the states of the project's files can be believed, which takes the
+// stabilize waits until the states of the project's files can be believed, which takes the
 // clock of the file system.
-func settle(t *testing.T, o eval.Options) {
+func stabilize(t *testing.T, o eval.Options) {
 	t.Helper()
 	var youngest time.Time
 	err := filepath.WalkDir(o.Dir, func(_ string, d os.DirEntry, err error) error {
@@ -134,7 +134,7 @@ func edit(t *testing.T, o eval.Options, name, content string) {
 func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	first := mustRun(t, o, eval.Request{})
 	want := scores(t, first)
 	same := mustRun(t, o, eval.Request{})
@@ -145,7 +145,7 @@ func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	edit(t, o, solutions[0]+".txt", "50\n")
-	settle(t, o)
+	stabilize(t, o)
 	edited := mustRun(t, o, eval.Request{})
 	partitions, decided := taken(t, o, edited.Run)
 	for _, addr := range decided {
@@ -170,11 +170,11 @@ func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 func TestSharedSources(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	mustRun(t, o, eval.Request{})
 	mustRun(t, o, eval.Request{})
 	edit(t, o, "double/grade.sh", "echo score $((3 * $(cat answer.txt)))\n")
-	settle(t, o)
+	stabilize(t, o)
 	mustRun(t, o, eval.Request{Selection: eval.Selection{Targets: []string{"solution=" + solutions[0]}}})
 	want := fmt.Sprintf("double/a=3 double/%s=6 double/%sx=9 other/one=21", solutions[1], solutions[1])
 	for range 2 {
@@ -204,7 +204,7 @@ func TestPlanAgreesWithRun(t *testing.T) {
 	mustRun(t, o, eval.Request{})
 	for name, change := range edits {
 		change()
-		settle(t, o)
+		stabilize(t, o)
 		plan, err := eval.Plan(t.Context(), o, eval.Request{})
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func TestPlanAgreesWithRun(t *testing.T) {
 func TestStatusAndExplainOfFreshPartitions(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	mustRun(t, o, eval.Request{})
 	mustRun(t, o, eval.Request{})
 	for _, s := range []eval.Selection{{}, {Targets: []string{"problem=other"}}} {
@@ -268,7 +268,7 @@ func TestStatusAndExplainOfFreshPartitions(t *testing.T) {
 func TestLostStore(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	mustRun(t, o, eval.Request{})
 	for _, part := range []string{"cas", "ac"} {
 		if err := os.RemoveAll(filepath.Join(o.Dir, "store", part)); err != nil {
@@ -280,7 +280,7 @@ func TestLostStore(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	edit(t, o, solutions[1]+".txt", "20\n")
-	settle(t, o)
+	stabilize(t, o)
 	want = strings.Replace(want, "=4 ", "=40 ", 1)
 	if got := scores(t, mustRun(t, o, eval.Request{})); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -291,11 +291,11 @@ func TestLostStore(t *testing.T) {
 func TestCleanKeepsPartitionsInUse(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	mustRun(t, o, eval.Request{})
 	for i := range 3 {
 		edit(t, o, solutions[0]+".txt", fmt.Sprintln(30+i))
-		settle(t, o)
+		stabilize(t, o)
 		mustRun(t, o, eval.Request{})
 	}
 	dir := filepath.Join(o.StateDir(), "partitions")
@@ -341,7 +341,7 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 func TestRecordOfEachNode(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
-	settle(t, o)
+	stabilize(t, o)
 	first := mustRun(t, o, eval.Request{})
 	same := mustRun(t, o, eval.Request{})
 	each := mustRun(t, o, eval.Request{EachNode: true, Progress: sink(func(event.Event) {})})
@@ -373,9 +373,9 @@ func TestRetryWithSecrets(t *testing.T) {
 		}
 		edit(t, o, "fevalgraph.hcl", secret+string(content))
 		edit(t, o, solutions[0]+".txt", "no number\n") // which gives no score
-		settle(t, o)
+		stabilize(t, o)
 		mustRun(t, o, eval.Request{})
-		settle(t, o) // the state directory was made
+		stabilize(t, o) // the state directory was made
 		if same := mustRun(t, o, eval.Request{}); same.End.Executed > 0 {
 			t.Errorf("secret %q: %d nodes ran again", secret, same.End.Executed)
 		}

@@ -142,7 +142,7 @@ func holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause string) {
 
 // LastResults are the last known results of every checkpoint that the configuration has.
 // A checkpoint that was last judged in another run than the latest has that Run, and one
-// that a run would judge anew a State.
+// that a run would judge again a State.
 func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.StateDir(), "latest")
 	if err != nil {

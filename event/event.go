@@ -86,7 +86,7 @@ type NodeNote struct {
 }
 
 // NodeReopened takes a NodeDone back: the node's stored outputs turned out to
-// be gone or damaged, or an input of it was made anew. Another NodeDone follows.
+// be gone or damaged, or an input of it was made again. Another NodeDone follows.
 type NodeReopened struct {
 	Type  string `json:"type"` // node.reopened
 	Addr  string `json:"addr"`

@@ -143,7 +143,7 @@ func TestRecorderFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A log that cannot be written is told at the end and costs no events.
+	// A log that cannot be written is reported at the end and costs no events.
 	if err := os.WriteFile(filepath.Join(state, "runs", "run1", "logs"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

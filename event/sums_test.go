@@ -43,7 +43,7 @@ func readAll(state, id string) error {
 	return errors.Join(err, rerr, lerr)
 }
 
-// TestDamagedRecord: one wrong bit in any byte of any file of a record is told by
+// TestDamagedRecord: one wrong bit in any byte of any file of a record is reported by
 // whatever reads the file.
 func TestDamagedRecord(t *testing.T) {
 	state := recorded(t)

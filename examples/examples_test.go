@@ -202,7 +202,7 @@ var quickstartVerdicts = []string{
 }
 
 // In containers and on this machine the verdicts are the same, and those of the
-// quickstart. When the image's name comes to mean another image, the tests in
+// quickstart. When the image's name means another image, the tests in
 // containers run again and no others; another name of the same image is no
 // change.
 func TestDockerRuns(t *testing.T) {

@@ -49,7 +49,7 @@ func goJudge(t *testing.T) {
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
 }
 
-// judgeScores are what the solutions come to: the score, that without an upper
+// judgeScores are what the solutions get: the score, that without an upper
 // bound, and the verdict on each case.
 var judgeScores = []string{
 	"1/careful 96.86573333333334 96.86573333333334 AC points points",

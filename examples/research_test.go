@@ -203,7 +203,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another problem's mistake is told, and no matter here.
+	// Another problem's mistake is shown, and no matter here.
 	if said := program(t, 2, append([]string{"run", "problem=family/broken"}, flags[:6]...)...); !strings.Contains(said, "family/broken") {
 		t.Errorf("what is wrong with family/broken is not told:\n%s", said)
 	}

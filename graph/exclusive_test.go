@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// sharer observes that nobody shares what is exclusive.
+// sharer observes that no two nodes share what is exclusive.
 type sharer struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -97,7 +97,7 @@ func TestExclusive(t *testing.T) {
 		jobs:    []timed{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{sql}}},
 		seconds: 3, began: map[string]int{"a": 0, "b": 0},
 	}, {
-		name: "who waits holds up nobody", pools: two,
+		name: "one that waits delays no other", pools: two,
 		jobs: []timed{{addr: "a", seconds: 4, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
 			{addr: "c", seconds: 2}, {addr: "d", seconds: 2}, {addr: "e", seconds: 2}},
 		seconds: 7, began: map[string]int{"a": 0, "b": 4, "c": 0, "d": 2, "e": 4},
@@ -131,7 +131,7 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// TestExclusiveRandom: nobody shares and everybody runs, whatever the graph.
+// TestExclusiveRandom: none shares and all run, whatever the graph.
 func TestExclusiveRandom(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -161,7 +161,7 @@ func (l *life) weather() faulty.Weather {
 	return w
 }
 
-// outcome is what a run came to.
+// outcome is what a run gave.
 type outcome struct {
 	answers []string
 	report  *Report

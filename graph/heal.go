@@ -118,7 +118,7 @@ func (s *scheduler) invalidate(id ID, forced bool) {
 	s.rebuilds[id] = r
 	s.open++
 	n, st := s.g.Node(id), &s.status[id]
-	cause := "an input was made anew"
+	cause := "an input was made again"
 	if forced {
 		cause = "its output is no longer in the store"
 	}

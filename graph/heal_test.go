@@ -79,7 +79,7 @@ func TestHeals(t *testing.T) {
 		o.Force = func(n *Node) bool { return n.Addr == "c" }
 		r = p.executeWith(t.Context(), l.g, o)
 		wantStates(t, l.g, r, "a cached", "b done", "c done")
-		if want := [3]int32{1, 2, 3}; l.ran() != want { // c's first attempt came to nothing
+		if want := [3]int32{1, 2, 3}; l.ran() != want { // c's first attempt had no result
 			t.Errorf("ran %v, want %v", l.ran(), want)
 		}
 		if cause := r.Status(1).Cause; cause != "its output is no longer in the store" {
@@ -103,7 +103,7 @@ func TestHealsWholeChain(t *testing.T) {
 	wantStates(t, l.g, p.executeWith(t.Context(), l.g, o), "a done", "b done", "c done")
 }
 
-// TestHealsWithAnotherOutput: work that does not come to the same twice gets a
+// TestHealsWithAnotherOutput: work that does not give the same twice gets a
 // new output, and whoever used the old one follows.
 func TestHealsWithAnotherOutput(t *testing.T) {
 	store := newLossy()

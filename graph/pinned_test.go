@@ -19,7 +19,7 @@ func (s *told) Emit(e event.Event) {
 }
 
 // What is given is taken as it is, without a decision, a word or a count, and
-// made anew only when it is lost.
+// made again only when it is lost.
 func TestGiven(t *testing.T) {
 	store := cache.NewMemory()
 	known, err := cache.PutBytes(t.Context(), store, []byte("known"))
@@ -29,7 +29,7 @@ func TestGiven(t *testing.T) {
 	run := func(digest cache.Digest) (result string, given *step, report *Report, sink *told) {
 		g := New()
 		given = &step{describe: func(*Manifest) error { t.Error("it was described"); return nil },
-			work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, "anew") }}
+			work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, "again") }}
 		if digest != known {
 			given.describe = nil
 		}
@@ -51,9 +51,9 @@ func TestGiven(t *testing.T) {
 	}
 	result, given, report, sink := run(known)
 	if result != "known" || given.ran.Load() != 0 || len(report.Nodes) != 1 || report.Cached != 0 || !slices.Equal(sink.addrs, []string{"top"}) {
-		t.Errorf("came to %q; the given node ran %d times; %d nodes, %d cached, told %q", result, given.ran.Load(), len(report.Nodes), report.Cached, sink.addrs)
+		t.Errorf("result %q; the given node ran %d times; %d nodes, %d cached, told %q", result, given.ran.Load(), len(report.Nodes), report.Cached, sink.addrs)
 	}
-	if result, given, _, _ = run(cache.SumBytes([]byte("lost"))); result != "anew" || given.ran.Load() != 1 {
+	if result, given, _, _ = run(cache.SumBytes([]byte("lost"))); result != "again" || given.ran.Load() != 1 {
 		t.Errorf("of a lost output came %q; the given node ran %d times", result, given.ran.Load())
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // world is a random DAG and the weather that it is executed in. What a node
-// comes to depends on nothing but its inputs; whether the machinery works does.
+// gives depends on nothing but its inputs; whether the machinery works does.
 type world struct {
 	nodes  []randomNode
 	values []int // of leaves, by node
@@ -166,7 +166,7 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 	return o, err
 }
 
-// answers is what an execution came to, apart from where answers came from.
+// answers is what an execution gave, apart from where answers are from.
 func answers(g *Graph, r *Report, log Log) []string {
 	var all []string
 	for _, id := range r.Nodes {

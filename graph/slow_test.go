@@ -125,8 +125,8 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// distant is a store or a build log whose requests take time.
-type distant struct {
+// slowStore is a store or a build log whose requests take time.
+type slowStore struct {
 	cache.Store
 	*memoryLog
 	latency  time.Duration
@@ -134,7 +134,7 @@ type distant struct {
 	now, max int // requests under way
 }
 
-func (d *distant) wait() {
+func (d *slowStore) wait() {
 	d.mu.Lock()
 	d.now++
 	d.max = max(d.max, d.now)
@@ -145,14 +145,14 @@ func (d *distant) wait() {
 	d.mu.Unlock()
 }
 
-func (d *distant) Record(ctx context.Context, k cache.Key) (*cache.Record, error) {
+func (d *slowStore) Record(ctx context.Context, k cache.Key) (*cache.Record, error) {
 	d.wait()
 	return d.Store.Record(ctx, k)
 }
 
-// TestDistantStore: look-ups of 50 ms are made as many at a time as the widest
+// TestSlowStore: look-ups of 50 ms are made as many at a time as the widest
 // pool has slots, in runs and in plans.
-func TestDistantStore(t *testing.T) {
+func TestSlowStore(t *testing.T) {
 	const nodes, slots, latency = 5000, 16, 50 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		p, g := newProject(t), New()
@@ -164,7 +164,7 @@ func TestDistantStore(t *testing.T) {
 		o.Pools = map[string]int{CPUPool: slots}
 		p.executeWith(t.Context(), g, o)
 		for _, dry := range []bool{false, true} {
-			store := &distant{Store: p.store, latency: latency}
+			store := &slowStore{Store: p.store, latency: latency}
 			o.Store, o.Log, o.DryRun = store, newLog(), dry
 			started := time.Now()
 			r := p.executeWith(t.Context(), g, o)
@@ -184,7 +184,7 @@ func TestDistantStore(t *testing.T) {
 	})
 }
 
-func (d *distant) Append(e cache.LogEntry) error {
+func (d *slowStore) Append(e cache.LogEntry) error {
 	d.wait()
 	return d.memoryLog.Append(e)
 }
@@ -201,7 +201,7 @@ func TestSlowLog(t *testing.T) {
 		}
 		o := p.options()
 		o.Pools = map[string]int{CPUPool: 16}
-		o.Log = &distant{memoryLog: newLog(), latency: time.Second}
+		o.Log = &slowStore{memoryLog: newLog(), latency: time.Second}
 		r := p.executeWith(t.Context(), g, o)
 		if r.Seconds > 1.1 || r.Broken != 8 || r.Executed != 16 {
 			t.Errorf("took %v s; %+v", r.Seconds, r)

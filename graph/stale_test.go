@@ -52,7 +52,7 @@ func TestNothingRunsTwice(t *testing.T) {
 				t.Error("a fresh node keeps its manifest")
 			}
 
-			// Early cutoff: b runs and comes to the same, so c does not.
+			// Early cutoff: b runs and gives the same, so c does not.
 			l.value = "x#2"
 			wantStates(t, l.g, p.execute(l.g), "a done", "b done", "c cached")
 			// Back to what was before: served from the records.

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// ends is a step whose every run comes to the same end.
+// ends is a step whose every run ends the same way.
 func ends(o Outcome, err error) *step {
 	return &step{work: func(context.Context, *Work) (Outcome, error) { return o, err }}
 }
@@ -98,7 +98,7 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// A note is told whatever came of the attempt, before its end is.
+// A note is reported however the attempt ends, before its end is.
 func TestNotes(t *testing.T) {
 	for _, err := range []error{nil, errors.New("unplugged")} {
 		p := newProject(t)
@@ -185,7 +185,7 @@ func TestBlockedNamesTheRoot(t *testing.T) {
 	}
 }
 
-// TestTolerant: a node that tolerates holes runs with what there is, is told
+// TestTolerant: a node that tolerates holes runs with what there is, learns
 // what there is not, and is asked again every time until it is whole.
 func TestTolerant(t *testing.T) {
 	p := newProject(t)

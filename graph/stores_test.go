@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Work that comes to something else each time has another answer in each store.
+// Work that gives something else each time has another answer in each store.
 // With one log, a store gives its own, and nothing runs again.
 func TestLogOfAnotherStore(t *testing.T) {
 	p := newProject(t)

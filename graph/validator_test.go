@@ -85,17 +85,17 @@ func TestLostThingOfRecord(t *testing.T) {
 	wantStates(t, g, p.execute(g), "thing done")
 }
 
-// What nobody can look for is neither served nor made again.
-func TestThingNobodyKnowsOf(t *testing.T) {
+// What cannot be looked for is neither served nor made again.
+func TestThingOfUnknownState(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
 	made, user := newThing(&value), join(nil)
 	add(g, "user", user, add(g, "thing", made))
 	p.execute(g)
-	made.err = errors.New("nobody answers")
+	made.err = errors.New("no answer")
 	r := p.execute(g)
 	wantStates(t, g, r, "thing broken", "user blocked")
-	if got := r.Status(0).Message; got != "nobody answers" {
+	if got := r.Status(0).Message; got != "no answer" {
 		t.Errorf("message %q", got)
 	}
 	made.err = nil

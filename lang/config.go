@@ -90,7 +90,7 @@ type Backend struct {
 	Pool string // name of a Pool, "cpu" by default
 	// Judges says that the backend evaluates problems with a judge block, and those alone.
 	Judges bool
-	// Retry is nil when the block says nothing.
+	// Retry is nil when the block does not set it.
 	Retry        *Retry
 	Env          []EnvVar // sorted by name
 	Inherit      []string // variables taken from the caller's environment, hashed by value

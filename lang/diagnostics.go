@@ -48,7 +48,7 @@ type reporter struct {
 	reported  map[reportKey]bool
 	findings  diag.List
 	sensitive []string // values that must not be said
-	doubt     *finding // the first expression that came to no value
+	doubt     *finding // the first expression without a value
 }
 
 func newReporter() reporter {
@@ -83,9 +83,9 @@ func (r *reporter) report(f finding) {
 	r.findings = append(r.findings, d)
 }
 
-// settle reports the expression that came to no value when no mistake was found
+// reportDoubt reports the expression without a value when no mistake was found
 // that can be the reason: nothing may fail in silence.
-func (r *reporter) settle() {
+func (r *reporter) reportDoubt() {
 	if r.doubt != nil && !r.findings.HasErrors() {
 		r.report(*r.doubt)
 	}
@@ -248,7 +248,7 @@ func blockTitle(kind string, labels []string) string {
 	return kind
 }
 
-// missingStep finds what was looked up in vain and what there is instead.
+// missingStep finds what was looked up and not found, and what there is instead.
 func missingStep(h *hcl.Diagnostic) (string, []string) {
 	if h.Expression == nil || h.EvalContext == nil || h.Subject == nil {
 		return "", nil

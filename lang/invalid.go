@@ -56,7 +56,7 @@ func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
 	}
 	p := l.problem(at, inst)
 	if keeps && !l.findings.HasErrors() {
-		at.attempt.kept.settle()
+		at.attempt.kept.reportDoubt()
 	}
 	if mistakes := at.attempt.mistakes(); len(mistakes) > 0 {
 		p.invalidate(mistakes)
@@ -77,7 +77,7 @@ func (p *Problem) invalidate(mistakes diag.List) {
 }
 
 // keepSharedNames makes a mistake of each of d's problems that shares its name
-// with another of them: nobody knows which one a result of that name would be
+// with another of them: it cannot be known which one a result of that name would be
 // about, so none is judged, and each is called by its default name.
 func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 	named := map[string][]*Problem{}

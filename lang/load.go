@@ -82,7 +82,7 @@ func (l *loader) load() {
 	for _, d := range order {
 		l.evaluate(d)
 	}
-	l.settle()
+	l.reportDoubt()
 	l.assemble()
 	if l.options.AdHoc != nil {
 		l.addAdHoc(*l.options.AdHoc)

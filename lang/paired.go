@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/pairs"
 )
 
-// Paired is what a list of pairs comes to.
+// Paired is the meaning of a list of pairs.
 type Paired struct {
 	Solutions []*Solution  // in the order of the list, each once
 	Places    []diag.Range // of the pairs that name them
@@ -26,7 +26,7 @@ type Lacking struct {
 	Range    diag.Range
 }
 
-// maxAlike is how many findings of one kind about a list are told one by one.
+// maxAlike is how many findings of one kind about a list are shown one by one.
 const maxAlike = 20
 
 // ReadPairs reads the list of pairs in a file; see package pairs for its form.
@@ -194,7 +194,7 @@ func (s *Solution) isAt(end string) bool {
 
 func withoutExtension(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-// limited are findings of one kind, of which the first are told and the others
+// limited are findings of one kind, of which the first are shown and the others
 // counted.
 type limited struct {
 	told diag.List

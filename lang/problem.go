@@ -143,7 +143,7 @@ func (p *Problem) Kind() string {
 func (p *Problem) Scored() bool { return p.Kind() != "" && p.Pytest == nil }
 
 // nameless gives a problem that gives scores its checkpoint. What only the
-// tests of a pytest problem can use is refused: nobody would read it.
+// tests of a pytest problem can use is refused: it would not be read.
 func (b *block) nameless(p *Problem) {
 	for _, kid := range b.kids {
 		switch kid.schema.Name {

@@ -268,7 +268,7 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	return l.unknownDecl(d, kind, path, t, f)
 }
 
-// unknownDecl explains a reference to what nobody declares.
+// unknownDecl explains a reference to what is not declared.
 func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversal, f *finding) *finding {
 	name, candidates := strings.Join(path, "."), []string(nil)
 	for _, other := range slices.Concat(l.decls, d.own) {

@@ -178,7 +178,7 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 }
 
 // placeOfFailed is where the code would be that is not there, which lists of
-// pairs may name it by; "" when that cannot be told. Nobody reads it.
+// pairs may name it by; "" when that cannot be told. It is not read.
 func (b *block) placeOfFailed() string {
 	quiet := *b
 	quiet.decl = b.decl.apart(b.l.reporterFor(""))

@@ -102,7 +102,7 @@ func (l *loader) cellValue(c Cell) cty.Value {
 }
 
 // anyFailed reports whether a declaration of one of the kinds has failed: then
-// an empty suite says nothing.
+// an empty suite has no effect.
 func (l *loader) anyFailed(kinds ...string) bool {
 	for _, d := range l.decls {
 		for _, kind := range kinds {

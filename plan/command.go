@@ -103,7 +103,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Backend: d.Backend, Own: ownInput,
 	}
 	for _, m := range d.mounted {
-		run.Steady = append(run.Steady, m.Unchanged)
+		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
 	for _, in := range inputs {
 		run.Inputs = append(run.Inputs, in.As)

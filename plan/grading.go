@@ -8,7 +8,7 @@ import (
 
 // GradingNodes are the nodes whose work makes a checkpoint's verdict what it is: they
 // run something of the solution's on the cell's backend, while the others
-// prepare that or read what came of it. They are in topological order and
+// prepare that or read its result. They are in topological order and
 // belong to the cell, but for the compilation that its repeats share.
 func (p *Plan) GradingNodes(cell *Cell, cc *CellCheckpoint) []graph.ID {
 	var ids []graph.ID

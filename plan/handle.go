@@ -28,7 +28,7 @@ type Use struct {
 	// Programs are the words of commands that may be programs, with spaces between.
 	Programs string
 	// Dockerfile is that of the image that was made for it, an absolute path, and
-	// Image what that came to; "" of a backend whose image is not made.
+	// Image its ID; "" of a backend whose image is not made.
 	Dockerfile string
 	Image      cache.Digest
 }

@@ -235,7 +235,7 @@ solution "lost" {
 		t.Error(diff)
 	}
 	if ran, again := p.judged(); len(ran) > 0 || cmp.Diff(came, again) != "" {
-		t.Errorf("a second run executes %v and comes to %v", ran, again)
+		t.Errorf("a second run executes %v and gives %v", ran, again)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestJudgeStaleness(t *testing.T) {
 }
 
 // A checker that gives no verdict is broken: never scored, never stored, and
-// what is known of the other cases is told.
+// what is known of the other cases is shown.
 func TestCheckerThatFails(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
 	p.write("sum/checker.cc", "fails")

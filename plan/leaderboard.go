@@ -219,8 +219,8 @@ func groupValue(cells []report.Cell) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// graded are the checkpoints of a cell that metrics see. A cell that came to
-// nothing counts as one that did not pass: over no checkpoints at all,
+// graded are the checkpoints of a cell that metrics see. A cell that has
+// none counts as one that did not pass: over no checkpoints at all,
 // alltrue would call it solved.
 func graded(c *report.Cell) []report.Checkpoint {
 	if c.Status == verdict.Success || c.Status == verdict.Skipped {

@@ -139,7 +139,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry))...),
 	}
 	for _, m := range d.mounted {
-		run.Steady = append(run.Steady, m.Unchanged)
+		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
 	if c := cell.Backend.Container; c != nil {
 		run.Keep = pytest.Keep(c.Keep)

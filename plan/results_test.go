@@ -69,7 +69,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutVerdict: what kept a checkpoint from a verdict is told
+// TestResultsWithoutVerdict: what kept a checkpoint from a verdict is shown
 // apart, and none of it passes.
 func TestResultsWithoutVerdict(t *testing.T) {
 	for _, try := range []struct {

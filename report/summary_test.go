@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// A pass that nothing speaks for is told from others wherever people look.
+// A pass that nothing speaks for is marked wherever people look.
 func TestVacuousPassIsShown(t *testing.T) {
 	bare := checkpoint("b", verdict.Judged, true, test("t", verdict.Regression, verdict.TestPassed, ""))
 	r := &Results{Cells: []Cell{{Problem: "p", Status: verdict.Success, Checkpoints: []Checkpoint{checkpoint("a", verdict.Judged, true, test("t", verdict.Core, verdict.TestPassed, "")), bare}}}}

@@ -77,7 +77,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, mistake(err)
 	}
-	// A name may have come to mean another image while the build ran.
+	// A name may mean another image by now while the build ran.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
 		return graph.Outcome{}, mistake(err)

@@ -25,9 +25,9 @@ type Mount struct {
 	Target string // of the backend: what people know it by
 	Source string // absolute path
 	States FileStates
-	// Observe is told what the list depends on: kind "exists" as in Sources, and
+	// Observe gets what the list depends on: kind "exists" as in Sources, and
 	// "state" for each file, directory and link, of which also mode and owner
-	// matter. Nil is told nothing.
+	// matter. Nil gets nothing.
 	Observe func(kind, name string)
 	// RemoteHost names the machine that Source is on when that is not this one.
 	RemoteHost func() string
@@ -67,7 +67,7 @@ func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // Unchanged returns an error unless the mount is what it was when it was
-// described: whatever saw something else on the way says nothing about that.
+// described: whatever saw something else on the way does not count.
 // It may be called while others do.
 func (t *Mount) Unchanged() error {
 	entries, err := t.scan()

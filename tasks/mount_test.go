@@ -81,7 +81,7 @@ func TestMount(t *testing.T) {
 			continue
 		}
 		if err := before.Unchanged(); err == nil || err.Error() != "the mount /data changed while the tests ran" {
-			t.Errorf("%s: nobody notices: %v", step.name, err)
+			t.Errorf("%s: it goes unnoticed: %v", step.name, err)
 		}
 		now := content(t, m)
 		if now == last {

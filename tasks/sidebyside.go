@@ -10,8 +10,8 @@ import (
 // them: below it, as in most submissions, one is done before the others begin.
 const worthSharing = 1 << 20
 
-// sideBySide calls do for 0 to n-1, on all processors at once if the work comes
-// to enough bytes, and returns the error of the lowest number. Then the rest may
+// sideBySide calls do for 0 to n-1, on all processors at once if the work has
+// enough bytes, and returns the error of the lowest number. Then the rest may
 // not have been done.
 func sideBySide(n int, bytes int64, do func(i int) error) error {
 	if n < 2 || bytes < worthSharing {

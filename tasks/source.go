@@ -26,12 +26,12 @@ type FilePutter interface {
 type Sources struct {
 	States FileStates
 	Store  FilePutter
-	// Observe is told everything beside the bytes of files that what a source
+	// Observe gets everything beside the bytes of files that what a source
 	// consists of depends on: kind "dir" is a directory that was listed, "link"
 	// something that was asked whether it is a symbolic link, "exists" what a
 	// path leads to, "file" something beside the source that was read, each with
 	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
-	// at once; nil is told nothing.
+	// at once; nil gets nothing.
 	Observe func(kind, name string)
 }
 

@@ -23,7 +23,7 @@ const (
 	StrictAllNonErrorCases Policy = "strict-all-non-error-cases"
 
 	// NoRule stands where a problem gives scores and no pass rule is written. Nothing
-	// passes or fails by it, so nobody can ask for it.
+	// passes or fails by it, so it cannot be asked for.
 	NoRule Policy = "none"
 )
 

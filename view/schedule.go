@@ -19,7 +19,7 @@ type ScheduleFacts struct {
 	Of    int     // how many that pool has
 }
 
-// Schedule writes how near a run came to the least that any schedule of its
+// Schedule writes how near a run was to the least that any schedule of its
 // work could take: the critical path, or all work spread over the slots,
 // whichever is more. Nothing for a run without work.
 //

@@ -15,7 +15,7 @@ type tally struct {
 	total    int       // nodes of the run
 	done     int       // of these, with a final state
 	queued   int       // known to be stale
-	ran      int       // executed, whatever came of it
+	ran      int       // executed, with whatever result
 	cached   int
 	failed   int // counted in ran, as broken is
 	broken   int
@@ -97,7 +97,7 @@ func (t *tally) stop(addr string) bool {
 
 // remaining guesses the seconds left for the work that is known to be stale,
 // at the pace so far. It is false before there is a pace to speak of. Stale
-// work that nobody has looked at yet is not in it.
+// work that has not been looked at yet is not in it.
 func (t *tally) remaining(now time.Time) (float64, bool) {
 	const enough = 3
 	left := t.queued - t.ran - t.blocked - t.skipped - t.stopped

@@ -62,7 +62,7 @@ func (t *Trace) Decided(addr string, spans []Span, end time.Time) {
 }
 
 // Worked notes an attempt at a node's work in a slot of the pool; how it ended is
-// told by an event that comes later.
+// in an event that comes later.
 func (t *Trace) Worked(addr, pool string, attempt int, spans []Span, end time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

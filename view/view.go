@@ -96,7 +96,7 @@ type quietView struct{}
 func (quietView) Emit(event.Event) {}
 func (quietView) Close() error     { return nil }
 
-// unattended reports whether nobody looks at the terminal, or it cannot move
+// unattended reports whether no person looks at the terminal, or it cannot move
 // its cursor.
 func unattended(lookup func(string) (string, bool)) bool {
 	ci, _ := lookup("CI")

@@ -123,7 +123,7 @@ func testKeptKinds(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A program that cannot be started is nobody's verdict.
+// A program that cannot be started is no verdict.
 func testMissing(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	p := script("")

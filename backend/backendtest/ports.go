@@ -30,8 +30,8 @@ func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Sto
 	})
 }
 
-// freePort finds a port that nobody listens on and that the machine gives to
-// nobody who does not ask for it. It does not try the port by listening: a
+// freePort finds a port that no process listens on and that the machine gives to
+// none that does not ask for it. It does not try the port by listening: a
 // process that is just being forked would hold it a moment longer.
 func freePort(t *testing.T) int {
 	t.Helper()

@@ -195,7 +195,7 @@ func testSandboxFiles(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A program that nobody reads from any more may be left to wait until its clock
+// A program whose output is not read any more may be left to wait until its clock
 // limit, which is therefore short where it is long enough.
 func testFlood(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
@@ -330,7 +330,7 @@ func testMistakes(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A blob that is not in the store is told as such, so that it can be made anew.
+// A blob that is not in the store is reported as such, so that it can be made again.
 func testLostBlob(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	for _, place := range []string{"file", "input"} {

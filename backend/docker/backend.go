@@ -153,7 +153,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("init", "none", o.NoInit)
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not
-		// of the backend's, either: somebody who can read it has to tell.
+		// of the backend's, either: a person who can read it has to tell.
 		mode := "read-write"
 		if m.ReadOnly {
 			mode = "read-only"

@@ -201,7 +201,7 @@ func (d *Daemon) remove(ctx context.Context, name string) error {
 	return fmt.Errorf("removing container %s: %w", name, d.explain(err))
 }
 
-// awaitRemoval waits for a removal that somebody else began.
+// awaitRemoval waits for a removal that another client began.
 func (d *Daemon) awaitRemoval(ctx context.Context, name string) error {
 	removed, failed := d.api.ContainerWait(ctx, name, container.WaitConditionRemoved)
 	select {

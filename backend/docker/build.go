@@ -185,7 +185,7 @@ func (b *Backend) whose(ctx context.Context, failed *buildError, said []byte) er
 	return b.wrongRecipe(fmt.Errorf("%w; it ended with:\n  %s", failed, strings.Join(lines, "\n  ")))
 }
 
-// buildError is how the daemon says that a build came to nothing.
+// buildError is how the daemon says that a build failed.
 type buildError struct{ message string }
 
 func (e *buildError) Error() string { return e.message }

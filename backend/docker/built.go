@@ -43,7 +43,7 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 }
 
 // adopt gives an image its name. One with the same content that has the name
-// keeps it: grounds were made of that. The other is then of no use.
+// keeps it: snapshots were made of that. The other is then of no use.
 func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved, error) {
 	name := b.builtName(cache.SumBytes(found))
 	ctx, cancel := b.d.call(ctx)

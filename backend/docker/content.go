@@ -25,11 +25,11 @@ import (
 )
 
 // content is what commands in containers of an image can tell of it. Encoded,
-// it names the image: two builds that come to the same have the same, whatever
+// it names the image: two builds with equal results have the same, whatever
 // their IDs. Times are not part of it, of files as little as of the image; nor
 // is what sessions set themselves.
 type content struct {
-	Recipe       int      `json:"recipe"` // raised when contents are told otherwise
+	Recipe       int      `json:"recipe"` // raised when contents are described otherwise
 	OS           string   `json:"os"`
 	Architecture string   `json:"architecture"`
 	Variant      string   `json:"variant,omitempty"`
@@ -49,7 +49,7 @@ const contentRecipe = 1
 func (b *Backend) content(ctx context.Context, id string) ([]byte, error) {
 	memory := ""
 	if b.opt.Facts != "" {
-		memory = filepath.Join(b.opt.Facts, groundTag("content", fmt.Sprint(contentRecipe), id)+".content")
+		memory = filepath.Join(b.opt.Facts, snapshotTag("content", fmt.Sprint(contentRecipe), id)+".content")
 		if sealed, err := os.ReadFile(memory); err == nil {
 			if known, whole := cache.Unseal(sealed); whole {
 				return known, nil

@@ -56,8 +56,8 @@ func newControl(errs io.Writer, token string) *control {
 var spoken = regexp.MustCompile(`Main child exited (?:normally \(with status '(\d+)'\)|with signal \(with signal '([^']+)'\))`)
 
 // initEnv makes the init pass signals on to the whole process group of the
-// program, as a terminal would, and say how it ended. Other inits do not heed
-// it and say nothing.
+// program, as a terminal would, and say how it ended. Other inits ignore
+// it and print nothing.
 var initEnv = []string{"TINI_VERBOSITY=2", "TINI_KILL_PROCESS_GROUP=1"}
 
 // controlTail is how much is kept for a line that is not complete.

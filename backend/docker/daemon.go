@@ -109,7 +109,7 @@ func (d *Daemon) Version(ctx context.Context) (Version, error) {
 // Close lets go of idle connections.
 func (d *Daemon) Close() error { return d.api.Close() }
 
-// ask bounds a call that is in vain once ctx is cancelled.
+// ask bounds a call that is useless once ctx is cancelled.
 func (d *Daemon) ask(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, d.wait.call)
 }

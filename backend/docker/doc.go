@@ -2,7 +2,7 @@
 // machine or another.
 //
 // A session is one container. It is created when its first command is run and
-// started anew for every command: what a command leaves on the container's
+// restarted for every command: what a command leaves on the container's
 // file system is there for the next one, and nothing that it started is,
 // because the end of a container's first process ends its whole process
 // namespace. That costs a start per command, which is what a bare "docker run"
@@ -40,7 +40,7 @@
 // With Options.Reuse, the container of a session that was closed may wait for
 // the next one on the same image, under the same name and in the same entry of
 // the registry, when the layer that it writes to is as it was made. Its
-// workspace is removed, and made anew at the same place. See reuse.
+// workspace is removed, and made again at the same place. See reuse.
 //
 // # What is left behind
 //

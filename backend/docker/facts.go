@@ -37,7 +37,7 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	return found.python, found.version, nil
 }
 
-// Platform is the image's, "linux/amd64". A variant is told only where programs
+// Platform is the image's, "linux/amd64". A variant is named only where programs
 // for one may not run on another.
 func (b *Backend) Platform(ctx context.Context) (string, error) {
 	image, _, err := b.resolve(ctx)

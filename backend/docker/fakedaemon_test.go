@@ -47,7 +47,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nobody waits so long but for what never comes: tests about that shorten it.
+	// So long a wait is for what never comes: tests about that shorten it.
 	f.wait = patience{call: time.Minute, launch: time.Minute, end: time.Minute, drain: time.Minute, remove: time.Minute, stop: time.Minute}
 	return f
 }

@@ -34,7 +34,7 @@ type launch struct {
 	env     []string // complete
 	offline bool     // refuse to run with a network
 	// attached has the program on the script's own streams, those of a person,
-	// who is told of refusals.
+	// who hears of refusals.
 	attached bool
 	// token, unless it is empty, has the script wait for the program and then say
 	// how many processes were killed because memory ran out; see counted.

@@ -16,29 +16,29 @@ import (
 
 // Leftover is a container or an image that carries the labels of a project.
 type Leftover struct {
-	ID      string
-	Name    string // of the container, or a reference of the image
-	Ground  bool   // an image that Prepare made
-	Built   bool   // an image that Build made
-	Project string
-	Run     string // of a container
-	Node    string // of a container: the address it was made for
-	State   string // of a container: "running", "exited", "created" ...
-	Kept    bool   // it was left behind on purpose
-	Enter   string // of a kept container: the command that opens a shell in it
-	Created time.Time
-	Bytes   int64 // of an image, with what it shares with others
+	ID       string
+	Name     string // of the container, or a reference of the image
+	Snapshot bool   // an image that Prepare made
+	Built    bool   // an image that Build made
+	Project  string
+	Run      string // of a container
+	Node     string // of a container: the address it was made for
+	State    string // of a container: "running", "exited", "created" ...
+	Kept     bool   // it was left behind on purpose
+	Enter    string // of a kept container: the command that opens a shell in it
+	Created  time.Time
+	Bytes    int64 // of an image, with what it shares with others
 
 	workspace string // of a container: its directory on this machine, "" for none
 }
 
 // IsImage reports whether it is an image, not a container.
-func (l Leftover) IsImage() bool { return l.Ground || l.Built }
+func (l Leftover) IsImage() bool { return l.Snapshot || l.Built }
 
 // rank is the place of its kind: what is made of others comes before them.
 func (l Leftover) rank() int {
 	switch {
-	case l.Ground:
+	case l.Snapshot:
 		return 1
 	case l.Built:
 		return 2
@@ -47,7 +47,7 @@ func (l Leftover) rank() int {
 }
 
 // Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then grounds, then images that were built, the
+// is empty: containers first, then snapshots, then images that were built, the
 // oldest first. Containers of runs that still live are among them.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
@@ -81,9 +81,9 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		left = append(left, l)
 	}
 	for _, i := range images {
-		// A ground on an image that was built has that one's labels, too.
-		l := Leftover{ID: i.ID, Name: i.ID, Ground: i.Labels[LabelGround] != "", Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
-		l.Built = !l.Ground && i.Labels[LabelImage] != ""
+		// A snapshot on an image that was built has that one's labels, too.
+		l := Leftover{ID: i.ID, Name: i.ID, Snapshot: i.Labels[LabelSnapshot] != "", Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
+		l.Built = !l.Snapshot && i.Labels[LabelImage] != ""
 		if !l.IsImage() {
 			continue
 		}

@@ -136,7 +136,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// Each thing that cannot be is told in its own words, and none of them is an
+// Each thing that cannot be is reported in its own words, and none of them is an
 // exit of the program's.
 func TestCannotBe(t *testing.T) {
 	d := daemon(t)

@@ -64,7 +64,7 @@ type Options struct {
 	// dropped.
 	Capabilities []string
 	// NoInit makes the program the container's first process. Then the end by a
-	// signal is told by exit codes above 128 only.
+	// signal is known by exit codes above 128 only.
 	NoInit bool
 
 	// Python is the interpreter that uv is asked for in the container: "3.12".

@@ -18,34 +18,34 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// A ground is an image: that of the backend and what a command fetched into
+// A snapshot is an image: that of the backend and what a command fetched into
 // CachePath. Sessions on it have a copy each that costs nothing until it is
 // written to, so that no submission can have a hand in what another is judged
 // with, and that needs neither the network nor this machine's files.
 
 const (
-	groundRepository = "fevalgraph/ground"
-	// LabelGround marks images that are grounds. They have LabelProject, too.
-	LabelGround = "fevalgraph.ground"
+	snapshotRepository = "fevalgraph/snapshot"
+	// LabelSnapshot marks images that are snapshots. They have LabelProject, too.
+	LabelSnapshot = "fevalgraph.snapshot"
 
-	// CachePath is XDG_CACHE_HOME of commands on a ground and of those that
+	// CachePath is XDG_CACHE_HOME of commands on a snapshot and of those that
 	// make one.
 	CachePath = "/fevalgraph/cache"
 
-	// groundRecipe is raised when grounds are made in another way.
-	groundRecipe = 1
+	// snapshotRecipe is raised when snapshots are made in another way.
+	snapshotRecipe = 1
 )
 
-// Prepare implements backend.Backend. A ground that was made for the same
+// Prepare implements backend.Backend. A snapshot that was made for the same
 // image, user and name, by whatever run, is used again. Only what cmd leaves
 // below XDG_CACHE_HOME and elsewhere in the image lasts, not what it leaves in
 // HOME, TMPDIR and its directory.
-func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
-	ground, exit, err = b.prepare(ctx, name, cmd)
+func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
+	snapshot, exit, err = b.prepare(ctx, name, cmd)
 	if err != nil {
-		return "", exit, fmt.Errorf("preparing a ground: %w", err)
+		return "", exit, fmt.Errorf("preparing a snapshot: %w", err)
 	}
-	return ground, exit, nil
+	return snapshot, exit, nil
 }
 
 func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (string, backend.Exit, error) {
@@ -53,10 +53,10 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if err != nil {
 		return "", backend.Exit{}, err
 	}
-	ground := groundRepository + ":" + groundTag(image.id, b.user(image), name)
-	_, err = b.d.inspect(ctx, Options{Image: ground})
+	snapshot := snapshotRepository + ":" + snapshotTag(image.id, b.user(image), name)
+	_, err = b.d.inspect(ctx, Options{Image: snapshot})
 	if err == nil || !errdefs.IsNotFound(err) {
-		return ground, backend.Exit{}, err
+		return snapshot, backend.Exit{}, err
 	}
 	// uv would leave the compiling to every session.
 	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + CachePath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
@@ -76,7 +76,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		if res = r; r.word != wordReady || r.code != 0 || r.timedOut {
 			return nil
 		}
-		return b.commit(ctx, id, ground)
+		return b.commit(ctx, id, snapshot)
 	}
 	err = maker.run(ctx, job{script: script, limit: cmd.Timeout, grace: b.opt.Grace, out: cmd.Output})
 	if err == nil {
@@ -89,13 +89,13 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if exit != (backend.Exit{Seconds: exit.Seconds}) {
 		return "", exit, nil
 	}
-	return ground, exit, nil
+	return snapshot, exit, nil
 }
 
-// groundTag is a digest of what a ground depends on.
-func groundTag(parts ...string) string {
+// snapshotTag is a digest of what a snapshot depends on.
+func snapshotTag(parts ...string) string {
 	h := sha256.New()
-	for _, part := range append([]string{fmt.Sprint(groundRecipe)}, parts...) {
+	for _, part := range append([]string{fmt.Sprint(snapshotRecipe)}, parts...) {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		h.Write(length[:])
@@ -110,7 +110,7 @@ func (b *Backend) commit(ctx context.Context, id, reference string) error {
 	defer cancel()
 	_, err := b.d.api.ContainerCommit(ctx, id, container.CommitOptions{
 		Reference: reference, Comment: "made by fevalgraph",
-		Changes: []string{fmt.Sprintf("LABEL %s=%q %s=true", LabelProject, b.opt.Project, LabelGround)},
+		Changes: []string{fmt.Sprintf("LABEL %s=%q %s=true", LabelProject, b.opt.Project, LabelSnapshot)},
 	})
 	if err != nil {
 		return fmt.Errorf("keeping what was fetched: %w", b.d.explain(err))

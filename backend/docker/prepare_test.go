@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// removeGrounds removes what Prepare made for a project at the test's end.
-func removeGrounds(t *testing.T, d *docker.Daemon, project string) {
+// removeSnapshots removes what Prepare made for a project at the test's end.
+func removeSnapshots(t *testing.T, d *docker.Daemon, project string) {
 	t.Cleanup(func() {
 		left, err := d.Leftovers(context.Background(), project)
 		for _, l := range left {
@@ -58,21 +58,21 @@ func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 	return s
 }
 
-// What a ground holds is there for every session on it, offline, and what a
+// What a snapshot holds is there for every session on it, offline, and what a
 // session makes of it is its own.
-func TestGround(t *testing.T) {
+func TestSnapshot(t *testing.T) {
 	d := daemon(t)
-	removeGrounds(t, d, t.Name())
+	removeSnapshots(t, d, t.Name())
 	for _, byCopy := range []bool{false, true} {
 		o := docker.Options{Image: baseImage, Network: "none", Copy: byCopy, Project: t.Name()}
 		b, _ := opener(d, o)(t)
 		fetch := sh(`grep -q eth0 /proc/net/dev && echo fetched | tee "$XDG_CACHE_HOME/wheel" > "$HOME/f"; date > "$XDG_CACHE_HOME/when"; chmod 444 "$XDG_CACHE_HOME/when"`)
-		ground, exit, err := b.Prepare(t.Context(), "fetch", fetch)
-		if err != nil || exit.Code != 0 || ground == "" {
-			t.Fatalf("got %q, %+v, %v", ground, exit, err)
+		snapshot, exit, err := b.Prepare(t.Context(), "fetch", fetch)
+		if err != nil || exit.Code != 0 || snapshot == "" {
+			t.Fatalf("got %q, %+v, %v", snapshot, exit, err)
 		}
-		first := open(t, b, backend.Spec{Ground: ground})
-		second := open(t, b, backend.Spec{Ground: ground})
+		first := open(t, b, backend.Spec{Snapshot: snapshot})
+		second := open(t, b, backend.Spec{Snapshot: snapshot})
 		const show = `cat "$XDG_CACHE_HOME/wheel" && ls -A "$HOME" && ! grep -q eth0 /proc/net/dev`
 		if got := output(t, first, sh(show+` && echo poisoned > "$XDG_CACHE_HOME/wheel"`)); got != "fetched" {
 			t.Errorf("got %q", got)
@@ -85,34 +85,34 @@ func TestGround(t *testing.T) {
 		}
 		// It is made once, whoever asks.
 		other, _ := opener(d, o)(t)
-		if again, _, err := other.Prepare(t.Context(), "fetch", sh("exit 1")); err != nil || again != ground {
+		if again, _, err := other.Prepare(t.Context(), "fetch", sh("exit 1")); err != nil || again != snapshot {
 			t.Errorf("a second time: %q, %v", again, err)
 		}
-		if another, _, err := b.Prepare(t.Context(), "another", fetch); err != nil || another == ground {
+		if another, _, err := b.Prepare(t.Context(), "another", fetch); err != nil || another == snapshot {
 			t.Errorf("under another name: %q, %v", another, err)
 		}
 		if bare := open(t, b, backend.Spec{}); output(t, bare, sh(`echo "$XDG_CACHE_HOME"; ls -d /fevalgraph/cache || true`)) != "ls: /fevalgraph/cache: No such file or directory" {
-			t.Error("a session without a ground has its files")
+			t.Error("a session without a snapshot has its files")
 		}
 	}
 }
 
-func TestGroundFails(t *testing.T) {
+func TestSnapshotFails(t *testing.T) {
 	d := daemon(t)
-	removeGrounds(t, d, t.Name())
+	removeSnapshots(t, d, t.Name())
 	b, _ := opener(d, docker.Options{Image: baseImage, Project: t.Name()})(t)
 	var out bytes.Buffer
 	cmd := sh("echo no network; exit 3")
 	cmd.Output = &out
-	ground, exit, err := b.Prepare(t.Context(), "fails", cmd)
-	if err != nil || ground != "" || exit.Code != 3 || out.String() != "no network\n" {
-		t.Errorf("got %q, %+v, %v, %q", ground, exit, err, out.String())
+	snapshot, exit, err := b.Prepare(t.Context(), "fails", cmd)
+	if err != nil || snapshot != "" || exit.Code != 3 || out.String() != "no network\n" {
+		t.Errorf("got %q, %+v, %v, %q", snapshot, exit, err, out.String())
 	}
 	// That is not remembered.
-	if ground, exit, err := b.Prepare(t.Context(), "fails", sh("exit 0")); err != nil || exit.Code != 0 || ground == "" {
-		t.Errorf("got %q, %+v, %v", ground, exit, err)
+	if snapshot, exit, err := b.Prepare(t.Context(), "fails", sh("exit 0")); err != nil || exit.Code != 0 || snapshot == "" {
+		t.Errorf("got %q, %+v, %v", snapshot, exit, err)
 	}
-	if _, err := b.Open(t.Context(), backend.Spec{Ground: "fevalgraph/ground:gone"}); err == nil || !strings.Contains(err.Error(), "fevalgraph/ground:gone") {
-		t.Errorf("on a ground that has gone: %v", err)
+	if _, err := b.Open(t.Context(), backend.Spec{Snapshot: "fevalgraph/snapshot:gone"}); err == nil || !strings.Contains(err.Error(), "fevalgraph/snapshot:gone") {
+		t.Errorf("on a snapshot that has gone: %v", err)
 	}
 }

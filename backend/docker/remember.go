@@ -52,7 +52,7 @@ func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 		return nil, err
 	}
 	questions := []string{about.id, about.engine, image.id, b.user(image), b.opt.Python, fmt.Sprint(b.opt.NoInit)}
-	name := filepath.Join(b.opt.Facts, groundTag(append(questions, b.opt.Env...)...)+".json")
+	name := filepath.Join(b.opt.Facts, snapshotTag(append(questions, b.opt.Env...)...)+".json")
 	if found := b.recall(name); found != nil {
 		return found, nil
 	}

@@ -88,7 +88,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// A container that did not come to its end has not said what it lacks.
+// A container that did not end has not said what it lacks.
 func TestProbeEndsEarly(t *testing.T) {
 	half := stream(2, probeMark+"uid 7\n"+probeMark+"gid 8\n")
 	for _, test := range []struct {

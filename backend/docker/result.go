@@ -80,7 +80,7 @@ const (
 )
 
 // undisturbed returns an error if the daemon sent the container a signal, for
-// somebody else or because it shuts down. What the program did then says
+// another client or because it shuts down. What the program did then proves
 // nothing about it.
 func (r *running) undisturbed(ctx context.Context, s *container.State) error {
 	// The signal is noted after it is sent, so perhaps after the end.

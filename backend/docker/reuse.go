@@ -94,7 +94,7 @@ func (b *Backend) drop(ctx context.Context, i idle) error {
 }
 
 // reused returns a container of the image for a session to take over, if one
-// waits. One that somebody else has removed is forgotten.
+// waits. One that another client has removed is forgotten.
 func (b *Backend) reused(ctx context.Context, image string) (idle, bool, error) {
 	for {
 		i, found := b.waiting.take(image)

@@ -179,7 +179,7 @@ func TestNoReuse(t *testing.T) {
 	}
 }
 
-// A container that somebody removes while it waits is not missed.
+// A container that another client removes while it waits is not missed.
 func TestReuseRemoved(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	b := reusing(t, d, docker.Options{Image: baseImage})

@@ -24,18 +24,18 @@ const (
 
 // session implements backend.Session.
 type session struct {
-	b       *Backend
-	id      string
-	name    string // for people
-	keep    bool
-	spent   bool // a command did not end by itself, or was a person's
-	hostOOM bool // the host had no memory for a command
-	image   *resolved
-	ground  *resolved // that it is on; nil for none
-	facts   *facts
-	box     box
-	files   delivery
-	closed  bool // nothing is left
+	b        *Backend
+	id       string
+	name     string // for people
+	keep     bool
+	spent    bool // a command did not end by itself, or was a person's
+	hostOOM  bool // the host had no memory for a command
+	image    *resolved
+	snapshot *resolved // that it is on; nil for none
+	facts    *facts
+	box      box
+	files    delivery
+	closed   bool // nothing is left
 }
 
 var _ backend.Session = (*session)(nil)
@@ -46,14 +46,14 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
-	var ground *resolved
-	if spec.Ground != "" {
-		if ground, err = b.d.inspect(ctx, Options{Image: spec.Ground}); err != nil {
+	var snapshot *resolved
+	if spec.Snapshot != "" {
+		if snapshot, err = b.d.inspect(ctx, Options{Image: spec.Snapshot}); err != nil {
 			return nil, fmt.Errorf("opening session: %w", err)
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, ground: ground, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
 	if b.opt.Reuse && !spec.Keep && !b.apart.Load() {
 		earlier, found, err := b.reused(ctx, s.base().id)
 		if err != nil {
@@ -102,8 +102,8 @@ func (b *Backend) unregister(id string) error {
 
 // base is the image that the session's container is made of.
 func (s *session) base() *resolved {
-	if s.ground != nil {
-		return s.ground
+	if s.snapshot != nil {
+		return s.snapshot
 	}
 	return s.image
 }
@@ -171,7 +171,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		on = noNetwork
 	}
 	env := c.Env
-	if s.ground != nil {
+	if s.snapshot != nil {
 		env = append([]string{"XDG_CACHE_HOME=" + CachePath}, env...)
 	}
 	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
@@ -222,7 +222,7 @@ func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) 
 	return s.box.connect(ctx, on)
 }
 
-// refusal is the error of a script that did not come to run the program.
+// refusal is the error of a script that did not run the program.
 func refusal(word string, c backend.Command) error {
 	switch word {
 	case wordReady:

@@ -241,7 +241,7 @@ func TestUnreachable(t *testing.T) {
 		{"absent", "unix://" + filepath.Join(dir, "absent.sock"), "docker: no daemon answers at unix://"},
 		{"dead", "unix://" + dead, "docker: no daemon answers at unix://"},
 		{"a file", "unix://" + file, "docker: no daemon answers at unix://"},
-		{"nobody listens", "tcp://127.0.0.1:1", "docker: no daemon answers at tcp://127.0.0.1:1"},
+		{"no listener", "tcp://127.0.0.1:1", "docker: no daemon answers at tcp://127.0.0.1:1"},
 		{"no such host", "tcp://no-such-host.invalid:2375", "docker: no daemon answers at tcp://no-such-host.invalid:2375"},
 		{"something else", "tcp://" + web, "inspecting image img: "},
 	} {

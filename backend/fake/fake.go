@@ -105,7 +105,7 @@ func (b *Backend) Calls() []Call {
 }
 
 // Prepare implements backend.Backend. It opens and closes a session.
-func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
+func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	exit, err = backend.PrepareShared(ctx, b, cmd)
 	return "", exit, err
 }

@@ -12,7 +12,7 @@ import (
 const pressureFile = "/proc/pressure/cpu"
 
 // contention begins to look at how crowded the machine's processors are. The
-// function says afterwards whether, for half of the time, somebody waited for
+// function says afterwards whether, for half of the time, some process waited for
 // one. It is true when that cannot be told, as of a machine elsewhere.
 func (c *connection) contention() func() bool {
 	unknown := func() bool { return true }

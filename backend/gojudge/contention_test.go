@@ -23,7 +23,7 @@ func TestSomeStall(t *testing.T) {
 	}
 }
 
-// Of a server elsewhere nobody knows.
+// Of a server elsewhere that is not known.
 func TestContentionElsewhere(t *testing.T) {
 	if !(&connection{}).contention()() {
 		t.Error("it is said to have had processors to spare")

@@ -9,9 +9,9 @@
 // bytes whatever they are; they never pass through JSON, which would damage what
 // is not UTF-8.
 //
-// A program gets its standard input as an open file, and can open it anew for
+// A program gets its standard input as an open file, and can open it again for
 // writing where its owner is the program's user. Therefore it is a copy of that
-// one run's, or belongs to another user: nobody's input can be changed for the
+// one run's, or belongs to another user: no input can be changed for the
 // next.
 //
 // It is no judge. It does not know what a checker is, and no status of

@@ -41,7 +41,7 @@ func groups(id string) []string {
 	return found
 }
 
-// What the weight of a control group is unless somebody says otherwise, in
+// What the weight of a control group is unless it is set, in
 // version 1 and 2. A process outside of groups weighs as much.
 var weights = []struct {
 	file        string

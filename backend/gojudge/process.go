@@ -112,7 +112,7 @@ const (
 	endPatience = 300 * time.Millisecond
 )
 
-// errPortTaken says that somebody else was quicker.
+// errPortTaken says that another process was quicker.
 var errPortTaken = errors.New("its port was taken")
 
 // ports is how often another port is tried.
@@ -206,7 +206,7 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 	go p.listen(read)
 	c := &connection{client: newClient("http://"+address, token), name: p.opt.Binary, store: store, dir: files, process: p}
 	m := mirror{dir: src, foreign: os.Geteuid() == 0}
-	c.shelf, c.sealed, c.depot = m, m.foreign, newDepot(m, store, mirrorRoom)
+	c.destination, c.sealed, c.uploader = m, m.foreign, newUploader(m, store, mirrorRoom)
 	if c.about, err = p.await(ctx, c); err != nil {
 		c.client.close()
 		return nil, err
@@ -355,7 +355,7 @@ func (p *process) stop() error {
 	return p.opt.Registry.Remove(p.id)
 }
 
-// freeAddress is one of this machine's that nobody listens on at the moment.
+// freeAddress is one of this machine's that no process listens on at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -166,7 +166,7 @@ func TestServerKilled(t *testing.T) {
 	}
 	first := ids(t, scratch)
 	process := server(t, scratch)
-	seconds := strconv.Itoa(100_000 + os.Getpid()) // nobody else sleeps so long
+	seconds := strconv.Itoa(100_000 + os.Getpid()) // no other process sleeps so long
 	var killed sync.WaitGroup
 	killed.Go(func() {
 		defer process.Kill()
@@ -298,8 +298,8 @@ func listen(t *testing.T, files, token string) string {
 // What cannot work says so and what to do.
 func TestTroubles(t *testing.T) {
 	store := cache.NewMemory()
-	nobody := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(nobody, []byte("no program"), 0o755); err != nil {
+	unusable := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(unusable, []byte("no program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	ends := filepath.Join(t.TempDir(), "ends")
@@ -324,7 +324,7 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Start(store, gojudge.Process{Binary: "/nowhere/go-judge"}), "it is not there (hint: build it", true},
 		{gojudge.Start(store, gojudge.Process{Binary: "./go-judge", Path: "/bin"}), "it is neither a name nor an absolute path", true},
 		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "it is no program", true},
-		{gojudge.Start(store, gojudge.Process{Binary: nobody, Scratch: t.TempDir()}), "exec format error", true},
+		{gojudge.Start(store, gojudge.Process{Binary: unusable, Scratch: t.TempDir()}), "exec format error", true},
 		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it may not make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
 		{gojudge.Connect(store, web.URL, ""), "is no go-judge: its /version has no buildVersion", false},
 		{gojudge.Connect(store, page.URL, ""), "is no go-judge: it has no /version", false},

@@ -29,27 +29,27 @@ const textRoom = 64 << 10
 // loans are the files that one request uses.
 type loans struct {
 	c     *connection
-	held  []*holding
+	held  []*lease
 	alone []string // files of this request only
 }
 
-func (l *loans) giveBack() {
+func (l *loans) release() {
 	for _, h := range l.held {
-		l.c.depot.giveBack(h)
+		l.c.uploader.release(h)
 	}
 	for _, name := range l.alone {
-		l.c.shelf.drop(name)
+		l.c.destination.drop(name)
 	}
 }
 
 // blob is a file with content of the store, to be copied.
 func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
-	h, err := l.c.depot.lend(ctx, d)
+	h, err := l.c.uploader.acquire(ctx, d)
 	if err != nil {
 		return wireFile{}, err
 	}
 	l.held = append(l.held, h)
-	return l.c.shelf.file(h.name), nil
+	return l.c.destination.file(h.name), nil
 }
 
 // content is a file with content of its own.
@@ -63,12 +63,12 @@ func (l *loans) content(ctx context.Context, content []byte) (wireFile, error) {
 func text(s string) wireFile { return wireFile{Content: &s} }
 
 func (l *loans) once(ctx context.Context, content io.Reader) (wireFile, error) {
-	name, err := l.c.shelf.put(ctx, content)
+	name, err := l.c.destination.put(ctx, content)
 	if err != nil {
 		return wireFile{}, err
 	}
 	l.alone = append(l.alone, name)
-	return l.c.shelf.file(name), nil
+	return l.c.destination.file(name), nil
 }
 
 // stdin is a file that the program gets open, and might write to.

@@ -46,7 +46,7 @@ func New(s *Server, o Options) *Sandbox { return &Sandbox{server: s, opt: o} }
 // attempt: no program ran.
 const (
 	busyTries = 8 // errBusy, of which one in a hundred or so happens
-	lostTries = 1 // a server that was started anew knows no file
+	lostTries = 1 // a server that was restarted knows no file
 )
 
 // Run implements backend.Sandbox.
@@ -84,8 +84,8 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		case l != nil && missing < lostTries:
 			// It misses one file of several, and may miss them all.
 			missing++
-			c.depot.clear()
-			c.depot.forget(l.id)
+			c.uploader.clear()
+			c.uploader.forget(l.id)
 			continue
 		}
 		return nil, s.server.explain(c.process.reason(err))
@@ -95,7 +95,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 // run sends one request and takes what comes back.
 func (c *connection) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
 	l := &loans{c: c}
-	defer l.giveBack()
+	defer l.release()
 	request, err := l.request(ctx, programs)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 	if err != nil {
 		return cache.Digest{}, err
 	}
-	if c.depot.wants(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
+	if c.uploader.wants(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
 		delete(r.FileIDs, name)
 	}
 	return digest, nil
@@ -183,18 +183,18 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 // adopt moves a file of the server's to where it is read from. What a program
 // made is mostly what the next one gets.
 func (c *connection) adopt(digest cache.Digest, from string) bool {
-	m := c.shelf.(mirror)
+	m := c.destination.(mirror)
 	name, err := m.take(from)
 	if err != nil {
 		return false
 	}
-	if !c.depot.adopt(digest, name) {
+	if !c.uploader.adopt(digest, name) {
 		m.drop(name)
 	}
 	return true
 }
 
-// clean removes the files of results that nobody took.
+// clean removes the files of results that were not taken.
 func (c *connection) clean(results []wireResult) {
 	for i := range results {
 		for _, id := range results[i].FileIDs {

@@ -26,17 +26,17 @@ type Server struct {
 // connection is a server that was found to be a go-judge.
 type connection struct {
 	*client
-	name    string
-	about   *wireVersion
-	store   cache.Store
-	shelf   shelf
-	depot   *depot
-	sealed  bool   // programs cannot write to files of the shelf
-	dir     string // of the server's own files, when it is ours
-	process *process
+	name        string
+	about       *wireVersion
+	store       cache.Store
+	destination destination
+	uploader    *uploader
+	sealed      bool   // programs cannot write to files of the destination
+	dir         string // of the server's own files, when it is ours
+	process     *process
 }
 
-// Room for blobs that nobody uses at the moment.
+// Room for blobs that are unused at the moment.
 const (
 	uploadRoom = 512 << 20
 	mirrorRoom = 1 << 30
@@ -60,8 +60,8 @@ func Connect(store cache.Store, endpoint, token string) *Server {
 			c.close()
 			return nil, err
 		}
-		shelf := uploads{c}
-		return &connection{client: c, name: s.name, about: about, store: store, shelf: shelf, depot: newDepot(shelf, store, uploadRoom)}, nil
+		destination := uploads{c}
+		return &connection{client: c, name: s.name, about: about, store: store, destination: destination, uploader: newUploader(destination, store, uploadRoom)}, nil
 	}
 	return s
 }
@@ -130,7 +130,7 @@ func (s *Server) Close() error {
 	}
 	s.conn = nil
 	if c.process == nil {
-		c.depot.clear()
+		c.uploader.clear()
 		c.client.close()
 		return nil
 	}

@@ -90,7 +90,7 @@ func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
 	r, err := c.wait(ctx, sid)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n := c.waiting[sid]; n > 1 { // whose the result is, nobody knows
+	if n := c.waiting[sid]; n > 1 { // whose the result is cannot be known
 		return nil, c.trouble(fmt.Errorf("it gave two submissions the number %d", sid))
 	}
 	delete(c.waiting, sid)
@@ -188,7 +188,7 @@ func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 		case err != nil:
 			return nil, err
 		case status == http.StatusNotFound:
-			return nil, c.trouble(fmt.Errorf("it lost submission %d: it was started anew, or somebody else fetched the result", sid))
+			return nil, c.trouble(fmt.Errorf("it lost submission %d: it was restarted, or another client fetched the result", sid))
 		case status != http.StatusOK:
 			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %d: %s", sid, status, beginning(text)))
 		}

@@ -141,7 +141,7 @@ func TestJudgeSameNumber(t *testing.T) {
 			errs <- err
 		}()
 	}
-	for range 2 { // nobody knows whose the result is
+	for range 2 { // whose the result is cannot be known
 		broken(t, <-errs, "gave two submissions the number 0")
 	}
 }

@@ -14,7 +14,7 @@
 // the same time may get the same number, so this one sends them one after
 // another. A submission to a problem that the server does not know ends the
 // server, so it is asked for its problems first. A result can be fetched once;
-// one that was lost on the way is gone. And a sandbox that failed is told as a
+// one that was lost on the way is gone. And a sandbox that failed is reported as a
 // case that scored 0, with an empty message: what this package returns can be
 // that, and only a second submission can tell.
 package lightcp

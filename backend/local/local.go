@@ -115,8 +115,8 @@ func (b *Backend) Capabilities() backend.Capabilities {
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and
-// so there is no ground.
-func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (ground string, exit backend.Exit, err error) {
+// so there is no snapshot.
+func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	exit, err = backend.PrepareShared(ctx, b, cmd)
 	return "", exit, err
 }

@@ -48,7 +48,7 @@ func lookPath(name, path, dir string) (string, error) {
 }
 
 // executable asks the system itself: programs are looked for in many directories
-// that do not have them, for each command anew.
+// that do not have them, again for each command.
 func executable(path string) error {
 	var state unix.Stat_t
 	err := unix.Stat(path, &state)

@@ -16,7 +16,7 @@ import (
 // It takes the right to administer the system (CAP_SYS_ADMIN), which root has,
 // also in many containers. Others could get it in a user namespace of their
 // own, but tests would notice: in there all files of other users, those of the
-// system among them, belong to nobody, and setuid programs do nothing.
+// system among them, have no owner, and setuid programs do nothing.
 func PrivateNetwork() error {
 	return ownthread.Do(func() error {
 		if err := enterPrivateNetwork(); err != nil {

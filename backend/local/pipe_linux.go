@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipe is os.Pipe but that nobody waits for its ends with the runtime's poller,
+// pipe is os.Pipe, except that no goroutine waits for its ends with the runtime's poller,
 // which need not hear of them.
 func pipe() (r, w *os.File, err error) {
 	var ends [2]int

@@ -21,12 +21,12 @@ const (
 	// portPoll is short beside a test run, and cheap beside what is waited for.
 	portPoll = 50 * time.Millisecond
 
-	// portPatience is how long nobody is told of a wait. Among short ones are
+	// portPatience is how long a wait is not reported. Among short ones are
 	// those for a process of ours that is just being forked and has a copy of
 	// the lock until it executes its program.
 	portPatience = time.Second
 
-	// lingerLimit is how long a port may stay taken though nobody listens on
+	// lingerLimit is how long a port may stay taken though no process listens on
 	// it. Linux keeps it for a minute after its last connection was closed, and
 	// a server that does not know how to ignore that would fail.
 	lingerLimit = 75 * time.Second
@@ -34,7 +34,7 @@ const (
 
 // reserve takes ports of the machine for one command, from all commands of all
 // sessions on it, and waits until they are free. What it waits for it tells
-// to note, which may be nil. A port that somebody else listens on is an error.
+// to note, which may be nil. A port that another process listens on is an error.
 func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), err error) {
 	if note == nil {
 		note = io.Discard
@@ -46,7 +46,7 @@ func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), 
 		}
 	}
 	ports = slices.Clone(ports)
-	slices.Sort(ports) // all take them in this order, so nobody waits in a circle
+	slices.Sort(ports) // all take them in this order, so none waits in a circle
 	for _, port := range slices.Compact(ports) {
 		lock, err := awaitPortLock(ctx, port, note)
 		if err != nil {
@@ -135,7 +135,7 @@ func bindable(port int) error {
 }
 
 // bind does not listen: a process that is just being forked may hold a copy of
-// the socket for a moment, and nobody must be able to connect to that.
+// the socket for a moment, and no process must be able to connect to that.
 func bind(family int, address unix.Sockaddr) error {
 	syscall.ForkLock.RLock()
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
@@ -155,7 +155,7 @@ func bind(family int, address unix.Sockaddr) error {
 	return os.NewSyscallError("bind", unix.Bind(fd, address))
 }
 
-// listened reports whether somebody answers at the port, as opposed to what
+// listened reports whether a process answers at the port, as opposed to what
 // is left of connections.
 func listened(ctx context.Context, port int) bool {
 	dialer := net.Dialer{Timeout: time.Second}

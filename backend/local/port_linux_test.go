@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A port that is taken though nobody listens on it, as after connections that
+// A port that is taken though no process listens on it, as after connections that
 // were just closed, is waited for.
 func TestLingeringPort(t *testing.T) {
 	l, port := listen(t)

@@ -25,7 +25,7 @@ func TestSharedPorts(t *testing.T) {
 	backendtest.TestPorts(t, opener(backend.SharedNetwork))
 }
 
-// listen takes a port of the machine that nobody else has.
+// listen takes a port of the machine that no other process has.
 func listen(t *testing.T) (*net.TCPListener, int) {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -11,7 +11,7 @@ import (
 // The lock is an abstract socket address. Such addresses have the very extent
 // that ports have, a network namespace: who can take the port can see the
 // lock, as another user or from a container on the machine's network too, and
-// nobody else does. There is no file to own or to clean up, and the kernel
+// no other does. There is no file to own or to clean up, and the kernel
 // lets go of it when the process ends.
 func tryPortLock(port int) (io.Closer, error) {
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: "@fevalgraph/port/" + strconv.Itoa(port)})

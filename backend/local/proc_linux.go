@@ -9,7 +9,7 @@ import (
 )
 
 // procFile is a file of /proc that is asked again and again. It is opened once,
-// and read with one system call: what the kernel makes up anew for each read is
+// and read with one system call: what the kernel makes up again for each read is
 // then of one moment, and opening takes longer than most of them do.
 type procFile struct {
 	name string

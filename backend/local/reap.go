@@ -18,7 +18,7 @@ func Reap(ctx context.Context, e backend.Entry) error {
 		return err
 	}
 	// An empty cookie or a wrong path in a damaged registry must not end
-	// strangers or remove somebody's files.
+	// strangers or remove a person's files.
 	if e.Cookie == "" || !workspace.IsBase(e.Workspace, e.ID) {
 		return fmt.Errorf("session %s: its registry entry is damaged; remove %q by hand", e.ID, e.Workspace)
 	}

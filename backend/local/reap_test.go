@@ -115,7 +115,7 @@ func living(pid string) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// A damaged registry must not remove somebody's files.
+// A damaged registry must not remove a person's files.
 func TestReapDamaged(t *testing.T) {
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "precious")

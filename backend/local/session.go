@@ -71,7 +71,7 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	}
 	if work == nil {
 		work, err = workspace.Make(s.base, s.b.store, nil)
-		// What stands there already is somebody else's and not to be removed.
+		// What stands there already is another's and not to be removed.
 		s.made = err == nil || !errors.Is(err, fs.ErrExist)
 		if err == nil && s.b.opt.Spares > 0 {
 			err = work.Examine()

@@ -29,7 +29,7 @@ func TestSince(t *testing.T) {
 		"unknown":                     {},
 		"forks unknown":               {pid: cmd.Process.Pid},
 		"too many forks":              {pid: cmd.Process.Pid, forks: 1},
-		"boot counted anew":           {pid: cmd.Process.Pid, forks: 1 << 62},
+		"boot counted again":          {pid: cmd.Process.Pid, forks: 1 << 62},
 		"the numbers have gone round": {pid: lastNumber() + 1<<20, forks: forks},
 	} {
 		if name == "too many forks" && forksSinceBoot() < uint64(mostNumbers())/2 {

@@ -8,7 +8,7 @@ import (
 )
 
 // IsBase reports whether a path, as a registry lists it, is one that the
-// workspace called id can have: a damaged entry must not remove somebody's
+// workspace called id can have: a damaged entry must not remove a person's
 // files.
 func IsBase(base, id string) bool {
 	return len(id) == idLength && filepath.IsAbs(base) && filepath.Base(base) == id

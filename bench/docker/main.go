@@ -4,7 +4,7 @@
 //	DOCKER_HOST=... go run -C bench ./docker -image IMAGE [-rounds N] [-network NAME] [-json] [COMMAND...]
 //
 // A bare container is created, started, waited for and removed, and nothing
-// else: no file gets in or out, nobody reads what it prints. A session is what
+// else: no file gets in or out, what it prints is not read. A session is what
 // a cell of a pytest problem has: it is opened with a submission of a dozen
 // files, gets as many test files, runs the command, hands out a report and is
 // closed, so that nothing is left. Both are on the same network and use the same

@@ -19,7 +19,7 @@ func compareCommands(o options) (*figures, error) {
 		return nil, err
 	}
 	o.skip = "ninja,make"
-	if err := p.settle(o); err != nil {
+	if err := p.bringUpToDate(o); err != nil {
 		return nil, err
 	}
 	run := func(args ...string) func(int) (time.Duration, *syscall.Rusage, error) {

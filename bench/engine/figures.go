@@ -52,7 +52,7 @@ func takeTurns(all []*contender, runs int, before func(round int) error) error {
 	return nil
 }
 
-// count notes what a round came to, but for the first.
+// count notes the result of a round, but for the first.
 func (c *contender) count(round int, took time.Duration, usage *syscall.Rusage) {
 	if round == 0 {
 		return

@@ -18,7 +18,7 @@ func compareProject(o options) (*figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.settle(o); err != nil {
+	if err := p.bringUpToDate(o); err != nil {
 		return nil, err
 	}
 	files := p.files()
@@ -113,9 +113,9 @@ func (f *figures) leaveOut(names string) {
 	f.contenders = left
 }
 
-// settle brings everything up to date for everyone. The first time takes a
+// bringUpToDate brings everything up to date for everyone. The first time takes a
 // while: every command of the graph runs once for each.
-func (p *project) settle(o options) error {
+func (p *project) bringUpToDate(o options) error {
 	jobs := fmt.Sprint("-j", o.jobs)
 	edges := p.edges()
 	if _, err := os.Stat(filepath.Join(p.dir, "build.ninja")); err != nil {
@@ -146,7 +146,7 @@ func (p *project) settle(o options) error {
 		return err
 	}
 	fmt.Printf("first run: %.2fs, %d MiB\n", took.Seconds(), usage.Maxrss>>10)
-	for range 2 { // files that were just written are read again, once they have settled
+	for range 2 { // files that were just written are read again, once they are stable
 		time.Sleep(2500 * time.Millisecond)
 		if _, _, err := command(p.dir, p.environ(), fevalgraph, "run", jobs); err != nil {
 			return err

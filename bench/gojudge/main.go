@@ -46,7 +46,7 @@ type plan struct {
 	Rounds      int    `json:"rounds"`
 }
 
-// figures are what came of it: cases a second, by round.
+// figures are its results: cases a second, by round.
 type figures struct {
 	plan
 	Bare    []float64 `json:"bare"`

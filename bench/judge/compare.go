@@ -157,7 +157,7 @@ func compareSubmission(s *submission, cells []*report.Cell) *difference {
 	return d
 }
 
-// outcome is what one case came to, once.
+// outcome is that of one case, once.
 type outcome struct{ ratio, unbounded *float64 }
 
 func (o outcome) String() string { return number(o.ratio) + "/" + number(o.unbounded) }

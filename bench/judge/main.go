@@ -16,7 +16,7 @@
 // `fevalgraph results --format json` for the same submissions: the ratio and
 // the unbounded ratio of each case and the scores must be the same numbers. A
 // case that differs is explained when one side does not agree with itself, by
-// what it came to in another attempt or RESULTS, by earning something else at
+// its result in another attempt or RESULTS, by earning something else at
 // different times, or when it is of the kinds
 // that fevalgraph decides otherwise on purpose, which it names. Anything
 // unexplained, and anything that one side does not have, makes the exit code 1.

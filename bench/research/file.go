@@ -20,7 +20,7 @@ type name struct{ problem, solution string }
 
 func (n name) String() string { return n.problem + " " + n.solution }
 
-// outcome is what an evaluation came to.
+// outcome is that of an evaluation.
 type outcome struct {
 	status           string
 	score, unbounded *float64 // NaN and infinite for themselves
@@ -115,7 +115,7 @@ func (f *file) addCells(cells []report.Cell) error {
 	return nil
 }
 
-// errNothing is that of files that say nothing about an evaluation.
+// errNothing is that of files that have nothing about an evaluation.
 var errNothing = errors.New("missing")
 
 func (f *file) get(n name) (outcome, error) {

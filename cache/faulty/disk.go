@@ -217,7 +217,7 @@ func (d *Disk) Touch(path string, t time.Time) error {
 
 // LosePower loses what was not synced, or some of it: names are as they were
 // before, or before the last changes, and of what was written to files since the
-// last sync the end is missing or zero. Nobody may use the disk at the same time.
+// last sync the end is missing or zero. No goroutine may use the disk at the same time.
 func (d *Disk) LosePower() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -226,7 +226,7 @@ func (d *Disk) LosePower() error {
 			return err
 		}
 	}
-	ordered := d.rng.IntN(2) == 0 // as a journal does: the last so many
+	ordered := d.rng.IntN(2) == 0 // as an appended file does: the last so many
 	keep := d.rng.IntN(len(d.names) + 1)
 	kept := map[string]bool{}
 	for i, c := range slices.Backward(d.names) {

@@ -146,7 +146,7 @@ func TestBatchKilled(t *testing.T) {
 	}
 }
 
-// executed counts by the records of all runs how often nodes came to their end.
+// executed counts by the records of all runs how often nodes ended.
 func (b *batch) executed() map[string]int {
 	b.t.Helper()
 	times := map[string]int{}

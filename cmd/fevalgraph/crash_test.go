@@ -23,7 +23,7 @@ import (
 
 // A run that is killed at any moment costs what was running and no more: the
 // next one ends what was left behind, runs nothing that was recorded as done,
-// and comes to the results of a run that nobody disturbed. make soak has more
+// and gives the results of an undisturbed run. make soak has more
 // moments.
 func TestKilled(t *testing.T) {
 	points := 8

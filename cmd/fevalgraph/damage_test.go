@@ -67,7 +67,7 @@ func TestBitFlips(t *testing.T) {
 		for i := range places {
 			fi, err := os.Lstat(path)
 			if errors.Is(err, fs.ErrNotExist) || err == nil && int64(i) >= fi.Size() {
-				break // what nobody needed was dropped
+				break // what was not needed was dropped
 			}
 			at := int64(i)
 			if err == nil && fi.Size() > int64(places) {

@@ -314,7 +314,7 @@ func diffGC(w *diffWorld) string {
 		return "no gc here"
 	}
 	w.lost = true
-	w.command("cache", "gc", "--max-age", "30d") // makes files of what is in journals
+	w.command("cache", "gc", "--max-age", "30d") // migrates what an earlier version left
 	then := time.Now().Add(-3 * time.Hour)
 	for _, path := range w.stored() {
 		if w.rng.IntN(2) == 0 {

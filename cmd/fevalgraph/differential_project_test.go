@@ -203,7 +203,7 @@ export "csv" "some" {
 			d.write(fmt.Sprintf("solutions/p%d/s%d/main.txt", p, s), fmt.Sprintf("solution %d\n", s), 0o644)
 		}
 	}
-	settleTimes(d)
+	ageTimes(d)
 }
 
 // addPytest adds a pytest problem, which the stand-in for uv judges.
@@ -238,8 +238,8 @@ solution "kv" {
 	}
 }
 
-// settleTimes makes what was just written look old.
-func settleTimes(d diffTree) {
+// ageTimes makes what was just written look old.
+func ageTimes(d diffTree) {
 	then := time.Now().Add(-time.Hour).Truncate(time.Second)
 	for _, name := range d.files() {
 		must(os.Chtimes(d.path(name), then, then))

@@ -75,7 +75,7 @@ func numberFrom(t *testing.T, variable string, otherwise int) int {
 	return n
 }
 
-// After diffTick a file system's clock has ticked: what was written before is told by
+// After diffTick a file system's clock has ticked: what was written before is seen by
 // its times from what is written next.
 const diffTick = 220 * time.Millisecond
 

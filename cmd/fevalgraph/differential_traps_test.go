@@ -223,7 +223,7 @@ func TestChangedDuringRun(t *testing.T) {
 }
 
 // A project that ran on one store, then on another, then on the first, is served
-// the first one's answers, also where the work comes to something else each time.
+// the first one's answers, also where the work gives something else each time.
 func TestStoresInTurn(t *testing.T) {
 	t.Parallel()
 	w, d := newTrap(t, trapAssets)
@@ -250,11 +250,11 @@ func TestStoresInTurn(t *testing.T) {
 		w.wait()
 	}
 	if results[0] == results[1] {
-		t.Error("the work comes to the same each time")
+		t.Error("the work gives the same each time")
 	}
 }
 
-// Sources that are mounted one after the other at the same place are told apart,
+// Sources that are mounted one after the other at the same place are kept apart,
 // although everything that stat says of them is equal.
 func TestImagesInTurn(t *testing.T) {
 	w, d := newTrap(t, trapAssets)

@@ -98,7 +98,7 @@ func (d *testDaemon) kill(t *testing.T) {
 }
 
 // startBare starts the killed daemon as a service manager would: what it left
-// is running still. When it does not come to run, start is there.
+// is running still. When it does not run, start is there.
 func (d *testDaemon) startBare(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(d.dir, "dockerd.log"), os.O_APPEND|os.O_WRONLY, 0)
@@ -188,7 +188,7 @@ func (d *testDaemon) holdsNothing(t *testing.T) {
 			t.Errorf("docker %s: left are\n%s", list[0], left)
 		}
 	}
-	// Without a label, too: nobody else uses this daemon.
+	// Without a label, too: no other test uses this daemon.
 	if left := d.docker(t, "volume", "ls", "--quiet"); left != "" {
 		t.Errorf("volumes are left:\n%s", left)
 	}
@@ -197,10 +197,10 @@ func (d *testDaemon) holdsNothing(t *testing.T) {
 	}
 }
 
-// forgetGrounds removes what earlier rounds have prepared.
-func (d *testDaemon) forgetGrounds(t *testing.T) {
+// forgetSnapshots removes what earlier rounds have prepared.
+func (d *testDaemon) forgetSnapshots(t *testing.T) {
 	t.Helper()
-	for _, image := range strings.Fields(d.docker(t, "images", "--format", "{{.Repository}}:{{.Tag}}", "fevalgraph/ground")) {
+	for _, image := range strings.Fields(d.docker(t, "images", "--format", "{{.Repository}}:{{.Tag}}", "fevalgraph/snapshot")) {
 		d.docker(t, "rmi", image)
 	}
 }

@@ -29,8 +29,8 @@ const (
 
 // A run in containers survives whatever is killed under it: fevalgraph, the
 // init of a container, or the daemon, at any moment. The next run leaves
-// nothing on the daemon, repeats nothing that was finished, and comes to the
-// verdicts of a run that nobody disturbed.
+// nothing on the daemon, repeats nothing that was finished, and gives the
+// verdicts of an undisturbed run.
 //
 // The moments are random. Given the seed that it prints, rounds meet the same
 // trouble after the same share of their time, and
@@ -108,7 +108,7 @@ func (s *soak) round(t *testing.T, what trouble) {
 	at := time.Duration(what.share * float64(s.whole))
 	t.Logf("%s at %v of about %v; %d attempts", what, at, s.whole, what.attempts)
 	if what.unprepared {
-		s.daemon.forgetGrounds(t)
+		s.daemon.forgetSnapshots(t)
 	}
 	c := s.checkout(t, what.attempts)
 	run := c.start()

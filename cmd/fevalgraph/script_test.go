@@ -22,8 +22,8 @@ import (
 )
 
 // realVariable makes the staleness scripts run with the uv and uvx of PATH in
-// place of the stand-ins, and those run at all to which the stand-ins say
-// nothing.
+// place of the stand-ins, and those run at all that the stand-ins
+// cannot show.
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ type suite struct{ tests *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
-	sideBySide := 10 // for a while each waits until the state of files is told apart
+	sideBySide := 10 // for a while each waits until states of files differ
 	if os.Getenv(realVariable) == "" {
 		defer ramdir.Use()()
 	} else {

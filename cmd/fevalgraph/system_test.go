@@ -86,7 +86,7 @@ func mountOver(ts *testscript.TestScript, dir string, mount func(dir string) err
 	})
 }
 
-// unreadableCommand takes the permission away; root, who needs none, gets a
+// unreadableCommand takes the permission away; root, for whom it does not count, gets a
 // file in its place of which no byte can be read.
 func unreadableCommand(ts *testscript.TestScript, neg bool, args []string) {
 	file := ts.MkAbs(args[0])

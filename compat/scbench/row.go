@@ -18,7 +18,7 @@ type row struct {
 	*rates            // nil for a checkpoint that was not judged
 }
 
-// rates are what a judged checkpoint's tests came to. A rate over no tests is
+// rates are the results of a judged checkpoint's tests. A rate over no tests is
 // absent: SlopCodeBench divides by zero there.
 type rates struct {
 	PassRate           *float `json:"pass_rate,omitempty"`

@@ -87,7 +87,7 @@ func (w *writer) checkpoint(dir string, c *Checkpoint) error {
 }
 
 // removeCheckpoints removes the files of every checkpoint below a problem's
-// directory: of an invalid problem nobody knows their names.
+// directory: of an invalid problem their names are not known.
 func (w *writer) removeCheckpoints(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

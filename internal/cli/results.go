@@ -36,7 +36,7 @@ Formats: `+strings.Join(report.Formats(), ", ")+`.
 
 `+imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
 solved, and mean, minimum and maximum of their scores; what k attempts at a
-problem are expected to come to, for each k of --at. Axes are problem, solution,
+problem are expected to give, for each k of --at. Axes are problem, solution,
 backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
 
 `+policyHelp(),

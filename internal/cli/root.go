@@ -207,7 +207,7 @@ func (a *app) notice(n eval.Notice) {
 	case eval.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
 	case eval.LockRenewed:
-		fmt.Fprintf(a.io.Err, "warning: %s could not be read and is made anew\n", n.Name)
+		fmt.Fprintf(a.io.Err, "warning: %s could not be read and is made again\n", n.Name)
 	}
 }
 

@@ -51,7 +51,7 @@ func (f *runFlags) request(args []string) eval.Request {
 // pairsHelp is the part of a command's help about --pairs.
 const pairsHelp = `A file of pairs has a line SOLUTION:PROBLEM for each solution, by its name or by
 the end of its source's path, as in flash/gpt5.py:flash. Empty lines, and lines
-that begin with #, say nothing.`
+that begin with #, are ignored.`
 
 // addPairs gives a command the flag --pairs.
 func addPairs(cmd *cobra.Command, into *string, usage string) {

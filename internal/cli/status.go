@@ -16,7 +16,7 @@ func (a *app) statusCommand() *cobra.Command {
 	var pairs string
 	cmd := command("status [SELECTOR...]", "Last known verdicts, and whether they still hold",
 		`Status shows every checkpoint of every cell with its last known verdict, the run
-that judged it or served it last, and whether a run would judge it anew.`,
+that judged it or served it last, and whether a run would judge it again.`,
 		`  fevalgraph status
   fevalgraph status problem=kvstore`,
 		func(cmd *cobra.Command, args []string) error {

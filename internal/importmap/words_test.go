@@ -19,104 +19,98 @@ import (
 type retired struct {
 	word    string // spaces between words
 	instead string
-	pending bool // it still occurs; a rename removes the mark
+	but     string // what the paths of files begin with that may have it; "" is none
 }
 
 // retiredNames must not be, or be part of, an identifier: "give back" is giveBack. One
 // with an upper-case letter must not be a whole identifier. Words with a plain meaning
 // of their own, such as take, left and again, are not here.
 var retiredNames = []retired{
-	{"shelves", "no word: trees are copied", false},
-	{"shelver", "no word: trees are copied", false},
-	{"perishable", "Validator", false},
-	{"Lost", "Validate", false},
-	{"Given", "Pinned", false},
-	{"take back", "invalidate", false},
-	{"vain", "fruitlessHeals", false},
-	{"Look", "Probe", false},
-	{"Alone", "exclusive lock", false},
-	{"Standing", "GroupSummary", false},
-	{"Tell", "artifacts", false},
-	{"memo", "partition", false},
-	{"memorable", "partition", false},
-	{"conclusions", "facts", false},
-	{"somebody", "a noun", false},
-	{"anew", "again", false},
-	{"journal", "no word but for stores of earlier versions", true},
-	{"shelf", "uploader", true},
-	{"depot", "uploader", true},
-	{"lend", "acquire", true},
-	{"give back", "release", true},
-	{"ground", "base snapshot", true},
-	{"settle", "compact", true},
-	{"wish", "driver override", true},
-	{"wishes", "driver overrides", true},
-	{"grant", "driver override", true},
-	{"Answers", "Fingerprint", true},
-	{"Reopen", "Rehydrate", true},
-	{"Asking", "grading nodes", true},
-	{"Elsewhere", "remote host", true},
-	{"distant", "remote host", true},
-	{"Left", "artifacts", true},
-	{"Steady", "VerifyInputs", true},
-	{"Classed", "exit class", true},
-	{"nobody", "a noun; user 65534", true},
+	{"shelves", "no word: trees are copied", ""},
+	{"shelver", "no word: trees are copied", ""},
+	{"perishable", "Validator", ""},
+	{"Lost", "Validate", ""},
+	{"Given", "Pinned", ""},
+	{"take back", "invalidate", ""},
+	{"vain", "fruitlessHeals", ""},
+	{"Look", "Probe", ""},
+	{"Alone", "exclusive lock", ""},
+	{"Standing", "GroupSummary", ""},
+	{"Tell", "artifacts", ""},
+	{"memo", "partition", ""},
+	{"memorable", "partition", ""},
+	{"conclusions", "facts", ""},
+	{"somebody", "a noun", ""},
+	{"anew", "again", ""},
+	{"journal", "no word but for stores of earlier versions", "cache/migrate"},
+	{"shelf", "uploader", ""},
+	{"depot", "uploader", ""},
+	{"lend", "acquire", ""},
+	{"give back", "release", ""},
+	{"ground", "base snapshot", ""},
+	{"settle", "compact", ""},
+	{"wish", "driver override", ""},
+	{"wishes", "driver overrides", ""},
+	{"grant", "driver override", ""},
+	{"Answers", "Fingerprint", ""},
+	{"Reopen", "Rehydrate", ""},
+	{"Asking", "grading nodes", ""},
+	{"Elsewhere", "remote host", ""},
+	{"distant", "remote host", ""},
+	{"Left", "artifacts", ""},
+	{"Steady", "VerifyInputs", ""},
+	{"Classed", "exit class", ""},
+	{"nobody", "a noun; user 65534", ""},
 }
 
 // retiredPhrases must not be in a comment or in a page, outside its blocks.
 var retiredPhrases = []retired{
-	{"shelves", "no word: trees are copied", false},
-	{"shelver", "no word: trees are copied", false},
-	{"perishable", "validator", false},
-	{"memo", "partition", false},
-	{"memorable", "partition", false},
-	{"conclusions", "facts", false},
-	{"lent", "leased", false},
-	{"come of", "the result of", false},
-	{"coming to", "resulting in", false},
-	{"journal", "build log", true},
-	{"journals", "build logs", true},
-	{"shelf", "uploader", true},
-	{"depot", "uploader", true},
-	{"lend", "acquire", true},
-	{"lends", "acquires", true},
-	{"ground", "base snapshot", true},
-	{"grounds", "base snapshots", true},
-	{"settle", "compact", true},
-	{"settles", "compacts", true},
-	{"wish", "driver override", true},
-	{"wishes", "driver overrides", true},
-	{"in vain", "without effect", true},
-	{"anew", "again", true},
-	{"nobody", "no process, no caller", true},
-	{"somebody", "the user, another process", true},
-	{"who wants", "the caller", true},
-	{"who needs", "the caller", true},
-	{"came to", "the result", true},
-	{"come to", "result in", true},
-	{"comes to", "results in", true},
-	{"came of", "the result of", true},
-	{"is told", "gets, receives", true},
-	{"are told", "get, receive", true},
-	{"says nothing", "is ignored", true},
-	{"say nothing", "are ignored", true},
+	{"shelves", "no word: trees are copied", ""},
+	{"shelver", "no word: trees are copied", ""},
+	{"perishable", "validator", ""},
+	{"memo", "partition", ""},
+	{"memorable", "partition", ""},
+	{"conclusions", "facts", ""},
+	{"lent", "leased", ""},
+	{"come of", "the result of", ""},
+	{"coming to", "resulting in", ""},
+	{"journal", "build log", "cache/migrate"},
+	{"journals", "build logs", "cache/migrate"},
+	{"shelf", "uploader", ""},
+	{"depot", "uploader", ""},
+	{"lend", "acquire", ""},
+	{"lends", "acquires", ""},
+	{"ground", "base snapshot", ""},
+	{"grounds", "base snapshots", ""},
+	{"settle", "compact", ""},
+	{"settles", "compacts", ""},
+	{"wish", "driver override", ""},
+	{"wishes", "driver overrides", ""},
+	{"in vain", "without effect", ""},
+	{"anew", "again", ""},
+	{"nobody", "no process, no caller", ""},
+	{"somebody", "the user, another process", ""},
+	{"who wants", "the caller", ""},
+	{"who needs", "the caller", ""},
+	{"came to", "the result", ""},
+	{"come to", "result in", ""},
+	{"comes to", "results in", ""},
+	{"came of", "the result of", ""},
+	{"is told", "gets, receives", ""},
+	{"are told", "get, receive", ""},
+	{"says nothing", "is ignored", ""},
+	{"say nothing", "are ignored", ""},
 }
-
-// inPages are phrases that are pending in comments only: no page has one.
-var inPages = []string{"settle", "settles", "shelf", "depot", "lend", "lends", "ground", "grounds", "wish", "wishes", "in vain", "anew", "nobody", "somebody",
-	"who wants", "who needs", "came to", "come to", "comes to", "came of", "is told", "are told", "says nothing", "say nothing"}
 
 // text is what one file has to be searched for.
 type text struct {
-	path   string
-	names  []string // identifiers
-	words  []string // their words in lower case: " give back "
-	prose  string
-	isPage bool
+	path  string
+	names []string // identifiers
+	words []string // their words in lower case: " give back "
+	prose string
 }
 
-// TestRetiredWords: words that the project has given up do not come back. With -v it
-// counts those that are left.
+// TestRetiredWords: words that the project has given up do not come back.
 func TestRetiredWords(t *testing.T) {
 	texts := readTexts(t, "../..")
 	for _, r := range retiredNames {
@@ -126,42 +120,28 @@ func TestRetiredWords(t *testing.T) {
 				found[file.path] = n
 			}
 		}
-		r.report(t, "identifiers", found, nil)
+		r.report(t, "identifiers", found)
 	}
 	for _, r := range retiredPhrases {
-		found, pages := map[string]int{}, map[string]int{}
+		found := map[string]int{}
 		pattern := phrase(r.word)
 		for _, file := range texts {
-			n := len(pattern.FindAllString(file.prose, -1))
-			switch {
-			case n == 0:
-			case file.isPage && slices.Contains(inPages, r.word):
-				pages[file.path] = n
-			default:
+			if n := len(pattern.FindAllString(file.prose, -1)); n > 0 {
 				found[file.path] = n
 			}
 		}
-		r.report(t, "comments and pages", found, pages)
+		r.report(t, "comments and pages", found)
 	}
 }
 
-// report fails for the files that have a word, unless it is pending there.
-func (r retired) report(t *testing.T, where string, found, refused map[string]int) {
+// report fails for the files that have a word and may not.
+func (r retired) report(t *testing.T, where string, found map[string]int) {
 	t.Helper()
-	if !r.pending {
-		refused, found = found, nil
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		if r.but == "" || !strings.HasPrefix(path, r.but) {
+			t.Errorf("%s: %q is retired in %s; say %s", path, r.word, where, r.instead)
+		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(refused)) {
-		t.Errorf("%s: %q is retired in %s; say %s", path, r.word, where, r.instead)
-	}
-	if len(found) == 0 {
-		return
-	}
-	sum := 0
-	for _, n := range found {
-		sum += n
-	}
-	t.Logf("pending: %q is %d times in %s of %d files", r.word, sum, where, len(found))
 }
 
 // phrase matches words that stand one after the other, maybe on two lines.
@@ -229,7 +209,7 @@ func readPage(path, content string) text {
 			prose.WriteString(inlineCode.ReplaceAllString(line, "``"))
 		}
 	}
-	return text{path: path, prose: prose.String(), isPage: true}
+	return text{path: path, prose: prose.String()}
 }
 
 func readCode(path string, content []byte) text {

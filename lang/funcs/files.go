@@ -19,7 +19,7 @@ import (
 // Files gives the file functions their place.
 type Files struct {
 	Dir string // relative paths start here; absolute
-	// Read, when set, is told what a function looked at, before it looks:
+	// Read, when set, gets what a function looked at, before it looks:
 	// kind "file" or "exists" with an absolute path, or "fileset" with an
 	// absolute directory, "\x00" and a pattern.
 	Read func(kind, name string)
@@ -41,7 +41,7 @@ func (f Files) file() function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			name := f.resolve(args[0].AsString())
 			f.read("file", name)
-			// A pipe would wait for somebody to write, and gives what it has once.
+			// A pipe would wait for a writer, and gives what it has once.
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%q is not a regular file", args[0].AsString())
 			}

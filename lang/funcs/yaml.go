@@ -22,7 +22,7 @@ const (
 )
 
 // yamlDecodeFunc is the decoder of go-cty-yaml after a look at what the text
-// comes to: a few lines of aliases to aliases can stand for more values than
+// expands to: a few lines of aliases to aliases can stand for more values than
 // fit into memory, and with the process every other file is lost.
 var yamlDecodeFunc = function.New(&function.Spec{
 	Description: "Value of a YAML text of one document.",
@@ -40,7 +40,7 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	},
 })
 
-// checkYAML refuses a text that comes to too much. Any other mistake is left
+// checkYAML refuses a text that expands to too much. Any other mistake is left
 // to the decoder, which says it with its place.
 func checkYAML(text string) error {
 	var document yaml.Node
@@ -62,7 +62,7 @@ func checkYAML(text string) error {
 	return nil
 }
 
-// yamlSize is what a node comes to, itself included.
+// yamlSize is what a node expands to, itself included.
 type yamlSize struct{ values, depth int }
 
 // yamlMeasure measures a tree of nodes in which aliases share parts; each

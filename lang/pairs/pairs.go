@@ -23,7 +23,7 @@ type Pair struct {
 // hintPair says what a line is to be.
 const hintPair = "a line is SOLUTION:PROBLEM; lines that begin with # are comments"
 
-// Parse reads a list. Empty lines, and lines that begin with #, say nothing.
+// Parse reads a list. Empty lines, and lines that begin with #, are ignored.
 // Lines may end as on Windows, and the text may begin with a byte order mark.
 // The first colon of a line ends the solution. What is not a pair is a finding,
 // and so is a list without any; file is the name to blame.

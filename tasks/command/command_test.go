@@ -51,7 +51,7 @@ func (s tree) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: tasks.TreeOutput, Digest: t.Root, Tree: true}}}, t.Store(ctx, w.Store)
 }
 
-// came is what a run and the score of it came to.
+// came is the results of a run and of its score.
 type came struct {
 	run, score *graph.Status
 	checkpoint verdict.Checkpoint

@@ -55,7 +55,7 @@ func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
 	e.Env.Describe(m)
 	identity, err := e.Identity(ctx)
 	if err != nil {
-		return ending.Classed(err)
+		return ending.WithClass(err)
 	}
 	for _, f := range identity {
 		m.String("backend "+f.Label, f.Value)
@@ -83,7 +83,7 @@ uv pip compile --quiet --no-config --no-header --no-annotate --python "$1" ${3:+
 // Run implements graph.Task.
 func (e *Environment) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	o, err := e.run(ctx, w)
-	return o, ending.Classed(err)
+	return o, ending.WithClass(err)
 }
 
 func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -150,9 +150,9 @@ type place struct {
 }
 
 type preparation struct {
-	mu     sync.Mutex
-	done   bool
-	ground string
+	mu       sync.Mutex
+	done     bool
+	snapshot string
 }
 
 // UV says that a Run has the Python environment of a uv project.
@@ -196,7 +196,7 @@ exec "$@"`
 
 // prepared is an environment that is there.
 type prepared struct {
-	python, shared, ground string
+	python, shared, snapshot string
 }
 
 // prepare makes the shared environment, if it is not there.
@@ -219,11 +219,11 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.done {
-		p.ground = at.ground
+		p.snapshot = at.snapshot
 		return p, nil
 	}
 	said := &capped.Buffer{}
-	ground, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
+	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
 		Argv: []string{"/bin/sh", "-c", build, "sh", python, p.shared, strings.TrimSpace(string(pins))},
 		Env:  env.Variables(), Timeout: uvTimeout, Output: said,
 	})
@@ -233,7 +233,7 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	if exit.Code != 0 || exit.Signal != "" || exit.TimedOut {
 		return prepared{}, fmt.Errorf("preparing the uv project's environment: %s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Secrets()))))
 	}
-	at.done, at.ground, p.ground = true, ground, ground
+	at.done, at.snapshot, p.snapshot = true, snapshot, snapshot
 	return p, nil
 }
 

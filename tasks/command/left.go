@@ -27,7 +27,7 @@ type keeper struct {
 	outcome graph.Outcome
 	err     error
 
-	read, masked score.Left // what gives the score, as it was and as it is kept
+	read, masked score.Artifacts // what gives the score, as it was and as it is kept
 }
 
 func (k *keeper) keep(name string, content []byte) {

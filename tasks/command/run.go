@@ -36,9 +36,9 @@ type Run struct {
 	Env          environ.List
 	Repeat       int
 	Rule         score.Rule // of the Score; in no key: see sameScore
-	// Steady are asked after the program whether what it read in place is still
+	// VerifyInputs are asked after the program whether what it read in place is still
 	// what the key says. An error means that it is not.
-	Steady []func() error
+	VerifyInputs []func() error
 
 	UV *UV // nil is no uv project
 
@@ -107,7 +107,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	r.Env.Describe(m)
 	identity, err := r.Identity(ctx)
 	if err != nil {
-		return ending.Classed(err)
+		return ending.WithClass(err)
 	}
 	for _, f := range identity {
 		m.String("backend "+f.Label, f.Value)
@@ -118,7 +118,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, ending.Classed(err)
+	return outcome, ending.WithClass(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -207,8 +207,8 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if err := session.Verify(ctx); err != nil {
 		return exit, fmt.Errorf("what the program left proves nothing: %w", err)
 	}
-	for _, steady := range r.Steady {
-		if err := steady(); err != nil {
+	for _, verify := range r.VerifyInputs {
+		if err := verify(); err != nil {
 			return exit, err
 		}
 	}
@@ -219,7 +219,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
 		return exit, err
 	}
-	left := score.Left{NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
+	left := score.Artifacts{NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
 	k.read, k.masked = merged(left, k.read.File, unmasked, unmaskedErrors), merged(left, k.masked.File, stdout, stderr)
 	if err := r.sameScore(k); err != nil {
 		return exit, err
@@ -236,7 +236,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 }
 
 // merged is left with what a program printed, and its file.
-func merged(left score.Left, file []byte, stdout, stderr *capped.Buffer) score.Left {
+func merged(left score.Artifacts, file []byte, stdout, stderr *capped.Buffer) score.Artifacts {
 	left.File, left.Stdout, left.Stderr = file, stdout.Bytes(), stderr.Bytes()
 	return left
 }
@@ -258,7 +258,7 @@ func joined(stdout, stderr []byte) []byte {
 func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
 	spec := backend.Spec{Name: w.Addr}
 	if uv != nil {
-		spec.Ground = uv.ground
+		spec.Snapshot = uv.snapshot
 	}
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)

@@ -78,7 +78,7 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 		c.Class = verdict.SessionTimeout
 		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", l.exit.Code)
 	}
-	found, err := s.Rule.Read(score.Left{
+	found, err := s.Rule.Read(score.Artifacts{
 		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,
 	})
 	if err != nil {

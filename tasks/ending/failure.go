@@ -9,10 +9,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Classed tells the engine what an error of a backend's means: a mistake in the
+// WithClass tells the engine what an error of a backend's means: a mistake in the
 // configuration, a device that is not there, or else that something broke. What
 // was being done when the first two showed is no help to anybody.
-func Classed(err error) error {
+func WithClass(err error) error {
 	var setting *backend.SettingError
 	var absent *backend.AbsentError
 	switch {

@@ -89,7 +89,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
 }
 
-// brokenPipe is the signal of who writes to somebody that has ended.
+// brokenPipe is the signal of a program that writes to one that has ended.
 const brokenPipe = "broken pipe"
 
 // judge decides between the two. What a solution did outweighs what the
@@ -110,7 +110,7 @@ func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	hung := t.Status == backend.CPULimit || t.Status == backend.ClockLimit
 	switch {
 	case s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe:
-		// Whether the interactor reads that nobody is there any more, or writes
+		// Whether the interactor reads the end of its input, or writes
 		// once more before, is chance.
 		return failedWith(WrongAnswer, "it ended while the interactor was still talking"), nil
 	case s.clean():

@@ -13,8 +13,8 @@ import (
 // stops who waits, and must not blame a program that was made to wait.
 
 const (
-	// asleep is the part of the time below which a program has hardly run. Who
-	// wants a processor gets more of it even among dozens of others.
+	// asleep is the part of the time below which a program has hardly run. One
+	// that needs a processor gets more of it even among dozens of others.
 	asleep = 0.01
 	// longer is how much more time a program gets when its limit proves
 	// nothing, and again if it has used that.
@@ -60,7 +60,7 @@ func (b *Box) patient(ctx context.Context, programs ...backend.Program) ([]backe
 }
 
 // doubtful reports whether a solution may have reached its limit because of
-// others. Whether one that talks to an interactor hardly ran says nothing:
+// others. That one which talks to an interactor hardly ran proves nothing:
 // each must get a processor for the other to go on. When an interactor hangs,
 // too, there is no verdict on the solution.
 func doubtful(ends []backend.Ending) bool {

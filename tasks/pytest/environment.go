@@ -34,17 +34,17 @@ type place struct {
 }
 
 type preparation struct {
-	mu     sync.Mutex
-	done   bool
-	ground string // for sessions
+	mu       sync.Mutex
+	done     bool
+	snapshot string // for sessions
 }
 
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
 // prepare returns the interpreter for uvx, "" for uv's own choice, and the
-// ground of the sessions in which uvx is to run.
-func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, ground string, err error) {
+// snapshot of the sessions in which uvx is to run.
+func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, snapshot string, err error) {
 	if p := r.Backend.Capabilities().Python; p != nil {
 		if python, _, err = p.Interpreter(ctx); err != nil {
 			return "", "", err
@@ -55,9 +55,9 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
-		return python, p.ground, nil
+		return python, p.snapshot, nil
 	}
-	ground, exit, out, err := e.fetch(ctx, r, python, where, env)
+	snapshot, exit, out, err := e.fetch(ctx, r, python, where, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
 		tool.Hint = "uvx comes with uv: pip install uv"
@@ -68,8 +68,8 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	if exit.Code != 0 {
 		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.secrets())))
 	}
-	p.done, p.ground = true, ground
-	return python, ground, nil
+	p.done, p.snapshot = true, snapshot
+	return python, snapshot, nil
 }
 
 // place is where r has pytest provided.
@@ -99,7 +99,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, session backend.Sessi
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
 // is used without the network, which may be slow or absent.
-func (e *Environments) fetch(ctx context.Context, r *Run, python string, where place, env []string) (ground string, exit backend.Exit, out []byte, err error) {
+func (e *Environments) fetch(ctx context.Context, r *Run, python string, where place, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
 		attempts = []bool{true, false}
@@ -109,14 +109,14 @@ func (e *Environments) fetch(ctx context.Context, r *Run, python string, where p
 	}
 	for _, offline := range attempts {
 		var said capped.Buffer
-		ground, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
+		snapshot, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
 			Argv: append(r.uvx(python, offline), "--version"), Env: env, Timeout: prepareTimeout, Output: &said,
 		})
 		if out = said.Bytes(); err != nil || exit.Code == 0 {
 			break
 		}
 	}
-	return ground, exit, out, err
+	return snapshot, exit, out, err
 }
 
 func (e *Environments) at(where place) *preparation {

@@ -21,7 +21,7 @@ type observed struct {
 type Grouping struct {
 	Checkpoint string
 	// Files maps the names of test files to the checkpoint whose tests they
-	// are; files that are not in it are told by their names.
+	// are; files that are not in it are known by their names.
 	Files map[string]string
 	// Custom maps marker names to groups.
 	Custom map[string]verdict.Group

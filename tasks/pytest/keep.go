@@ -34,7 +34,7 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 // an interrupt ended, and what never had a place to run, is not worth a look.
 func (r *Run) keep(ctx context.Context, w *graph.Work, session backend.Session, exit *backend.Exit, err error) {
 	sessionKeep := r.Backend.Capabilities().Keep
-	if sessionKeep == nil || !r.Keep.wants(exit, err) || ctx.Err() != nil || ending.Classed(err) != err {
+	if sessionKeep == nil || !r.Keep.wants(exit, err) || ctx.Err() != nil || ending.WithClass(err) != err {
 		return
 	}
 	how, keepErr := sessionKeep(context.WithoutCancel(ctx), session)

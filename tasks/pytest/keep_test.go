@@ -29,7 +29,7 @@ func TestKeep(t *testing.T) {
 		{keep: KeepFailed, setup: 127, want: 1},
 		{keep: KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
 		{keep: KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
-		{keep: KeepFailed, err: context.Canceled, want: 1}, // of somebody else: this run goes on
+		{keep: KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
 		{keep: KeepAlways, exit: good, want: 1},
 		{keep: KeepAlways, exit: red, want: 1},
 	} {

@@ -37,9 +37,9 @@ type whole struct {
 // pick names a test: the index of its part, and its own in there.
 type pick struct{ part, test int }
 
-// merge says what one run of all parts' tests would have come to. pytest
+// merge says what one run of all parts' tests would have given. pytest
 // collects every file before it runs a test, so of several troubles the one
-// that it would have met first decides, and what it would not have come to
+// that it would have met first decides, and what it would not have reached
 // any more does not count:
 //
 //   - a run that ended before its tests were collected, or before any of them
@@ -91,13 +91,13 @@ func (w *whole) follow(p *part) {
 	}
 }
 
-// severity orders the ways in which a run can come to its end; it is -1 for
+// severity orders the ways in which a run can end; it is -1 for
 // one that ended before.
 func (p part) severity() int {
 	return slices.Index([]verdict.Class{verdict.NoTests, verdict.Judged, verdict.CollectionError}, p.class)
 }
 
-// exitCode is that of runs that came to their end.
+// exitCode is that of runs that ended.
 func exitCode(parts []part) int {
 	code := exitNoTests
 	for i := range parts {
@@ -148,7 +148,7 @@ func (p part) couldNotCollect() bool {
 }
 
 // firstEnd returns the part that ended first of those that ended before all of
-// their tests had run, and how many tests pytest had come to; -1 when there is
+// their tests had run, and how many tests pytest had reached; -1 when there is
 // none.
 func firstEnd(parts []part, tests []pick) (first, reached int) {
 	first = -1

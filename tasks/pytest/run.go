@@ -46,10 +46,10 @@ type Run struct {
 	RelativeAssets bool  // variables name assets relative to the workspace
 	Ports          []int // that the tests, or what they start, listen on
 	Repeat         int
-	// Steady are asked after the tests whether what they read in place is still
+	// VerifyInputs are asked after the tests whether what they read in place is still
 	// what the key says. An error means that it is not.
-	Steady []func() error
-	Keep   Keep // leave workspaces for a person to enter; in no key
+	VerifyInputs []func() error
+	Keep         Keep // leave workspaces for a person to enter; in no key
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -142,7 +142,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("network", string(r.Backend.Network()))
 	}
 	environ.List(r.Env).Describe(m)
-	return ending.Classed(r.describeStack(ctx, m))
+	return ending.WithClass(r.describeStack(ctx, m))
 }
 
 // describeStack adds what the tests run on: the backend and the packages.
@@ -170,7 +170,7 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, ending.Classed(err)
+	return outcome, ending.WithClass(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -221,8 +221,8 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	if err != nil {
 		return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", err)
 	}
-	for _, steady := range r.Steady {
-		if err := steady(); err != nil {
+	for _, verify := range r.VerifyInputs {
+		if err := verify(); err != nil {
 			return graph.Outcome{}, exit, err
 		}
 	}
@@ -242,7 +242,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	return outcome, exit, err
 }
 
-// neverJudged reports whether pytest did not come to judge anything, for a reason of
+// neverJudged reports whether pytest judged nothing, for a reason of
 // its own.
 func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	if exit.TimedOut || exit.Signal != "" || exit.Code >= signalBase {
@@ -258,13 +258,13 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 // returned also with an error that came later; the caller closes it.
 func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
-	python, ground, err := r.Environment.prepare(ctx, r, r.variables())
+	python, snapshot, err := r.Environment.prepare(ctx, r, r.variables())
 	if err != nil {
 		return nil, "", err
 	}
 	w.Phase(graph.Workspace)
 	submission, _ := w.Input("submission", "tree")
-	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}, Ground: ground})
+	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}, Snapshot: snapshot})
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}

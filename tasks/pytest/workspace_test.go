@@ -131,7 +131,7 @@ func TestProblemWins(t *testing.T) {
 	if st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
 		t.Errorf("%s with %q", st.State, outputs)
 	}
-	// The root conftest.py is there, and pytest is told not to look above tests.
+	// The root conftest.py is there, and pytest does not look above tests.
 	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
 		if !slices.Contains(s.run.testCommand(""), arg) {
 			t.Errorf("%s is missing", arg)
@@ -221,7 +221,7 @@ func TestSecrets(t *testing.T) {
 		t.Error("a plain value looks like a secret's name")
 	}
 
-	// What broke is told without the secret.
+	// What broke is reported without the secret.
 	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
 	s.setup = func(c *fake.Call) (backend.Exit, error) {
 		fmt.Fprintf(c.Command.Output, "%s: not found\n", secret)

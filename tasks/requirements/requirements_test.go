@@ -315,7 +315,7 @@ func awaitNumber(t *testing.T, name string) (n int) {
 	return n
 }
 
-// running tells a process from one that is gone, or that nobody has waited for
+// running tells a process from one that is gone, or that has not been waited for
 // yet.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {

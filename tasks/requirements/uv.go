@@ -33,7 +33,7 @@ type UV struct {
 	Scratch string   // directory for temporary files; what a killed process left there is removed
 }
 
-// leftoverAge is how old a temporary directory is when nobody can be using it
+// leftoverAge is how old a temporary directory is when no process can be using it
 // any more: uv takes minutes at most.
 const leftoverAge = time.Hour
 

@@ -37,7 +37,7 @@ func mean(sample []float64) float64 {
 
 // BestOf is the expected maximum of k different elements of a sample drawn at
 // random: the unbiased estimate, from all of its attempts, of what the best of k
-// comes to. For elements that are 0 or 1 it is the unbiased pass@k,
+// is. For elements that are 0 or 1 it is the unbiased pass@k,
 // 1 - C(n-c, k)/C(n, k). It is false unless 1 <= k <= len(sample).
 func BestOf(sample []float64, k int) (float64, bool) {
 	if k < 1 || k > len(sample) {

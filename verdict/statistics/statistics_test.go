@@ -75,7 +75,7 @@ func TestBestOfIsMeanOverChoices(t *testing.T) {
 	}
 }
 
-// It is unbiased: over many draws of n attempts its mean is what k attempts come to.
+// It is unbiased: over many draws of n attempts its mean is what k attempts give.
 func TestBestOfIsUnbiased(t *testing.T) {
 	const n, k, p, draws = 6, 3, 0.3, 20000
 	random := rand.New(rand.NewPCG(7, 7))

@@ -109,7 +109,7 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
-		case l.Ground:
+		case l.Snapshot:
 			images++
 			bytes += l.Bytes
 		case l.Built:

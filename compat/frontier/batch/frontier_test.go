@@ -106,7 +106,7 @@ func TestWriteAgain(t *testing.T) {
 		if err := writeAll(dir, "t", some); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(filepath.Join(dir, "results.csv"), 0o600); err != nil { // a file written anew has 0644
+		if err := os.Chmod(filepath.Join(dir, "results.csv"), 0o600); err != nil { // a rewritten file has 0644
 			t.Fatal(err)
 		}
 	}

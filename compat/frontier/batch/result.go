@@ -21,7 +21,7 @@ const (
 // Complete reports whether a batch that goes on leaves the result alone.
 func (s Status) Complete() bool { return s == Success || s == Error || s == Timeout || s == Skipped }
 
-// Result is what one pair came to. A score may be NaN or infinite; nil is none.
+// Result is that of one pair. A score may be NaN or infinite; nil is none.
 type Result struct {
 	Pair
 	Score, Unbounded *float64

@@ -5,7 +5,7 @@
 // It knows nothing of processes, backends or results: text goes in, numbers
 // come out.
 //
-//	found, err := score.Rule{From: score.Stdout}.Read(score.Left{Stdout: []byte("loss 0.2\n87.5 91\n")})
+//	found, err := score.Rule{From: score.Stdout}.Read(score.Artifacts{Stdout: []byte("loss 0.2\n87.5 91\n")})
 //	// found.Bounded is 87.5, found.Unbounded is 91
 package score
 
@@ -62,8 +62,8 @@ type Rule struct {
 	AnyExit bool
 }
 
-// Left is what a grader left behind.
-type Left struct {
+// Artifacts are what a grader left behind.
+type Artifacts struct {
 	Stdout, Stderr []byte
 	File           []byte // nil: there is none, see NoFile
 	NoFile         string // why there is none
@@ -80,7 +80,7 @@ const full = 100
 
 // Read finds the score. The error says in a phrase why there is none: "no line
 // of numbers on stdout".
-func (r Rule) Read(l Left) (Score, error) {
+func (r Rule) Read(l Artifacts) (Score, error) {
 	switch r.From {
 	case Exit:
 		if l.Signal != "" {

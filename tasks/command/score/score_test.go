@@ -45,12 +45,12 @@ func TestRead(t *testing.T) {
 		}
 		return r
 	}
-	out := func(s string) score.Left { return score.Left{Stdout: []byte(s)} }
-	file := func(s string) score.Left { return score.Left{File: []byte(s)} }
+	out := func(s string) score.Artifacts { return score.Artifacts{Stdout: []byte(s)} }
+	file := func(s string) score.Artifacts { return score.Artifacts{File: []byte(s)} }
 	for _, c := range []struct {
 		name               string
 		rule               rule
-		left               score.Left
+		left               score.Artifacts
 		bounded, unbounded float64
 		err                string
 	}{
@@ -69,16 +69,16 @@ func TestRead(t *testing.T) {
 		{"nothing", rule{}, out(""), 0, 0, "no line of numbers on stdout"},
 		{"nan", rule{}, out("nan\n"), nan, nan, ""},
 		{"infinite", rule{}, out("100 inf\n"), 100, inf, ""},
-		{"stderr is not asked", rule{}, score.Left{Stdout: []byte("88.5\n"), Stderr: []byte("3\n")}, 88.5, 88.5, ""},
-		{"stderr alone is not asked", rule{}, score.Left{Stderr: []byte("3\n")}, 0, 0, "no line of numbers on stdout"},
-		{"stderr", rule{From: score.Stderr}, score.Left{Stdout: []byte("88.5\n"), Stderr: []byte("3\n")}, 3, 3, ""},
-		{"output", rule{From: score.Output}, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
+		{"stderr is not asked", rule{}, score.Artifacts{Stdout: []byte("88.5\n"), Stderr: []byte("3\n")}, 88.5, 88.5, ""},
+		{"stderr alone is not asked", rule{}, score.Artifacts{Stderr: []byte("3\n")}, 0, 0, "no line of numbers on stdout"},
+		{"stderr", rule{From: score.Stderr}, score.Artifacts{Stdout: []byte("88.5\n"), Stderr: []byte("3\n")}, 3, 3, ""},
+		{"output", rule{From: score.Output}, score.Artifacts{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
 		{"output without stderr", rule{From: score.Output}, out("88.5 120\n"), 88.5, 120, ""},
 
 		{"dialect", runner, out("85.5 90 foo\n[INFO] 3\n7 INFO\n"), 85.5, 90, ""},
 		{"dialect skips a unit", runner, out("7\n85.5 foo\n"), 7, 7, ""},
-		{"dialect output", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
-		{"dialect output, stderr without a number", both, score.Left{Stdout: []byte("88.5 120\n"), Stderr: []byte("warning\n")}, 88.5, 120, ""},
+		{"dialect output", both, score.Artifacts{Stdout: []byte("88.5 120\n"), Stderr: []byte("3 7\n")}, 3, 7, ""},
+		{"dialect output, stderr without a number", both, score.Artifacts{Stdout: []byte("88.5 120\n"), Stderr: []byte("warning\n")}, 88.5, 120, ""},
 		{"dialect vertical tab is no line end", runner, out("5\v6\n"), 5, 6, ""},
 
 		{"marker", rule{Marker: "SCORE:"}, out("99\nSCORE: 12 13\n100\n"), 12, 13, ""},
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 		{"file, NaN of Python's", json("/s", "/u"), file(`{"s": NaN, "u": -Infinity, "t": "NaN \" Infinity"}`), nan, -inf, ""},
 		{"file, too large", json("/s"), file(`{"s": 1e999}`), inf, inf, ""},
 		{"file, text in Python's words", json("/s"), file(`{"s": "NaN"}`), 0, 0, `at /s the file has the text "NaN", which is no number`},
-		{"file, absent", json("/s"), score.Left{NoFile: "there is no results.json"}, 0, 0, "there is no results.json"},
+		{"file, absent", json("/s"), score.Artifacts{NoFile: "there is no results.json"}, 0, 0, "there is no results.json"},
 		{"file, empty", json("/s"), file(" \n"), 0, 0, "the file is empty"},
 		{"file, broken", json("/s"), file(`{"s": 3`), 0, 0, "the file is no JSON: unexpected EOF"},
 		{"file, two values", json("/s"), file(`{"s": 3}{"s": 4}`), 0, 0, "the file is no JSON: something stands behind its value"},
@@ -111,9 +111,9 @@ func TestRead(t *testing.T) {
 		{"file, index with a zero", json("/s/00"), file(`{"s": [1]}`), 0, 0, "the file has nothing at /s/00"},
 		{"file as text", rule{From: score.File}, file("x\n12 13\n"), 12, 13, ""},
 
-		{"exit code 0", rule{From: score.Exit}, score.Left{Stdout: []byte("3\n")}, 100, 100, ""},
-		{"exit code 1", rule{From: score.Exit}, score.Left{Code: 1}, 0, 0, ""},
-		{"a signal", rule{From: score.Exit}, score.Left{Code: -1, Signal: "killed"}, 0, 0, "no exit code: killed"},
+		{"exit code 0", rule{From: score.Exit}, score.Artifacts{Stdout: []byte("3\n")}, 100, 100, ""},
+		{"exit code 1", rule{From: score.Exit}, score.Artifacts{Code: 1}, 0, 0, ""},
+		{"a signal", rule{From: score.Exit}, score.Artifacts{Code: -1, Signal: "killed"}, 0, 0, "no exit code: killed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.rule.Read(c.left)
@@ -172,7 +172,7 @@ func TestCompilePattern(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("SCORE: 1 2\n{\"a\": NaN}", "/a", "(?P<score>.)", "S")
 	f.Fuzz(func(t *testing.T, text, pointer, pattern, marker string) {
-		left := score.Left{Stdout: []byte(text), File: []byte(text)}
+		left := score.Artifacts{Stdout: []byte(text), File: []byte(text)}
 		for _, r := range []score.Rule{{Marker: marker}, {Dialect: rules.Runner{}}, {From: score.File, Pointer: "/" + pointer}} {
 			r.Read(left)
 		}

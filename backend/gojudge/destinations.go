@@ -36,8 +36,8 @@ type mirror struct {
 	foreign bool
 }
 
-// nobody owns the files of a mirror. In a sandbox only root is mapped.
-const nobody = 65534
+// unmapped owns the files of a mirror. In a sandbox only root is mapped.
+const unmapped = 65534
 
 func (m mirror) put(ctx context.Context, content io.Reader) (string, error) {
 	path := filepath.Join(m.dir, rand.Text())
@@ -64,7 +64,7 @@ func (m mirror) seal(path string) error {
 	if err := os.Chmod(path, 0o444); err != nil || !m.foreign {
 		return err
 	}
-	return os.Chown(path, nobody, nobody)
+	return os.Chown(path, unmapped, unmapped)
 }
 
 // take moves a file of the same file system here.

@@ -10,9 +10,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// shelf is a place where one go-judge finds files. Methods are safe for
+// destination is a place where one go-judge finds files. Methods are safe for
 // concurrent use.
-type shelf interface {
+type destination interface {
 	// put lays a new file there and returns its name. An error of content's
 	// reader comes back as it is.
 	put(ctx context.Context, content io.Reader) (name string, err error)
@@ -22,21 +22,21 @@ type shelf interface {
 	file(name string) wireFile
 }
 
-// depot lends blobs of a store that lie on a shelf. Each is put there once and
-// stays for others, until there is too much that nobody uses.
-type depot struct {
-	shelf shelf
-	store cache.Store
-	room  int64 // bytes
+// uploader leases blobs of a store at a destination. Each is put there once and
+// stays for others, until there is too much that is unused.
+type uploader struct {
+	destination destination
+	store       cache.Store
+	room        int64 // bytes
 
 	mu   sync.Mutex
-	held map[cache.Digest]*holding
-	idle *list.List // of *holding that nobody uses, longest unused first
+	held map[cache.Digest]*lease
+	idle *list.List // of *lease that are unused, longest unused first
 	size int64
 }
 
-// holding is a blob on the shelf, or on its way there.
-type holding struct {
+// lease is a blob at the destination, or on its way there.
+type lease struct {
 	digest cache.Digest
 	name   string
 	users  int
@@ -46,12 +46,12 @@ type holding struct {
 	gone   bool          // forgotten: to be dropped when the last user ends
 }
 
-func newDepot(s shelf, store cache.Store, room int64) *depot {
-	return &depot{shelf: s, store: store, room: room, held: map[cache.Digest]*holding{}, idle: list.New()}
+func newUploader(s destination, store cache.Store, room int64) *uploader {
+	return &uploader{destination: s, store: store, room: room, held: map[cache.Digest]*lease{}, idle: list.New()}
 }
 
-// lend returns the blob as a file that stays until giveBack.
-func (d *depot) lend(ctx context.Context, digest cache.Digest) (*holding, error) {
+// acquire returns the blob as a file that stays until release.
+func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, error) {
 	for {
 		h, mine := d.take(digest)
 		if mine {
@@ -66,7 +66,7 @@ func (d *depot) lend(ctx context.Context, digest cache.Digest) (*holding, error)
 		select {
 		case <-h.ready:
 		case <-ctx.Done():
-			d.giveBack(h)
+			d.release(h)
 			return nil, context.Cause(ctx)
 		}
 		switch {
@@ -81,13 +81,13 @@ func (d *depot) lend(ctx context.Context, digest cache.Digest) (*holding, error)
 	}
 }
 
-// take returns the holding of a blob; mine says that the caller must bring it.
-func (d *depot) take(digest cache.Digest) (h *holding, mine bool) {
+// take returns the lease of a blob; mine says that the caller must bring it.
+func (d *uploader) take(digest cache.Digest) (h *lease, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h = d.held[digest]
 	if h == nil {
-		h = &holding{digest: digest, ready: make(chan struct{})}
+		h = &lease{digest: digest, ready: make(chan struct{})}
 		d.held[digest] = h
 		d.size += digest.Size
 		mine = true
@@ -100,28 +100,28 @@ func (d *depot) take(digest cache.Digest) (h *holding, mine bool) {
 	return h, mine
 }
 
-func (d *depot) bring(ctx context.Context, digest cache.Digest) (string, error) {
+func (d *uploader) bring(ctx context.Context, digest cache.Digest) (string, error) {
 	content, err := d.store.Open(ctx, digest)
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	name, err := d.shelf.put(ctx, content)
+	name, err := d.destination.put(ctx, content)
 	if err != nil {
 		return "", fmt.Errorf("bringing %s to the sandbox: %w", digest, err)
 	}
 	return name, nil
 }
 
-// giveBack ends a loan.
-func (d *depot) giveBack(h *holding) {
+// release ends a lease.
+func (d *uploader) release(h *lease) {
 	d.mu.Lock()
 	h.users--
 	switch {
 	case h.users > 0:
 	case h.gone:
 		if h.err == nil && h.name != "" {
-			defer d.shelf.drop(h.name)
+			defer d.destination.drop(h.name)
 		}
 	default:
 		h.at = d.idle.PushBack(h)
@@ -129,26 +129,26 @@ func (d *depot) giveBack(h *holding) {
 	excess := d.shrink()
 	d.mu.Unlock()
 	for _, name := range excess {
-		d.shelf.drop(name)
+		d.destination.drop(name)
 	}
 }
 
 // wants reports whether a blob that is at hand should be adopted.
-func (d *depot) wants(digest cache.Digest) bool {
+func (d *uploader) wants(digest cache.Digest) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return digest.Size > 0 && digest.Size <= d.room/8 && d.held[digest] == nil
 }
 
-// adopt makes a file that is on the shelf already the holding of a blob. It
+// adopt makes a file that is at the destination already the lease of a blob. It
 // reports false when there is one; then the file is still the caller's.
-func (d *depot) adopt(digest cache.Digest, name string) bool {
+func (d *uploader) adopt(digest cache.Digest, name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.held[digest] != nil {
 		return false
 	}
-	h := &holding{digest: digest, name: name, ready: make(chan struct{})}
+	h := &lease{digest: digest, name: name, ready: make(chan struct{})}
 	close(h.ready)
 	d.held[digest] = h
 	d.size += digest.Size
@@ -156,8 +156,8 @@ func (d *depot) adopt(digest cache.Digest, name string) bool {
 	return true
 }
 
-// forget drops what the server has lost, so that it is brought anew.
-func (d *depot) forget(name string) {
+// forget drops what the server has lost, so that it is sent again.
+func (d *uploader) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, h := range d.held {
@@ -174,7 +174,7 @@ func (d *depot) forget(name string) {
 }
 
 // remove unlists h; the caller holds mu.
-func (d *depot) remove(h *holding) {
+func (d *uploader) remove(h *lease) {
 	if d.held[h.digest] != h {
 		return
 	}
@@ -189,27 +189,27 @@ func (d *depot) remove(h *holding) {
 
 // shrink unlists the longest unused until the rest fits, and returns their
 // names; the caller holds mu.
-func (d *depot) shrink() []string {
+func (d *uploader) shrink() []string {
 	var names []string
 	for d.size > d.room && d.idle.Len() > 0 {
-		h := d.idle.Front().Value.(*holding)
+		h := d.idle.Front().Value.(*lease)
 		d.remove(h)
 		names = append(names, h.name)
 	}
 	return names
 }
 
-// clear unlists all that nobody uses and drops it.
-func (d *depot) clear() {
+// clear unlists all that is unused and drops it.
+func (d *uploader) clear() {
 	d.mu.Lock()
 	var names []string
 	for d.idle.Len() > 0 {
-		h := d.idle.Front().Value.(*holding)
+		h := d.idle.Front().Value.(*lease)
 		d.remove(h)
 		names = append(names, h.name)
 	}
 	d.mu.Unlock()
 	for _, name := range names {
-		d.shelf.drop(name)
+		d.destination.drop(name)
 	}
 }
