@@ -32,12 +32,16 @@ func Redact(w io.Writer, secrets []string) io.WriteCloser {
 
 // RedactBytes returns b with every secret masked as by Redact.
 func RedactBytes(b []byte, secrets []string) []byte {
-	r := redactor{secrets: maskable(secrets)}
-	return r.scan(nil, b, true)
+	return maskable(secrets).mask(b)
 }
 
 // patterns are what is looked for by its first byte, longest first.
 type patterns map[byte][][]byte
+
+func (p patterns) mask(b []byte) []byte {
+	r := redactor{secrets: p}
+	return r.scan(nil, b, true)
+}
 
 // maskable returns what is looked for, each once.
 func maskable(secrets []string) patterns {
@@ -99,7 +103,8 @@ func encodings(s string) []string {
 // in keys, and not in the values of the keys that facts has, with everything below them.
 // What is no JSON is masked as by RedactBytes.
 func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
-	masked := RedactBytes(content, secrets)
+	known := maskable(secrets)
+	masked := known.mask(content)
 	if bytes.Equal(masked, content) {
 		return content // which spares decoding almost every report
 	}
@@ -109,25 +114,25 @@ func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	if decoder.Decode(&document) != nil || decoder.More() {
 		return masked
 	}
-	encoded, err := json.Marshal(redactValue(document, secrets, facts))
+	encoded, err := json.Marshal(known.maskValue(document, facts))
 	if err != nil {
 		return masked
 	}
 	return encoded
 }
 
-func redactValue(value any, secrets, facts []string) any {
+func (p patterns) maskValue(value any, facts []string) any {
 	switch v := value.(type) {
 	case string:
-		return string(RedactBytes([]byte(v), secrets))
+		return string(p.mask([]byte(v)))
 	case []any:
 		for i := range v {
-			v[i] = redactValue(v[i], secrets, facts)
+			v[i] = p.maskValue(v[i], facts)
 		}
 	case map[string]any:
 		for key := range v {
 			if !slices.Contains(facts, key) {
-				v[key] = redactValue(v[key], secrets, facts)
+				v[key] = p.maskValue(v[key], facts)
 			}
 		}
 	}

@@ -79,15 +79,15 @@ func (o *Options) checkCache(cfg *lang.Config) Finding {
 func (o *Options) checkLeftovers() Finding {
 	dir := sessionsDir(o.StateDir())
 	left, err := backend.Leftovers(dir)
-	key, _ := o.sessionKey() // without one, none is proved
-	foreign := slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil })
 	switch {
 	case err != nil:
 		return Finding{"leftovers", "warning", err.Error()}
-	case foreign:
-		return Finding{"leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir)}
-	case len(left) > 0:
-		return Finding{"leftovers", "warning", fmt.Sprintf("%d sessions of crashed runs; the next run ends them, or `fevalgraph clean`", len(left))}
+	case len(left) == 0:
+		return Finding{"leftovers", "ok", "no sessions of crashed runs"}
 	}
-	return Finding{"leftovers", "ok", "no sessions of crashed runs"}
+	key, _ := o.sessionKey() // without one, none is proved
+	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
+		return Finding{"leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir)}
+	}
+	return Finding{"leftovers", "warning", fmt.Sprintf("%d sessions of crashed runs; the next run ends them, or `fevalgraph clean`", len(left))}
 }

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -133,14 +133,18 @@ func (p *Project) environments(b *lang.Backend) string {
 // reapers end sessions of crashed runs, by the kind of their backends.
 func (o *Options) reapers() map[string]func(context.Context, backend.Entry) error {
 	all := map[string]func(context.Context, backend.Entry) error{}
-	key, keyErr := o.sessionKey()
+	sessionKey := sync.OnceValues(o.sessionKey) // most runs find nothing to end
 	for _, k := range o.Kinds {
 		if k.Reap == nil {
 			continue
 		}
 		reap := k.Reap(o.lookupEnv)
 		all[k.Name] = func(ctx context.Context, e backend.Entry) error {
-			if err := cmp.Or(keyErr, key.Check(e)); err != nil {
+			key, err := sessionKey()
+			if err == nil {
+				err = key.Check(e)
+			}
+			if err != nil {
 				return fmt.Errorf("session %s: %w", e.ID, err)
 			}
 			return reap(ctx, e)

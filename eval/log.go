@@ -45,7 +45,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		}
 	}
 	switch {
-	case setup:
+	case setup && done.Log != "":
 		return o.setupLog(ctx, done)
 	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
 		return o.runLog(ctx, done)

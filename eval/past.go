@@ -123,27 +123,15 @@ func pastNode(state string, run *event.Run, arg string, rank func(event.NodeDone
 		return &done, nil
 	}
 	if namesCells(arg) {
-		highest := func(addrs []string) (found []string) {
-			best := 1
-			for _, addr := range addrs {
-				switch r := rank(byAddr[addr]); {
-				case r > best:
-					best, found = r, []string{addr}
-				case r == best:
-					found = append(found, addr)
-				}
-			}
-			return found
-		}
-		found := highest(order)
-		if problem, solution, ok := strings.Cut(arg, "/"); ok && len(found) == 0 && len(order) > 0 {
-			// A cell of checkpoints or cases, which come between in addresses.
-			more, within, err := pastNodes(state, run, problem+"/*/"+solution)
+		rankOf := func(addr string) int { return rank(byAddr[addr]) }
+		found := highest(order, rankOf)
+		if parts, ok := partsOfCell(arg); ok && len(found) == 0 && len(order) > 0 {
+			more, within, err := pastNodes(state, run, parts)
 			if err != nil {
 				return nil, err
 			}
 			maps.Copy(byAddr, more)
-			found = highest(within)
+			found = highest(within, rankOf)
 		}
 		if len(found) > 0 {
 			order = found

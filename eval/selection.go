@@ -191,23 +191,40 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 		return 0, err
 	}
 	if namesCells(arg) {
-		ids = p.graders(ids)
+		if found := highest(ids, func(id graph.ID) int { return slices.Index(graders, p.Plan.Graph.Node(id).Kind) + 1 }); len(found) > 0 {
+			ids = found
+		}
 	}
+	return p.only(arg, ids)
+}
+
+// only is the one node that an argument fits.
+func (p *Project) only(arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
 		return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}
 	return ids[0], nil
 }
 
-// graders are those of the nodes that have verdicts, or all when none has.
-func (p *Project) graders(ids []graph.ID) []graph.ID {
-	for _, kind := range slices.Backward(graders) {
-		others := func(id graph.ID) bool { return p.Plan.Graph.Node(id).Kind != kind }
-		if found := slices.DeleteFunc(slices.Clone(ids), others); len(found) > 0 {
-			return found
+// highest are those of the highest rank above 0.
+func highest[T any](all []T, rank func(T) int) (found []T) {
+	best := 1
+	for _, one := range all {
+		switch r := rank(one); {
+		case r > best:
+			best, found = r, []T{one}
+		case r == best:
+			found = append(found, one)
 		}
 	}
-	return ids
+	return found
+}
+
+// partsOfCell is a selector of the checkpoints or cases of a cell, PROBLEM/SOLUTION, whose
+// names come between in addresses.
+func partsOfCell(arg string) (string, bool) {
+	problem, solution, ok := strings.Cut(arg, "/")
+	return problem + "/*/" + solution, ok
 }
 
 // namesCells reports whether an argument is the name of something and no kind of node.

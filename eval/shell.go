@@ -108,7 +108,7 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	if !namesCells(arg) {
 		id, err := p.Node(ctx, arg)
 		if err == nil && !hasWorkspace(p.Plan.Graph.Node(id).Kind) {
-			err = fail(Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", p.Plan.Graph.Node(id).Addr))
+			err = p.noWorkspace(id)
 		}
 		return id, err
 	}
@@ -118,18 +118,19 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	}
 	without := func(id graph.ID) bool { return !hasWorkspace(p.Plan.Graph.Node(id).Kind) }
 	found := slices.DeleteFunc(slices.Clone(ids), without)
-	if problem, solution, ok := strings.Cut(arg, "/"); ok && len(found) == 0 {
-		if within, err := p.Targets(ctx, Selection{Targets: []string{problem + "/*/" + solution}}); err == nil {
+	if parts, ok := partsOfCell(arg); ok && len(found) == 0 {
+		if within, err := p.Targets(ctx, Selection{Targets: []string{parts}}); err == nil {
 			found = slices.DeleteFunc(within, without)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return 0, fail(Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", p.Plan.Graph.Node(ids[0]).Addr))
-	case 1:
-		return found[0], nil
+	if len(found) == 0 {
+		return 0, p.noWorkspace(ids[0])
 	}
-	return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(found), strings.Join(p.addresses(found, 10), "\n  "))
+	return p.only(arg, found)
+}
+
+func (p *Project) noWorkspace(id graph.ID) error {
+	return fail(Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", p.Plan.Graph.Node(id).Addr))
 }
 
 // inWorkspace makes the workspace of a node whose inputs are up to date, and closes it
@@ -149,20 +150,23 @@ func (p *Project) inWorkspace(ctx context.Context, rep *graph.Report, id graph.I
 		return task.Enter(ctx, work, notes, enter(task.Backend))
 	case *judge.Interact:
 		byHand, err := task.ByHand(work)
-		return p.inCase(ctx, node.Addr, byHand, err, use)
+		if err != nil {
+			return err
+		}
+		return p.inCase(ctx, node.Addr, byHand, use)
 	case *judge.Check:
 		ran := node.Deps[slices.IndexFunc(node.Deps, func(d graph.Dep) bool { return d.As == judge.FromRun })].On
 		byHand, err := task.ByHand(p.Plan.Graph.Node(ran).Task.(*judge.Run), p.Plan.Graph.Inputs(rep, ran, p.store), work)
-		return p.inCase(ctx, node.Addr, byHand, err, use)
+		if err != nil {
+			return err
+		}
+		return p.inCase(ctx, node.Addr, byHand, use)
 	}
-	return fail(Usage, fmt.Errorf("%s has no workspace", node.Addr))
+	return p.noWorkspace(id)
 }
 
 // inCase makes a workspace with the files of a judge problem's case, on this machine.
-func (p *Project) inCase(ctx context.Context, addr string, c judge.ByHand, err error, use func(inside) error) error {
-	if err != nil {
-		return err
-	}
+func (p *Project) inCase(ctx context.Context, addr string, c judge.ByHand, use func(inside) error) error {
 	block := &lang.Backend{Kind: "local", Name: "shell", Local: &lang.LocalBackend{PrivateNetwork: true}}
 	env := append([]string{"LANG=C.UTF-8"}, p.tools(block)...)
 	local, err := p.executor(block, env)
@@ -174,14 +178,7 @@ func (p *Project) inCase(ctx context.Context, addr string, c judge.ByHand, err e
 		return fmt.Errorf("opening a session: %w", err)
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	tree, err := cache.BuildTree(c.Files)
-	if err == nil {
-		err = tree.Store(ctx, p.store)
-	}
-	if err == nil {
-		err = s.Place(ctx, backend.Input{Path: ".", Tree: tree.Root})
-	}
-	if err != nil {
+	if err := p.place(ctx, s, c.Files); err != nil {
 		return err
 	}
 	return use(inside{s, local.Backend.Capabilities(), caseScript(c), Workspace{Dir: s.Dir(), Outside: true}, func(argv []string) backend.Command {
@@ -195,14 +192,19 @@ func (p *Project) leaveScript(ctx context.Context, w inside) error {
 	if err != nil {
 		return err
 	}
-	tree, err := cache.BuildTree([]cache.Entry{{Path: RunTests, Digest: d, Executable: true}})
-	if err == nil {
-		err = tree.Store(ctx, p.store)
+	return p.place(ctx, w, []cache.Entry{{Path: RunTests, Digest: d, Executable: true}})
+}
+
+// place puts files whose contents are stored into a workspace.
+func (p *Project) place(ctx context.Context, s backend.Session, files []cache.Entry) error {
+	tree, err := cache.BuildTree(files)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = w.Place(ctx, backend.Input{Path: ".", Tree: tree.Root})
+	if err := tree.Store(ctx, p.store); err != nil {
+		return err
 	}
-	return err
+	return s.Place(ctx, backend.Input{Path: ".", Tree: tree.Root})
 }
 
 // caseScript runs a solution on its case. Arguments are the solution's.

@@ -30,7 +30,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out.UseCRLF = true
 	put := func(fields ...string) error {
 		for i, f := range fields {
-			fields[i] = inert(text.Document(f))
+			fields[i] = csvField(f)
 		}
 		return out.Write(fields)
 	}
@@ -66,6 +66,9 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out.Flush()
 	return out.Error()
 }
+
+// csvField is a text as a field of CSV.
+func csvField(s string) string { return inert(text.Document(s)) }
 
 // inert keeps a spreadsheet from running a text that begins like a formula: it gets an
 // apostrophe in front, which spreadsheets do not show. Numbers are as they are.

@@ -239,7 +239,10 @@ func groupsCSV(w io.Writer, all []GroupSummary, axes []string, ks []int) error {
 	header = append(header, "judged", "ruled", "score_scored", "score_scored_mean", "unbounded_scored", "unbounded_scored_mean")
 	out.Write(header)
 	for _, s := range all {
-		row := slices.Clone(s.Group)
+		var row []string
+		for _, name := range s.Group {
+			row = append(row, csvField(name))
+		}
 		for _, n := range []int{s.Cells, s.Solved, s.Statuses[verdict.Success], s.Statuses[verdict.Error], s.Statuses[verdict.TimedOut], s.Statuses[verdict.Skipped], s.Statuses[verdict.Broken], s.NotFinite} {
 			row = append(row, strconv.Itoa(n))
 		}

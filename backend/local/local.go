@@ -93,6 +93,9 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
+	if o.Digest == nil {
+		o.Digest = readDigest
+	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {

@@ -54,16 +54,14 @@ func (b *Backend) contents(program string) string {
 	if err != nil {
 		return "gone"
 	}
-	digest := b.opt.Digest
-	if digest == nil {
-		digest = func(file string, _ fs.FileInfo) (cache.Digest, error) {
-			content, err := os.ReadFile(file)
-			return cache.SumBytes(content), err
-		}
-	}
-	sum, err := digest(program, info)
+	sum, err := b.opt.Digest(program, info)
 	if err != nil {
 		return "unreadable, of " + info.ModTime().UTC().String()
 	}
 	return sum.String()
+}
+
+func readDigest(path string, _ fs.FileInfo) (cache.Digest, error) {
+	content, err := os.ReadFile(path)
+	return cache.SumBytes(content), err
 }

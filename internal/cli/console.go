@@ -27,7 +27,7 @@ references and functions of the configuration are there.`,
 			if diags.HasErrors() {
 				return exit(eval.Usage, diags)
 			}
-			if file, ok := a.io.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+			if file, ok := terminal(a.io.In); ok {
 				return a.converse(console, file)
 			}
 			return a.answerLines(console, bufio.NewReader(a.io.In))

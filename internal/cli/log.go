@@ -25,7 +25,7 @@ in the run shows the log of the run that made it.`,
 			if err != nil {
 				return err
 			}
-			if isTerminal(a.io.Out) { // what a submission prints must not steer a terminal
+			if _, ok := terminal(a.io.Out); ok { // what a submission prints must not steer a terminal
 				_, err = io.WriteString(a.io.Out, text.Block(string(content)))
 			} else {
 				_, err = a.io.Out.Write(content)

@@ -252,9 +252,10 @@ func (a *app) tableOptions() report.Options {
 	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: columns(a.io.Out)}
 }
 
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+// terminal is the terminal that a stream is, if it is one.
+func terminal(stream any) (*os.File, bool) {
+	file, ok := stream.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
 }
 
 // columns are those of the terminal behind w; 0 if it is none.

@@ -27,7 +27,7 @@ type keeper struct {
 	outcome graph.Outcome
 	err     error
 
-	read, masked score.Artifacts // what gives the score, as it was and as it is kept
+	file, masked []byte // the file with the score, as it was and as it is kept
 }
 
 func (k *keeper) keep(name string, content []byte) {
@@ -94,9 +94,8 @@ func (r *Run) collect(ctx context.Context, session backend.Session, k *keeper) (
 	case len(content) > maxFile:
 		return fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
 	}
-	k.read.File = content
-	k.masked.File = backend.RedactJSON(content, k.secrets)
-	k.keep(OutputFile, k.masked.File)
+	k.file, k.masked = content, backend.RedactJSON(content, k.secrets)
+	k.keep(OutputFile, k.masked)
 	return "", nil
 }
 
@@ -105,12 +104,9 @@ var errMasked = errors.New("the value of a secret is part of what gives the scor
 
 // sameScore is an error if the rule reads another score from what is kept than from what
 // the program left.
-func (r *Run) sameScore(k *keeper) error {
-	if len(k.secrets) == 0 {
-		return nil
-	}
-	was, wasErr := r.Rule.Read(k.read)
-	is, isErr := r.Rule.Read(k.masked)
+func (r *Run) sameScore(left, kept score.Artifacts) error {
+	was, wasErr := r.Rule.Read(left)
+	is, isErr := r.Rule.Read(kept)
 	if (wasErr == nil) != (isErr == nil) || fmt.Sprint(was) != fmt.Sprint(is) { // as text, NaN is itself
 		return &graph.InputError{Err: errMasked}
 	}

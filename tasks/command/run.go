@@ -219,10 +219,13 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
 		return exit, err
 	}
-	left := score.Artifacts{NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
-	k.read, k.masked = merged(left, k.read.File, unmasked, unmaskedErrors), merged(left, k.masked.File, stdout, stderr)
-	if err := r.sameScore(k); err != nil {
-		return exit, err
+	if len(k.secrets) > 0 {
+		kept := score.Artifacts{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), File: k.masked, NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
+		left := kept
+		left.Stdout, left.Stderr, left.File = unmasked.Bytes(), unmaskedErrors.Bytes(), k.file
+		if err := r.sameScore(left, kept); err != nil {
+			return exit, err
+		}
 	}
 	k.json(OutputExit, facts)
 	k.json(OutputTiming, timing{Seconds: exit.Seconds})
@@ -233,12 +236,6 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		k.outcome.Class, k.outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
 	return exit, nil
-}
-
-// merged is left with what a program printed, and its file.
-func merged(left score.Artifacts, file []byte, stdout, stderr *capped.Buffer) score.Artifacts {
-	left.File, left.Stdout, left.Stderr = file, stdout.Bytes(), stderr.Bytes()
-	return left
 }
 
 func limitMessage(limit time.Duration) string {

@@ -56,10 +56,8 @@ func RunLog(stdout, stderr, exit []byte) ([]byte, error) {
 	if err := json.Unmarshal(exit, &ended); err != nil {
 		return nil, fmt.Errorf("reading how the program ended: %w", err)
 	}
-	if n := len(stdout); n > 0 && stdout[n-1] != '\n' {
-		stdout = append(stdout, '\n')
-	}
-	log := transcript(stdout)
+	var log transcript
+	log.say(stdout)
 	log.add("solution", stderr, ended)
 	return log, nil
 }

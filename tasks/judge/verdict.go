@@ -80,11 +80,16 @@ func (e end) String() string {
 // transcript is a log: what programs printed for people, and how each ended.
 type transcript []byte
 
-func (t *transcript) add(name string, said []byte, e end) {
+// say adds what a program printed, in lines of its own.
+func (t *transcript) say(said []byte) {
 	*t = append(*t, said...)
 	if len(said) > 0 && said[len(said)-1] != '\n' {
 		*t = append(*t, '\n')
 	}
+}
+
+func (t *transcript) add(name string, said []byte, e end) {
+	t.say(said)
 	*t = fmt.Appendf(*t, "[%s: %s]\n", name, e)
 }
 
