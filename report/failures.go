@@ -36,7 +36,7 @@ func solved(c *Checkpoint) bool {
 func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 	n, paint := 0, painted(o.Color)
 	var b strings.Builder
-	for _, row := range rowsOf(r) {
+	for _, row := range rowsOf(r.inOrder(false)) {
 		outcome := outcomeOf(row.checkpoint)
 		if solved(row.checkpoint) || outcome == verdict.OutcomeBroken || outcome == verdict.OutcomeSkipped {
 			continue

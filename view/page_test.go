@@ -70,7 +70,8 @@ func TestStatusGolden(t *testing.T) {
 		{"kvstore", "checkpoint_2", "reference", "local.host", "failed", "11/12", "30/33", "stale", "file tests/conftest.py changed", "", nil, "20260102-030405-abcd"},
 		{"logs", "checkpoint_1", `agent["a\x1b"]`, "docker.py312", "broken", "", "", "stale", "last attempt broken\n", "", nil, "20260101-030405-abcd"},
 		{"logs", "checkpoint_2", "agent", "docker.py312", "", "", "", "new", "never ran", "", nil, ""},
-		{"packing", "", "agent", "gojudge.box", "scored", "1/3", "1/3", "fresh", "", "", new(float64), "20260101-030405-abcd"},
+		{"packing10", "", "agent", "gojudge.box", "scored", "1/3", "1/3", "fresh", "", "", new(float64), "20260101-030405-abcd"},
+		{"packing9", "", "agent", "gojudge.box", "scored", "1/3", "1/3", "fresh", "", "", new(float64), "20260101-030405-abcd"},
 	}
 	var b bytes.Buffer
 	StatusTable(&b, rows, false, 0)

@@ -1,9 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/maruel/natural"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -26,7 +29,8 @@ type StatusRow struct {
 	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
 }
 
-// StatusTable writes rows in the order given, to fit a width; 0 is no limit. Columns in
+// StatusTable writes rows in the order of results, in which numbers within names count
+// as such, to fit a width; 0 is no limit. Checkpoints keep the order given. Columns in
 // which there is nothing are left out, and that of runs where there is but one.
 func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
 	grid := text.Grid{
@@ -34,6 +38,10 @@ func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
 		Right:  []int{5, 6, 7}, Width: width,
 	}
 	palette := text.NewPalette(color)
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b StatusRow) int {
+		return cmp.Or(natural.Compare(a.Problem, b.Problem), natural.Compare(a.Solution, b.Solution), natural.Compare(a.Backend, b.Backend))
+	})
 	for i, r := range rows {
 		if i > 0 && rows[i-1].Problem != r.Problem {
 			grid.Rows = append(grid.Rows, nil)
