@@ -115,6 +115,10 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
+	// ReadOnly are files and directories of the workspace, relative to it, which the
+	// command and what it starts cannot change where the backend's sessions have a view
+	// of files for each command. Elsewhere it is without effect.
+	ReadOnly []string
 	// Online says that the command fetches what later ones need, and may use
 	// the network also where the backend keeps it from others.
 	Online bool

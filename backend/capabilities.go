@@ -21,6 +21,8 @@ type Capabilities struct {
 	Programs func(ctx context.Context, words []string) (Identity, error)
 	// Images makes the image that commands run in.
 	Images ImageBuilder
+	// Isolation says how much the commands of sessions are kept from; see Level.
+	Isolation func() string
 	// GPU returns an *AbsentError when commands would see no GPU. A backend
 	// that gives its commands GPUs, rather than what the machine has, lacks it.
 	GPU func(ctx context.Context) error
@@ -33,6 +35,15 @@ type Capabilities struct {
 	// how is the command by which a person enters it; it is empty when there is
 	// nothing to enter, and then Close removes all as ever.
 	Keep func(ctx context.Context, s Session) (how string, err error)
+}
+
+// Level is how much commands are kept from on a backend of which not every one isolates
+// alike, as results say it: "full", "partial" or "none". "" is any other backend.
+func (c Capabilities) Level() string {
+	if c.Isolation == nil {
+		return ""
+	}
+	return c.Isolation()
 }
 
 // Python is the interpreter of a backend's commands. It is safe for concurrent use.

@@ -61,7 +61,8 @@ type Checkpoint struct {
 	ExitCode              *int                `json:"exit_code"`                      // null when pytest never ran
 	Collected             int                 `json:"collected"`
 	InfrastructureFailure bool                `json:"infrastructure_failure"`
-	DurationMS            float64             `json:"duration_ms"` // of the pytest session
+	DurationMS            float64             `json:"duration_ms"`         // of the pytest session
+	Isolation             string              `json:"isolation,omitempty"` // of a local backend's commands: "full", "partial" or "none"
 	Groups                verdict.GroupCounts `json:"groups"`
 	Tests                 []Test              `json:"tests"`
 	// Of last known results: the run, if it is not that of the results, and how the

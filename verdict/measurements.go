@@ -5,6 +5,7 @@ package verdict
 type Measurements struct {
 	DurationMS float64           `json:"duration_ms"`
 	Message    string            `json:"message,omitempty"`
+	Isolation  string            `json:"isolation,omitempty"` // of the commands, on a backend with levels of it
 	Tests      []TestMeasurement `json:"tests"`
 }
 

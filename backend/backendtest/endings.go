@@ -74,6 +74,7 @@ while [ "${up:-0}" -gt 0 ]; do
 done
 for p in $(cat pids); do
 	case $ours in *" $p "*) continue;; esac
+	[ "$(sed -n 's/^Tgid:[[:space:]]*//p' /proc/$p/status 2>/dev/null)" = "$p" ] || continue # a thread's
 	cat /proc/$p/environ 2>/dev/null | tr '\0' '\n' | grep -q '^ASKS_WHO_LIVES=' && continue
 	[ -r /proc/$p/stat ] && ! grep -q '^State:[[:space:]]*[ZX]' /proc/$p/status && echo "$p $(tr '\0' ' ' < /proc/$p/cmdline)"
 done; true`

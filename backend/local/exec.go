@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
 
@@ -118,7 +119,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if err != nil {
 		return backend.Exit{}, err
 	}
-	if !s.dirty { // else something older is to be found, too
+	if !s.dirty && !p.isolated.Attends() { // else something older is to be found, too
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
@@ -136,16 +137,61 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if waitErr != nil && !errors.As(waitErr, &failed) {
 		return exit, fmt.Errorf("waiting for %s: %w", c.Argv[0], waitErr)
 	}
-	exit.Code = p.cmd.ProcessState.ExitCode() // -1 after a signal
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	status, err := p.status(c.Argv[0])
+	if err != nil {
+		return exit, err
+	}
+	exit.Code = status.ExitStatus() // -1 after a signal
+	if status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
 	return exit, nil
 }
 
+// status is how the command ended. It is called once, after reap.
+func (p *process) status(program string) (syscall.WaitStatus, error) {
+	own, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if p.isolated == nil {
+		return own, nil
+	}
+	ended, known, err := p.isolated.End()
+	var start *isolation.StartError
+	switch {
+	case errors.As(err, &start):
+		return own, &backend.ToolError{Tool: program, Err: start.Err}
+	case err != nil:
+		return own, fmt.Errorf("running %s: %w", program, err)
+	case known:
+		return ended, nil
+	case p.isolated.Attends() && !own.Signaled():
+		return own, fmt.Errorf("running %s: its isolation ended with exit status %d", program, own.ExitStatus())
+	}
+	return own, nil
+}
+
 // launch starts cmd on the network that it is to have, and with the umask of commands.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
 	private := c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork
+	var isolated *isolation.Process
+	if s.level != isolation.None {
+		if isolated, err = s.isolate(cmd, c, private); err != nil {
+			return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
+		}
+		defer func() {
+			begun := isolated.Begin(err == nil)
+			if err != nil {
+				_, _, _ = isolated.End()
+				return
+			}
+			p.isolated = isolated
+			if begun != nil {
+				_ = p.reap()
+				_, _, _ = isolated.End()
+				p, err = nil, begun
+			}
+		}()
+		private = private && s.level != isolation.Full
+	}
 	if private || ownUmask() != commandUmask {
 		failed := ownthread.Do(func() error {
 			if private {

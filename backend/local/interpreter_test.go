@@ -31,7 +31,7 @@ func TestIdentity(t *testing.T) {
 	python := script(t, filepath.Join(dir, "python3.11"), `[ "$1" = -I ] && echo "CPython 3.11.7"`)
 	script(t, filepath.Join(dir, "uv"), `echo "$PWD $* $MARK" >> `+dir+`/asked; echo `+python)
 	b := local.New(cache.NewMemory(), local.Options{
-		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"},
+		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"}, Isolation: "none",
 	})
 	for range 2 {
 		got, err := b.Identity(t.Context())
@@ -55,7 +55,7 @@ func TestIdentityHasVersions(t *testing.T) {
 	script(t, filepath.Join(dir, "uv"), `echo `+python)
 	script(t, filepath.Join(dir, "node"), `echo v20.1.0 $HOME $MARK`)
 	b := local.New(cache.NewMemory(), local.Options{
-		Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"},
+		Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"}, Isolation: "none",
 		Versions: []string{"node --version", "absent --version", "node --version", "echo no; exit 3"},
 	})
 	got, err := b.Identity(t.Context())

@@ -2,11 +2,11 @@
 // private directory below a scratch directory, a command is a process group
 // in it, and nothing that a command starts outlives it.
 //
-// It is no sandbox. A command sees the machine's files and network as the
-// caller does; what it is kept from is the caller's environment, and from
-// leaving processes or files behind. Untrusted code belongs in a backend that
-// isolates. A private network, which commands with ports get where the machine
-// allows it, is there to keep them apart, not to keep them in.
+// On Linux commands are isolated, as far as the machine allows it and the caller
+// asks for it: see Options.Isolation and the package isolation. Prepare is not,
+// since it writes where all sessions read, before there is a submission. The
+// network is the machine's. A private network, which commands with ports get where
+// the machine allows it, is there to keep them apart, not to keep them in.
 //
 // A workspace looks like this, all of it removed on Close:
 //
@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -66,6 +67,16 @@ type Options struct {
 	Spares int
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
+	// Isolation is the isolation.Level of sessions, which must be had; empty is the most
+	// that the machine allows. Readable are files and directories that commands may read
+	// beside those of the system; Hidden are some that none may, but for what lies deeper
+	// and is named to it. The paths of Hidden go through no symbolic link.
+	// Home is the caller's home directory, which is one of them. ReadableNames are Readable
+	// as the configuration names them, for the identity.
+	Isolation        string
+	Readable, Hidden []string
+	ReadableNames    []string
+	Home             string
 	// Network is what commands with ports get; empty is a private one where
 	// PrivateNetwork succeeds, else the machine's.
 	Network backend.Network
@@ -84,6 +95,10 @@ type Backend struct {
 
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
+
+	isolating   sync.Once // guards what follows
+	level       isolation.Level
+	levelReason error
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -101,7 +116,7 @@ func New(store cache.Store, o Options) *Backend {
 		switch {
 		case o.Network != "":
 			return o.Network
-		case PrivateNetwork() == nil:
+		case b.isolated() == isolation.Full, PrivateNetwork() == nil:
 			return backend.PrivateNetwork
 		}
 		return backend.SharedNetwork
@@ -114,13 +129,13 @@ func (b *Backend) Network() backend.Network { return b.network() }
 
 // Capabilities implements backend.Backend.
 func (b *Backend) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true}
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true, Isolation: func() string { return string(b.isolated()) }}
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and
 // so there is no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
-	exit, err = backend.PrepareShared(ctx, b, cmd)
+	exit, err = backend.PrepareShared(ctx, unisolated{b}, cmd)
 	return "", exit, err
 }
 
@@ -152,6 +167,16 @@ func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 			return nil, fmt.Errorf("asking %q: %w", command, err)
 		}
 		identity = append(identity, backend.Field{Label: "output of " + command, Value: said})
+	}
+	level, err := b.requireIsolation()
+	if err != nil {
+		return nil, err
+	}
+	if level != isolation.None {
+		identity = append(identity, backend.Field{Label: "isolation", Value: string(level)})
+		for _, name := range b.opt.ReadableNames {
+			identity = append(identity, backend.Field{Label: "readable " + name, Value: "yes"})
+		}
 	}
 	return append(identity, inheritedLimits()...), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 )
@@ -28,12 +29,30 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	backendtest.TestBackend(t, opener(""))
+	for _, level := range []isolation.Level{isolation.Full, isolation.Partial, isolation.None} {
+		t.Run(string(level), func(t *testing.T) {
+			need(t, level)
+			t.Parallel()
+			backendtest.TestBackend(t, opener(level, ""))
+		})
+	}
 }
 
-// opener opens backends with a network of a kind that must leave nothing
+// need skips a test that the machine is too closed for.
+func need(t *testing.T, level isolation.Level) {
+	t.Helper()
+	b := local.New(cache.NewMemory(), local.Options{Scratch: t.TempDir(), Isolation: string(level)})
+	if _, err := b.Isolation(); err != nil {
+		if os.Getenv("FEVALGRAPH_TEST_REAL") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+// opener opens backends of a level, with a network of a kind, that must leave nothing
 // behind.
-func opener(network backend.Network) backendtest.Opener {
+func opener(level isolation.Level, network backend.Network) backendtest.Opener {
 	return func(t *testing.T) (backend.Backend, cache.Store) {
 		dir, store := t.TempDir(), cache.NewMemory()
 		registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
@@ -52,7 +71,7 @@ func opener(network backend.Network) backendtest.Opener {
 			}
 		})
 		return local.New(store, local.Options{
-			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: time.Second, Network: network,
+			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: time.Second, Network: network, Isolation: string(level),
 		}), store
 	}
 }

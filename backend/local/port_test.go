@@ -17,12 +17,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
 func TestSharedPorts(t *testing.T) {
 	t.Parallel()
-	backendtest.TestPorts(t, opener(backend.SharedNetwork))
+	backendtest.TestPorts(t, opener(isolation.None, backend.SharedNetwork))
 }
 
 // listen takes a port of the machine that no other process has.

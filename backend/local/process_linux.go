@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,6 +16,8 @@ import (
 type process struct {
 	cmd   *exec.Cmd
 	ended *os.File // can be read once it has ended, and is its until it is reaped
+	// isolated is nil for one that sees all of the machine.
+	isolated *isolation.Process
 }
 
 // start starts cmd with m on it before its first instruction, so that nothing
@@ -27,7 +30,8 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	pidfd := -1
 	attr.PidFD = &pidfd
 	// Traced, a program would lose what its set-user-id bit gives it.
-	if info, err := os.Stat(cmd.Path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
+	// In namespaces of its own nothing can get away, and no mark is needed to find it.
+	if info, err := os.Stat(cmd.Path); err == nil && attr.Cloneflags == 0 && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		attr.Ptrace = true
 	}
 	runtime.LockOSThread() // one thread is the tracer
@@ -105,6 +109,9 @@ var mains sync.Map
 // isStopped reports whether a signal has stopped the main process. It is not called
 // after reap.
 func (p *process) isStopped() (stopped bool) {
+	if p.isolated.Attends() {
+		return p.isolated.Stopped()
+	}
 	askProcess(p.cmd.Process.Pid, "stat", func(stat []byte) {
 		// The name before the state may hold anything.
 		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))

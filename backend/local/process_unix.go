@@ -7,6 +7,7 @@ import (
 	"os/exec"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,6 +17,8 @@ type process struct {
 	cmd   *exec.Cmd
 	ended *os.File // can be read once it has ended
 	err   chan error
+	// isolated is nil: only Linux isolates.
+	isolated *isolation.Process
 }
 
 func start(cmd exec.Cmd, _ mark) (*process, error) {

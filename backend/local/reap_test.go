@@ -31,7 +31,7 @@ func TestOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := local.New(cache.NewMemory(), local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path})
+	b := local.New(cache.NewMemory(), local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path, Isolation: "none"})
 	for _, keep := range []bool{false, true} {
 		s, err := b.Open(t.Context(), backend.Spec{Name: "node", Keep: keep})
 		if err != nil {

@@ -15,18 +15,20 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
 // session implements backend.Session.
 type session struct {
-	b    *Backend
-	id   string
-	base string // <scratch>/<id>
-	dir  string // the part of it that commands call the workspace
-	made bool   // base is ours
-	keep bool
-	mark mark // of the session's processes
+	b     *Backend
+	id    string
+	base  string // <scratch>/<id>
+	dir   string // the part of it that commands call the workspace
+	made  bool   // base is ours
+	keep  bool
+	mark  mark // of the session's processes
+	level isolation.Level
 
 	work   *workspace.Workspace // nil before it is made and after Close
 	counts kernelCounts         // before anything ran
@@ -37,8 +39,8 @@ type session struct {
 
 var _ backend.Session = (*session)(nil)
 
-// Open implements backend.Backend.
-func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+// open is Open at a level.
+func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.Level) (backend.Session, error) {
 	scratch, err := b.scratch.find()
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
@@ -46,7 +48,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	id := workspace.NewID()
 	s := &session{
 		b: b, id: id, base: filepath.Join(scratch, id), keep: spec.Keep,
-		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(),
+		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(), level: level,
 	}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
 // errUnsupported is why nothing runs here: sessions are process groups, and their
@@ -19,8 +20,7 @@ var errUnsupported error = &backend.ToolError{
 // PrivateNetwork says why commands get no network of their own.
 func PrivateNetwork() error { return errUnsupported }
 
-// Open implements backend.Backend.
-func (b *Backend) Open(context.Context, backend.Spec) (backend.Session, error) {
+func (b *Backend) open(context.Context, backend.Spec, isolation.Level) (backend.Session, error) {
 	return nil, errUnsupported
 }
 
@@ -37,6 +37,8 @@ func (b *Backend) Platform(context.Context) (string, error) { return "", errUnsu
 func (b *Backend) version(context.Context, string) (string, error) { return "", errUnsupported }
 
 func inheritedLimits() backend.Identity { return nil }
+
+func systemPlaces() []isolation.Place { return nil }
 
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }
 

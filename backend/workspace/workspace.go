@@ -126,6 +126,9 @@ func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
 // Base returns the absolute path of the workspace.
 func (w *Workspace) Base() string { return w.base }
 
+// Parts returns the absolute paths of the directories in which commands work.
+func (w *Workspace) Parts() []string { return []string{w.Work(), w.Home(), w.Temp()} }
+
 // Work returns the absolute path of the inputs' directory.
 func (w *Workspace) Work() string { return filepath.Join(w.base, workDir) }
 

@@ -138,12 +138,15 @@ func ownImage(env *testscript.Env) (string, error) {
 	return image, nil
 }
 
-// condition knows [private-network], whether this machine allows any, and [gpu],
-// whether it has one that containers could get.
+// condition knows [private-network] and [full-isolation], whether this machine allows
+// them, and [gpu], whether it has one that containers could get.
 func condition(name string) (bool, error) {
 	switch name {
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
+	case "full-isolation":
+		_, err := local.New(nil, local.Options{Isolation: "full"}).Isolation()
+		return err == nil, nil
 	case "gpu":
 		_, err := os.Stat("/dev/nvidiactl")
 		return err == nil, nil
@@ -163,7 +166,10 @@ func setUp(env *testscript.Env, real bool) error {
 		env.Setenv(variable, filepath.Join(standIns, program))
 	}
 	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
+	// Scripts whose commands write down elsewhere that they ran need it so.
+	env.Setenv("FEVALGRAPH_ISOLATION", "none")
 	if real {
+		env.Setenv("FEVALGRAPH_ISOLATION", "")
 		if err := useRealTools(env); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ type came struct {
 func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	t.Helper()
 	store := cache.NewMemory()
-	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir()})
+	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir(), Isolation: "none"})
 	r.Identity = func(context.Context) (backend.Identity, error) { return nil, nil }
 	r.Inputs = []string{"root", "submission"}
 	r.Env = append(r.Env, environ.Var{Name: "PATH", Value: backendtest.Path})

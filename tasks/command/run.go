@@ -77,7 +77,8 @@ type Exit struct {
 
 // timing is the content of OutputTiming.
 type timing struct {
-	Seconds float64 `json:"seconds"` // of the program
+	Seconds   float64 `json:"seconds"`             // of the program
+	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
 }
 
 // Describe implements graph.Task.
@@ -171,7 +172,7 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared) (graph.Outco
 			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
 		}
 		k.json(OutputExit, *no)
-		k.json(OutputTiming, timing{})
+		k.json(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
 		k.keep(OutputSetup, setup.Bytes())
 		k.keep(OutputLog, setup.Bytes())
 		return k.outcome, backend.Exit{}, k.err
@@ -228,7 +229,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		}
 	}
 	k.json(OutputExit, facts)
-	k.json(OutputTiming, timing{Seconds: exit.Seconds})
+	k.json(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
 	k.keep(OutputStdout, stdout.Bytes())
 	k.keep(OutputStderr, stderr.Bytes())
 	k.keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))

@@ -28,7 +28,12 @@ const uvxProgram = "uvx"
 // --no-config keeps configuration that a submission ships from redirecting
 // the package index.
 func (r *Run) uvx(python string, offline bool) []string {
-	argv := []string{uvxProgram, "--no-config"}
+	// Isolated, uv looks for no tool that a submission installed in its home directory.
+	argv := []string{uvxProgram, "--isolated", "--no-config"}
+	// Where a session gives the submission a cache of its own, pytest comes from the other.
+	if dir := lastValue(r.variables(), "UV_CACHE_DIR"); dir != "" {
+		argv = append(argv, "--cache-dir="+dir)
+	}
 	if offline {
 		argv = append(argv, "--offline")
 	}
@@ -39,6 +44,16 @@ func (r *Run) uvx(python string, offline bool) []string {
 		argv = append(argv, "--with="+requirement)
 	}
 	return append(argv, "pytest")
+}
+
+// lastValue returns the value of a variable, the one that counts.
+func lastValue(env []string, name string) (value string) {
+	for _, v := range env {
+		if found, ok := strings.CutPrefix(v, name+"="); ok {
+			value = found
+		}
+	}
+	return value
 }
 
 // testCommand is the whole pytest command. The explicit -c and --confcutdir

@@ -122,7 +122,7 @@ func (p *Parse) judge(l left) (Verdicts, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
-	m.DurationMS, m.Message = l.timing.Seconds*1000, message
+	m.DurationMS, m.Message, m.Isolation = l.timing.Seconds*1000, message, l.timing.Isolation
 	return v, m
 }
 
@@ -137,6 +137,7 @@ func (p *Parse) judgeParts(parts []part) (Verdicts, verdict.Measurements) {
 	m.Message = w.message
 	for _, one := range parts {
 		m.DurationMS += one.timing.Seconds * 1000
+		m.Isolation = one.timing.Isolation // they have the same backend
 	}
 	return v, m
 }

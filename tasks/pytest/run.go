@@ -100,7 +100,8 @@ var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "f
 
 // timing is the content of OutputTiming.
 type timing struct {
-	Seconds float64 `json:"seconds"` // of the pytest command
+	Seconds   float64 `json:"seconds"`             // of the pytest command
+	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
 }
 
 // Describe implements graph.Task.
@@ -215,7 +216,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	}
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
+		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, ReadOnly: []string{r.Directory, iniPath}, Output: output, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {
@@ -368,7 +369,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
 	}
-	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds}); err != nil {
+	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()}); err != nil {
 		return o, err
 	}
 	reports := 0

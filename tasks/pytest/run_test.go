@@ -40,8 +40,8 @@ func TestCommands(t *testing.T) {
 	s.execute()
 	calls := s.box.Calls()
 	want := [][]string{
-		{"uvx", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
-		{"uvx", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
+		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
+		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
 			"-p", "no:cacheprovider", "-vv", "-x", "-k a or b"},
@@ -55,7 +55,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("session limit %v", got)
 	}
 	s.run.Timeout = 0
-	if argv := s.run.testCommand("/usr/bin/python3"); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[3] != "--python=/usr/bin/python3" {
+	if argv := s.run.testCommand("/usr/bin/python3"); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
 		t.Errorf("without a limit, with an interpreter: %q", argv)
 	}
 	if got := seconds(1500 * time.Millisecond); got != "1.5" {

@@ -32,7 +32,10 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	}
 	o := local.Options{
 		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares, Digest: s.Digest,
+		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
+	}
+	if err := isolate(s, &o, b.Local.Readable); err != nil {
+		return plan.Executor{}, err
 	}
 	if !b.Local.PrivateNetwork {
 		o.Network = backend.SharedNetwork
@@ -52,7 +55,23 @@ func check(ctx context.Context, s *eval.Site, _ *lang.Config, _ bool) []eval.Fin
 	if err := local.PrivateNetwork(); err != nil {
 		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
 	}
-	return found
+	return append(found, isolated(s))
+}
+
+// isolated tells how much sessions are kept from, and why not more.
+func isolated(s *eval.Site) eval.Finding {
+	o := local.Options{Scratch: s.Scratch}
+	if err := isolate(s, &o, nil); err != nil {
+		return eval.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
+	}
+	level, reason := local.New(s.Store, o).Isolation()
+	switch {
+	case reason != nil && o.Isolation != "":
+		return eval.Finding{Subject: "isolation", State: "missing", Detail: reason.Error()}
+	case reason != nil:
+		return eval.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
+	}
+	return eval.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
 }
 
 func python(ctx context.Context, s *eval.Site) eval.Finding {

@@ -1,0 +1,122 @@
+package isolation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// order is what the process that takes over gets to read.
+type order struct {
+	Level Level
+	View  View
+	Path  string // of the program; "" has the view made and nothing started
+	Dir   string
+	Umask int
+	// Foreground makes the program's process group that of the terminal it reads from.
+	Foreground bool
+}
+
+// name is what the process that takes over is called, instead of by its file.
+const name = "fevalgraph-isolated"
+
+// The files of that process beside its standard ones.
+const (
+	orderFile  = 3 // it reads its order there; the end of it is that of the caller
+	statusFile = 4 // it writes there what becomes of the program
+)
+
+// itself is the file of this program, which may since have been replaced or removed.
+const itself = "/proc/self/exe"
+
+// Process is what the caller has of an isolated program. It is used by one goroutine at a
+// time, but for Stopped.
+type Process struct {
+	level  Level
+	order  []byte
+	tell   *os.File   // stays open as long as the program may run
+	theirs []*os.File // of the process that takes over
+	status *status
+}
+
+// Command changes cmd, which has a Path, into one that starts the program isolated. After
+// it was started, or could not be, the caller calls Begin, and then End.
+func Command(cmd *exec.Cmd, level Level, view View, umask int) (*Process, error) {
+	attr := syscall.SysProcAttr{}
+	if cmd.SysProcAttr != nil {
+		attr = *cmd.SysProcAttr
+	}
+	content, err := json.Marshal(order{Level: level, View: view, Path: cmd.Path, Dir: cmd.Dir, Umask: umask, Foreground: attr.Foreground})
+	if err != nil {
+		return nil, err
+	}
+	var orders, statuses [2]int
+	if err := unix.Pipe2(orders[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe2", err)
+	}
+	if err := unix.Pipe2(statuses[:], unix.O_CLOEXEC); err != nil {
+		return nil, errors.Join(os.NewSyscallError("pipe2", err), unix.Close(orders[0]), unix.Close(orders[1]))
+	}
+	if level == Full {
+		separate(&attr, view.PrivateNetwork)
+	}
+	p := &Process{
+		level: level, order: content, tell: os.NewFile(uintptr(orders[1]), "order"), status: &status{fd: statuses[0]},
+		theirs: []*os.File{os.NewFile(uintptr(orders[0]), "order"), os.NewFile(uintptr(statuses[1]), "status")},
+	}
+	cmd.Args = append([]string{name}, cmd.Args...)
+	cmd.Path, cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = itself, "/", &attr, p.theirs
+	return p, nil
+}
+
+// separate gives a process namespaces of its own. For that, a user who is not root needs
+// one of users as well, in which there is no other user.
+func separate(attr *syscall.SysProcAttr, network bool) {
+	attr.Cloneflags |= unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
+	if network {
+		attr.Cloneflags |= unix.CLONE_NEWNET
+	}
+	if os.Geteuid() == 0 {
+		return
+	}
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
+}
+
+// Begin lets the program begin, if its process was started.
+func (p *Process) Begin(started bool) error {
+	for _, f := range p.theirs {
+		f.Close()
+	}
+	if !started {
+		return nil
+	}
+	if _, err := p.tell.Write(p.order); err != nil && !errors.Is(err, unix.EPIPE) { // EPIPE: it ended, which has a status
+		return fmt.Errorf("giving an isolated program its order: %w", err)
+	}
+	return nil
+}
+
+// Attends reports whether the process that was started is another one than the program,
+// which it waits for. It is false for a nil p.
+func (p *Process) Attends() bool { return p != nil && p.level == Full }
+
+// Stopped reports whether a signal has stopped the program. It is not called after End.
+func (p *Process) Stopped() bool { return p.status.stopped() }
+
+// End is called once, when the process has ended or was never started. It returns how the program ended. ok is
+// false when nothing was said of that: at level Partial the process that took over became
+// the program itself, and at level Full it was killed.
+// An error says that the program was not started.
+func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) {
+	p.tell.Close()
+	defer p.status.close()
+	return p.status.ending()
+}

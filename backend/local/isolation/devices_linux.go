@@ -1,0 +1,69 @@
+package isolation
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountProc shows the processes of this namespace, and nothing of the machine to change:
+// some of it asks for no capability but for root's number.
+func mountProc() error {
+	if err := os.Mkdir("/proc", 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return err
+	}
+	for _, name := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi"} {
+		path := "/proc/" + name
+		err := bind(path, path, unix.MOUNT_ATTR_RDONLY)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// devices are those that every program may use.
+var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// graphics are patterns of those of graphics cards.
+var graphics = []string{"nvidia*", "dri", "kfd"}
+
+// mountDevices makes a /dev with harmless devices and those of graphics cards.
+func mountDevices() error {
+	if err := mountEmpty("/dev", "mode=0755"); err != nil {
+		return err
+	}
+	show := devices
+	for _, pattern := range graphics {
+		found, _ := filepath.Glob(filepath.Join(outside, "dev", pattern))
+		for _, path := range found {
+			show = append(show[:len(show):len(show)], filepath.Base(path))
+		}
+	}
+	for _, name := range show {
+		err := bind(filepath.Join(outside, "dev", name), "/dev/"+name, 0)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for link, target := range map[string]string{
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+	} {
+		if err := os.Symlink(target, "/dev/"+link); err != nil {
+			return err
+		}
+	}
+	if err := mountEmpty("/dev/shm", "mode=1777"); err != nil {
+		return err
+	}
+	if err := os.Mkdir("/dev/pts", 0o755); err != nil {
+		return err
+	}
+	return unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+}

@@ -1,0 +1,164 @@
+package isolation
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	if len(os.Args) > 0 && os.Args[0] == name {
+		os.Exit(takeOver())
+	}
+}
+
+// takeOver is the life of a process that Command describes. Its environment, standard
+// files and further arguments are those of the program.
+func takeOver() int {
+	runtime.LockOSThread() // capabilities are a thread's
+	told, status := os.NewFile(orderFile, "order"), os.NewFile(statusFile, "status")
+	fail := func(f failure, err error) int {
+		errors.As(err, &f.Errno)
+		f.Text = err.Error()
+		if f.Errno != 0 {
+			f.Text = strings.TrimSuffix(strings.TrimSuffix(f.Text, f.Errno.Error()), ": ")
+		}
+		content, _ := json.Marshal(f)
+		_, _ = status.Write(append([]byte{saidFailed}, content...))
+		return 1
+	}
+	// What this process inherited by mistake is not the program's, either.
+	if err := unix.CloseRange(orderFile, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fail(failure{}, fmt.Errorf("closing files: %w", err))
+	}
+	var o order
+	if err := json.NewDecoder(told).Decode(&o); err != nil {
+		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
+	}
+	unix.Umask(o.Umask)
+	if err := o.isolate(); err != nil {
+		return fail(failure{}, err)
+	}
+	if o.Path == "" {
+		return 0
+	}
+	if err := os.Chdir(o.Dir); err != nil {
+		return fail(failure{Program: true}, err)
+	}
+	if o.Level == Partial {
+		return fail(failure{Program: true}, syscall.Exec(o.Path, os.Args[1:], os.Environ()))
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals) // no signal of the program's ends this process
+	pid, err := o.start()
+	if err != nil {
+		return fail(failure{Program: true}, err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, told)
+		os.Exit(1) // the caller has ended, and so does everything here
+	}()
+	go forward(signals, pid)
+	return attend(pid, status)
+}
+
+// start starts the program. One that was just written may be busy for the moment in which
+// another process, that is about to start a program, still has the file open.
+func (o *order) start() (pid int, err error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		pid, err = syscall.ForkExec(o.Path, os.Args[1:], &syscall.ProcAttr{
+			Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true, Foreground: o.Foreground},
+		})
+		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
+			return pid, err
+		}
+		time.Sleep(wait)
+	}
+}
+
+// isolate restricts this process, or this thread of it and what it starts.
+func (o *order) isolate() error {
+	if o.Level == Partial {
+		if err := o.View.restrict(); err != nil {
+			return err
+		}
+		return renounce()
+	}
+	if o.View.PrivateNetwork {
+		if err := LoopbackUp(); err != nil {
+			return fmt.Errorf("bringing up the loopback: %w", err)
+		}
+	}
+	if err := o.View.enter(); err != nil {
+		return err
+	}
+	// The program has the same user, and must not trace or forge this process.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbidding to be traced: %w", err)
+	}
+	return renounce()
+}
+
+// renounce gives up all capabilities for what this thread starts, for good.
+func renounce() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("giving up new privileges: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("giving up capabilities: %w", err)
+	}
+	// The kernel knows no capability from the first on that it cannot look up.
+	for capability := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0) == nil; capability++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		if err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) { // else nothing that this user starts gets one
+			return fmt.Errorf("giving up capability %d: %w", capability, err)
+		}
+	}
+	var none [2]unix.CapUserData
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fmt.Errorf("giving up capabilities: %w", err)
+	}
+	return nil
+}
+
+// forward passes on the signals by which the caller ends a program. The program could
+// send them itself, too.
+func forward(signals <-chan os.Signal, pid int) {
+	for s := range signals {
+		if s == unix.SIGTERM || s == unix.SIGCONT {
+			_ = unix.Kill(-pid, s.(unix.Signal))
+		}
+	}
+}
+
+// attend reaps whatever ends in the namespace, says what becomes of the program, and
+// returns when that has ended.
+func attend(pid int, status io.Writer) int {
+	for {
+		var ws syscall.WaitStatus
+		who, err := syscall.Wait4(-1, &ws, unix.WUNTRACED|unix.WCONTINUED, nil)
+		switch {
+		case errors.Is(err, unix.EINTR) || err == nil && who != pid:
+		case err != nil:
+			return 1
+		case ws.Stopped():
+			_, _ = status.Write([]byte{saidStopped})
+		case ws.Continued():
+			_, _ = status.Write([]byte{saidContinued})
+		default:
+			_, _ = status.Write(binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws)))
+			return 0
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// Package isolation starts a program so that it sees and reaches little of the machine.
+//
+// At level Full the program runs in namespaces of its own: it sees the files that a View
+// lists, no process but those it starts itself, and it has no capabilities. Everything it
+// started ends with it, or with the process that called for it. At level Partial, for
+// machines that refuse namespaces, Landlock keeps it to the same files, and from the
+// memory and, with Linux 6.12, the signals of processes that it did not start.
+//
+// Namespaces are set up from within: Command starts this program's own file once more, and an
+// init function of this package takes over there before main does. A program that imports
+// it needs to do nothing else.
+package isolation
+
+// Level says how much a program is kept from.
+type Level string
+
+// The levels, from the most to the least.
+const (
+	Full    Level = "full"
+	Partial Level = "partial"
+	None    Level = "none"
+)
+
+// Levels lists them as people may name them.
+func Levels() []string { return []string{string(Full), string(Partial), string(None)} }
+
+// View is what a program sees of this machine's files. All paths are absolute and clean,
+// and those of this machine go through no symbolic link.
+type View struct {
+	// ReadOnly are files and directories that it sees, where they exist, but cannot change.
+	ReadOnly []Place
+	// Hidden are files and directories that are empty for it where they lie below one of
+	// ReadOnly. With Partial they are as that is.
+	Hidden []string
+	// Writable are directories that are the program's own, and are seen whatever Hidden says.
+	Writable []string
+	// Overlays are directories that it may change without anybody else seeing that. With
+	// Partial they are Writable.
+	Overlays []Overlay
+	// Temp is one of the directories below Writable, and is what /tmp and /var/tmp are. With
+	// Partial these two are out of reach.
+	Temp string
+	// PrivateNetwork is a network of its own, with a loopback alone. It takes Full.
+	PrivateNetwork bool
+}
+
+// Place is a file or directory of this machine, and where a program sees it. With Partial
+// it sees it where it is.
+type Place struct{ Source, Target string }
+
+// Overlay is a directory of which a program has a private copy.
+type Overlay struct {
+	Lower  string // what it shows at first
+	Target string // where
+	// Changes is a directory that keeps what is changed, for later programs with the same
+	// overlay. Without one it is forgotten.
+	Changes string
+}
+
+// StartError says that a program could not be started although its isolation was ready.
+type StartError struct{ Err error }
+
+func (e *StartError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }

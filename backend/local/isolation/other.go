@@ -1,0 +1,27 @@
+//go:build !linux
+
+package isolation
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// Process is for systems with namespaces or Landlock.
+type Process struct{}
+
+// Command is an error: only Linux isolates.
+func Command(*exec.Cmd, Level, View, int) (*Process, error) { return nil, errors.ErrUnsupported }
+
+// Begin does nothing.
+func (p *Process) Begin(bool) error { return nil }
+
+// Attends is false.
+func (p *Process) Attends() bool { return false }
+
+// Stopped is false.
+func (p *Process) Stopped() bool { return false }
+
+// End knows of no program.
+func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) { return ended, false, nil }

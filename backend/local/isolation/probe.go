@@ -1,0 +1,35 @@
+package isolation
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+)
+
+// Try makes a view as Command would and starts nothing in it. An error says why this
+// machine does not allow that.
+func Try(level Level, view View) error {
+	if level == None {
+		return nil
+	}
+	cmd := &exec.Cmd{}
+	p, err := Command(cmd, level, view, 0)
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	failed := cmd.Start()
+	begun := p.Begin(failed == nil)
+	if failed == nil {
+		failed = cmd.Wait()
+	}
+	_, _, err = p.End()
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return fmt.Errorf("isolating a program: %w: %s", failed, bytes.TrimSpace(said.Bytes()))
+	}
+	return begun
+}

@@ -1,0 +1,111 @@
+package isolation
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is said of a program: a byte, and what belongs to it.
+const (
+	saidStopped   = 's'
+	saidContinued = 'c'
+	saidEnded     = 'e' // and four bytes, a wait status
+	saidFailed    = 'f' // and a failure in JSON: it was not started
+)
+
+// failure is why a program was not started.
+type failure struct {
+	Text  string
+	Errno syscall.Errno // 0 is none
+	// Program says that everything was ready and the program itself is to blame.
+	Program bool
+}
+
+// status is the reading end of what is said.
+type status struct {
+	mu   sync.Mutex
+	fd   int // -1 once closed
+	said []byte
+}
+
+// read takes in what was said, without waiting for more.
+func (s *status) read() {
+	buffer := make([]byte, 512)
+	for s.fd >= 0 {
+		files := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
+		ready, err := unix.Poll(files, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || ready == 0 {
+			return
+		}
+		n, err := unix.Read(s.fd, buffer)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		s.said = append(s.said, buffer[:n]...)
+	}
+}
+
+func (s *status) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read()
+	return len(s.said) > 0 && s.said[len(s.said)-1] == saidStopped
+}
+
+func (s *status) ending() (ended syscall.WaitStatus, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read()
+	said := s.said
+	for len(said) > 0 && (said[0] == saidStopped || said[0] == saidContinued) {
+		said = said[1:]
+	}
+	switch {
+	case len(said) == 0:
+		return 0, false, nil
+	case said[0] == saidEnded && len(said) == 5:
+		return syscall.WaitStatus(binary.NativeEndian.Uint32(said[1:])), true, nil
+	case said[0] == saidFailed:
+		var f failure
+		if err := json.Unmarshal(said[1:], &f); err != nil {
+			return 0, false, fmt.Errorf("isolating a program: %w", err)
+		}
+		return 0, false, f.error()
+	}
+	return 0, false, fmt.Errorf("isolating a program: %d unexpected bytes of status", len(said))
+}
+
+func (f failure) error() error {
+	var err error = f.Errno
+	switch {
+	case f.Errno == 0:
+		err = errors.New(f.Text)
+	case f.Text != "":
+		err = fmt.Errorf("%s: %w", f.Text, f.Errno)
+	}
+	if f.Program {
+		return &StartError{Err: err}
+	}
+	return fmt.Errorf("isolating a program: %w", err)
+}
+
+func (s *status) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
+}

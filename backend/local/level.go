@@ -1,0 +1,99 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+)
+
+// Isolation returns how much commands are kept from, and why that is not more.
+func (b *Backend) Isolation() (level isolation.Level, reason error) {
+	b.isolating.Do(func() { b.level, b.levelReason = b.findLevel() })
+	return b.level, b.levelReason
+}
+
+// isolated is the level alone.
+func (b *Backend) isolated() isolation.Level {
+	level, _ := b.Isolation()
+	return level
+}
+
+func (b *Backend) findLevel() (isolation.Level, error) {
+	wanted := []isolation.Level{isolation.Full, isolation.Partial, isolation.None}
+	if b.opt.Isolation != "" {
+		wanted = []isolation.Level{isolation.Level(b.opt.Isolation)}
+	}
+	if wanted[0] == isolation.None {
+		return isolation.None, nil
+	}
+	view, remove, err := b.trialView()
+	if err != nil {
+		return wanted[0], err
+	}
+	defer remove()
+	var reason error
+	for _, level := range wanted {
+		err := isolation.Try(level, view)
+		if err == nil {
+			return level, reason
+		}
+		if reason == nil {
+			reason = fmt.Errorf("isolation %q: %w", level, err)
+		}
+	}
+	return wanted[0], reason
+}
+
+// trialView is like those of sessions, with a workspace in it.
+func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
+	scratch, err := b.scratch.find()
+	if err != nil {
+		return view, nil, err
+	}
+	base, err := os.MkdirTemp(scratch, "trial-")
+	if err != nil {
+		return view, nil, err
+	}
+	remove = func() { os.RemoveAll(base) }
+	cache := filepath.Join(base, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		remove()
+		return view, nil, err
+	}
+	return isolation.View{
+		ReadOnly: systemPlaces(), Writable: []string{base}, Temp: base,
+		Overlays: []isolation.Overlay{{Lower: cache, Target: cache, Changes: filepath.Join(base, "changes")}},
+	}, remove, nil
+}
+
+// requireIsolation is an error if the machine does not isolate as much as the
+// configuration asks for.
+func (b *Backend) requireIsolation() (isolation.Level, error) {
+	level, reason := b.Isolation()
+	if b.opt.Isolation != "" && reason != nil {
+		return level, &backend.ToolError{Tool: "isolation " + string(level), Err: reason, Hint: "allow namespaces on this machine, or ask for less isolation in the backend's block"}
+	}
+	return level, nil
+}
+
+// Open implements backend.Backend.
+func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	level, err := b.requireIsolation()
+	if err != nil {
+		return nil, fmt.Errorf("opening session: %w", err)
+	}
+	return b.open(ctx, spec, level)
+}
+
+// unisolated is a backend for commands of the problem that write where all its sessions
+// read.
+type unisolated struct{ *Backend }
+
+// Open implements backend.Backend.
+func (b unisolated) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	return b.open(ctx, spec, isolation.None)
+}

@@ -1,0 +1,50 @@
+package localkind
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/eval"
+)
+
+// isolationVariable is how much commands are kept from where the configuration does not
+// say it.
+const isolationVariable = "FEVALGRAPH_ISOLATION"
+
+// isolate completes o with what its commands may read, and what they may not.
+func isolate(s *eval.Site, o *local.Options, readable []string) error {
+	if o.Isolation == "" {
+		o.Isolation, _ = s.LookupEnv(isolationVariable)
+		if o.Isolation != "" && !slices.Contains(isolation.Levels(), o.Isolation) {
+			return fmt.Errorf("%s=%s: want one of %s", isolationVariable, o.Isolation, strings.Join(isolation.Levels(), ", "))
+		}
+	}
+	home, _ := s.LookupEnv("HOME")
+	states, ok := s.LookupEnv("XDG_STATE_HOME")
+	if !ok {
+		states = filepath.Join(home, ".local", "state")
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil && filepath.IsAbs(real) {
+		o.Home = real
+	}
+	for _, dir := range []string{states, s.Root, s.State} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(real) {
+			o.Hidden = append(o.Hidden, real)
+		}
+	}
+	o.ReadableNames = readable
+	for _, path := range readable {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(home, rest)
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Root, path)
+		}
+		o.Readable = append(o.Readable, filepath.Clean(path))
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package local
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+)
+
+// system are directories of the machine that every command may read, where they exist.
+var system = []string{
+	"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/snap", "/sys", "/usr",
+}
+
+// secrets are what of these only root may read, which commands may be.
+var secrets = []string{
+	"/etc/docker", "/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/shadow", "/etc/shadow-", "/etc/ssh",
+	"/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d",
+}
+
+// uvCache is the variable that names uv's cache.
+const uvCache = "UV_CACHE_DIR"
+
+// isolate changes cmd, whose environment is complete, into one that runs isolated.
+func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isolation.Process, error) {
+	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hidden()}
+	if dir, set := getenv(cmd.Env, uvCache); set && filepath.IsAbs(dir) {
+		lower, err := realDirectory(dir)
+		if err != nil {
+			return nil, err
+		}
+		own := filepath.Join(s.base, "uv")
+		view.Overlays = []isolation.Overlay{
+			{Lower: lower, Target: filepath.Clean(dir)},
+			{Lower: lower, Target: own, Changes: own + "-changes"},
+		}
+		if s.level == isolation.Full {
+			cmd.Env = append(cmd.Env, uvCache+"="+own)
+		}
+	}
+	view.ReadOnly = s.b.visible(cmd, c)
+	for _, path := range c.ReadOnly {
+		path = filepath.Join(s.dir, filepath.FromSlash(path))
+		view.ReadOnly = append(view.ReadOnly, isolation.Place{Source: path, Target: path})
+	}
+	return isolation.Command(cmd, s.level, view, commandUmask)
+}
+
+// realDirectory makes a directory, if it is not there, and returns its path without links.
+func realDirectory(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// closed are directories that no command sees, but for what lies deeper and is named to it.
+func (b *Backend) closed() []string {
+	closed := append([]string{b.scratch.real}, b.opt.Hidden...)
+	if b.opt.Home != "" {
+		closed = append(closed, b.opt.Home)
+	}
+	return closed
+}
+
+// hidden is what no command sees although it lies in what it does see.
+func (b *Backend) hidden() []string {
+	hidden := b.closed()
+	if b.opt.Home != "" {
+		hidden = append(hidden, b.opt.Home+"/.cargo/credentials", b.opt.Home+"/.cargo/credentials.toml")
+	}
+	if os.Geteuid() == 0 {
+		hidden = append(hidden, secrets...)
+	}
+	return hidden
+}
+
+// visible is what of the machine a command may read: the system, what the configuration
+// lists, and every file and directory that its arguments and environment name.
+func (b *Backend) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
+	var named []string
+	for _, v := range c.Env {
+		_, value, _ := strings.Cut(v, "=")
+		named = append(named, filepath.SplitList(value)...)
+	}
+	named = append(named, c.Argv...)
+	named = append(named, cmd.Path, b.knownInterpreter())
+	paths := append(slices.Clone(system), "/etc/resolv.conf")
+	for _, path := range named {
+		if filepath.IsAbs(path) && !ownInside(path) {
+			paths = append(paths, b.tool(filepath.Clean(path))...)
+		}
+	}
+	return seen(append(paths, b.opt.Readable...))
+}
+
+// ownInside reports whether path is below a directory that is another one for each command.
+func ownInside(path string) bool {
+	below := func(dir string) bool { return strings.HasPrefix(path+"/", dir+"/") }
+	return below("/proc") || below("/dev") && !below("/dev/shm")
+}
+
+// tool is path, with the rest of the program or of the Python environment that it belongs
+// to. A path that would show what is hidden is left out.
+func (b *Backend) tool(path string) []string {
+	parent := filepath.Dir(path)
+	candidates := []string{path, b.homeOf(path)}
+	for _, prefix := range []string{parent, filepath.Dir(parent)} {
+		if isPrefix(prefix) {
+			candidates = append(candidates, prefix)
+		}
+	}
+	var found []string
+	for _, dir := range candidates {
+		if dir != "" && !b.covers(dir) {
+			found = append(found, dir)
+		}
+	}
+	// The interpreter of an environment may lie elsewhere, as may the target of a link.
+	for _, link := range []string{path, filepath.Join(path, "python")} {
+		if real, err := filepath.EvalSymlinks(link); err == nil && real != link {
+			found = append(found, b.tool(real)...)
+		}
+	}
+	return found
+}
+
+// homeOf is the directory below the caller's home directory that a manager of versions
+// keeps for itself and that path lies in, such as ~/.pyenv; "" is none.
+func (b *Backend) homeOf(path string) string {
+	below, found := strings.CutPrefix(path, b.opt.Home+"/")
+	name, _, deeper := strings.Cut(below, "/")
+	if b.opt.Home == "" || !found || !deeper || name[0] != '.' || slices.Contains([]string{".cache", ".config", ".local"}, name) {
+		return ""
+	}
+	return b.opt.Home + "/" + name
+}
+
+// knownInterpreter is the path of the Python that uv chose, if it was asked for one.
+func (b *Backend) knownInterpreter() string {
+	b.probe.Lock()
+	defer b.probe.Unlock()
+	return b.python.path
+}
+
+// isPrefix reports whether dir is one below which programs were installed.
+func isPrefix(dir string) bool {
+	for _, sub := range []string{"bin", "lib"} {
+		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether dir is closed, or something below it.
+func (b *Backend) covers(dir string) bool {
+	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool {
+		return closed == dir || strings.HasPrefix(closed, dir+"/")
+	})
+}
+
+func systemPlaces() []isolation.Place { return seen(system) }
+
+// seen are paths as they are named and as they really are, so that links lead on.
+func seen(paths []string) []isolation.Place {
+	var places []isolation.Place
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Dir(path) == "/" {
+			places = append(places, isolation.Place{Source: path, Target: path})
+			continue // it stays a link
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		places = append(places, isolation.Place{Source: real, Target: real})
+		if real != path {
+			places = append(places, isolation.Place{Source: real, Target: path})
+		}
+	}
+	return places
+}
