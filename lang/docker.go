@@ -19,7 +19,6 @@ type DockerBackend struct {
 	Memory   int64 // bytes
 	Pids     int
 	NoInit   bool
-	Reuse    bool // tests may have a container that others had before
 }
 
 func dockerKind() backendKind {
@@ -48,7 +47,12 @@ func (b *block) docker() (*DockerBackend, *Container) {
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
 	c.Keep, _ = b.text("keep")
-	d.Reuse, _ = b.truth("reuse")
+	if _, g := b.truth("reuse"); g == isSet {
+		f := b.at("reuse")
+		f.warning, f.code, f.summary, f.hint = true, "deprecated", "Attribute without effect", "remove it"
+		f.detail = "Containers are no longer used again: each run of tests has its own."
+		b.fail(f)
+	}
 	c.Mounts = b.mounts(d.Workdir)
 	return d, c
 }

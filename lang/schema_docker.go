@@ -20,7 +20,7 @@ func dockerSchema() BlockSchema {
 			AttributeSchema{Name: "gpus", Type: TypeText, Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. The default is none."},
 			AttributeSchema{Name: "init", Type: TypeBool, Default: "true", Doc: "Run an init in the container that collects processes which lost their parent."},
 			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
-			AttributeSchema{Name: "reuse", Type: TypeBool, Default: "false", Doc: "Let tests have a container that others had before, where those provably left nothing in it. It has no effect with keep."},
+			AttributeSchema{Name: "reuse", Type: TypeBool, Default: "false", Doc: "Deprecated, without effect: each run of tests has a container of its own."},
 			AttributeSchema{Name: "keep", Type: TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers stay when the tests have ended, for you to enter: none; those of tests that failed, and of runs that broke; or all. It says how to enter them."},
 		),
 		Blocks: []BlockSchema{{

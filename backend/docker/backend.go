@@ -26,8 +26,6 @@ type Backend struct {
 
 	apart atomic.Bool // the daemon does not see this machine's files
 
-	waiting waiting // containers for reuse
-
 	err error // why there is no daemon to ask
 }
 

@@ -1,7 +1,6 @@
 package docker_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,13 +44,6 @@ func TestConformance(t *testing.T) {
 		t.Parallel()
 		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
 	})
-	t.Run("reused", func(t *testing.T) {
-		t.Parallel()
-		open := opener(d, docker.Options{Image: baseImage, Network: "none", Reuse: true})
-		backendtest.TestFiles(t, open)
-		backendtest.TestPrograms(t, open)
-		backendtest.TestEndings(t, open)
-	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()
@@ -86,12 +78,6 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 			o.Project = "test"
 		}
 		o.Run, o.Grace = t.Name(), 4*time.Second // for a busy machine
-		b := docker.New(store, d, o)
-		t.Cleanup(func() {
-			if err := b.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
-		})
-		return b, store
+		return docker.New(store, d, o), store
 	}
 }

@@ -14,7 +14,7 @@ const (
 	LabelProject = "fevalgraph"         // Options.Project
 	LabelRun     = "fevalgraph.run"     // Options.Run
 	LabelSession = "fevalgraph.session" // id of the session
-	LabelNode    = "fevalgraph.node"    // Spec.Name; not with Options.Reuse, as there may be several
+	LabelNode    = "fevalgraph.node"    // Spec.Name
 	LabelWorkdir = "fevalgraph.workdir" // of the session in the container
 	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
 )
@@ -78,10 +78,6 @@ type Options struct {
 	Facts string
 	// FactsReadOnly remembers nothing new there.
 	FactsReadOnly bool
-
-	// Reuse lets a session have the container of one before it, when nothing of
-	// that one can be left in it. Close the Backend then.
-	Reuse bool
 
 	// Scratch is the directory of this machine below which workspaces are
 	// made; it is made when absent. Empty is the system's for temporary files.

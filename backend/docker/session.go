@@ -28,7 +28,6 @@ type session struct {
 	id       string
 	name     string // for people
 	keep     bool
-	spent    bool // a command did not end by itself, or was a person's
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
 	snapshot *resolved // that it is on; nil for none
@@ -54,15 +53,6 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	}
 	id := workspace.NewID()
 	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
-	if b.opt.Reuse && !spec.Keep && !b.apart.Load() {
-		earlier, found, err := b.reused(ctx, s.base().id)
-		if err != nil {
-			return nil, fmt.Errorf("opening session: %w", err)
-		}
-		if found {
-			s.id, s.box = earlier.id, earlier.box
-		}
-	}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
@@ -114,10 +104,7 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
-	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelWorkdir: b.opt.Workdir}
-	if !b.opt.Reuse {
-		labels[LabelNode] = name
-	}
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir}
 	if keep {
 		labels[LabelKeep] = "true"
 	}
@@ -185,8 +172,6 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err := s.files.deliver(ctx, on); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	spent := s.spent
-	s.spent = true // until the command is known to have ended by itself
 	if c.Attach {
 		return s.box.attach(ctx, script, c.Timeout)
 	}
@@ -200,7 +185,6 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	s.spent = spent || res.timedOut || res.oom
 	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
 	return s.b.exit(res), nil
 }
@@ -293,33 +277,11 @@ func (s *session) Close(ctx context.Context) error {
 	if s.files != nil {
 		s.files.let()
 	}
-	end := s.discard
-	if s.untouched(ctx) {
-		end = s.pass
-	}
-	if err := end(ctx); err != nil {
+	if err := s.discard(ctx); err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
 	s.files, s.closed = nil, true
 	return nil
-}
-
-// pass removes the files and leaves the container to a session to come, with
-// the entry in the registry.
-func (s *session) pass(ctx context.Context) error {
-	base, err := s.b.place(s.id)
-	if err == nil {
-		err = workspace.Remove(base)
-	}
-	if err != nil {
-		return err
-	}
-	out, full := s.b.waiting.put(idle{id: s.id, box: s.box, image: s.base().id})
-	s.files, s.closed = nil, true // it is another's from here on
-	if !full {
-		return nil
-	}
-	return s.b.drop(ctx, out)
 }
 
 // discard removes container and files, unless they are to be kept, and the

@@ -32,9 +32,7 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.FactsReadOnly = filepath.Join(s.State, "images"), s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
-	made := docker.New(s.Store, daemon, o)
-	s.OnClose(func() error { return made.Close(context.Background()) })
-	return plan.Executor{Backend: made}, nil
+	return plan.Executor{Backend: docker.New(s.Store, daemon, o)}, nil
 }
 
 type daemonKey struct{}
@@ -70,7 +68,6 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
 		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
-		Reuse: d.Reuse && c.Keep == "never", // a kept container is that of one node
 	}
 	if d.Pids == 0 {
 		o.Pids = -1
