@@ -12,7 +12,7 @@ import (
 type DockerBackend struct {
 	Pull     string // "missing", "always", "never"
 	Platform string // "linux/arm64"
-	Network  string // "none", "bridge", or the name of a network
+	Network  string // "none", "bridge" for one of the container's own, or the name of one
 	User     string // name or number, either with ":group"
 	Workdir  string // absolute, clean
 	CPUs     float64

@@ -11,7 +11,7 @@ func dockerSchema() BlockSchema {
 			AttributeSchema{Name: "build_args", Type: TypeMap, Doc: "Values of the Dockerfile's ARGs. They enter keys and stay readable in the image: secrets are refused."},
 			AttributeSchema{Name: "pull", Type: TypeText, Default: `"missing"`, Values: []string{"missing", "always", "never"}, Doc: "When the image, or those that a Dockerfile builds on, are fetched from their registry: when the daemon lacks them, once per run, or never."},
 			AttributeSchema{Name: "platform", Type: TypeText, Default: `""`, Doc: "Platform of the image, such as \"linux/arm64\". The default is the daemon's own."},
-			AttributeSchema{Name: "network", Type: TypeText, Default: `"bridge"`, Doc: "Network of the tests: \"none\", \"bridge\", or the name of one that the daemon has. With \"none\", set-up commands and the preparation of pytest still get \"bridge\"."},
+			AttributeSchema{Name: "network", Type: TypeText, Default: `"none"`, Doc: "Network of the tests: \"none\"; \"bridge\", one of each container's own that reaches what the machine reaches; or the name of one that the daemon has. With \"none\", set-up commands and the preparation of pytest still get \"bridge\"."},
 			AttributeSchema{Name: "user", Type: TypeText, Default: `""`, Doc: "Who commands run as: a name or number of the image's, either with \":group\". The default is the image's user, or 1000:1000 when that is root."},
 			AttributeSchema{Name: "workdir", Type: TypeText, Default: `"/workspace"`, Doc: "Absolute path of the workspace in the container."},
 			AttributeSchema{Name: "cpus", Type: TypeNumber, Doc: "Processors that a container may use at a time, such as 1.5. The default is no limit."},

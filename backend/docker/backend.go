@@ -93,13 +93,8 @@ func (o Options) check() error {
 	if !path.IsAbs(o.Workdir) || path.Clean(o.Workdir) == "/" {
 		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
 	}
-	for _, network := range []string{o.Network, o.OnlineNetwork} {
-		if network == "host" || strings.HasPrefix(network, "container:") {
-			return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", network)
-		}
-	}
-	if o.OnlineNetwork == noNetwork {
-		return fmt.Errorf("network %q for commands that fetch: want one that reaches something", o.OnlineNetwork)
+	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
+		return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", o.Network)
 	}
 	for _, m := range o.Mounts {
 		if m.Source == "" || !path.IsAbs(m.Target) {
@@ -142,7 +137,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	o := b.opt
 	add("workdir", o.Workdir, o.Workdir != DefaultWorkdir)
-	add("network", o.Network, o.Network != DefaultNetwork)
+	add("network", o.Network, true) // without it, results are of when it was the daemon's bridge
 	add("cpus", strconv.FormatFloat(o.CPUs, 'g', -1, 64), o.CPUs != 0)
 	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)

@@ -21,7 +21,9 @@ type box struct {
 	name    string
 	id      string // "" before it exists and after remove
 	tried   bool   // it may exist
-	network string // that it is on
+	labels  map[string]string
+	network string // that it is on, as Options say
+	own     bool   // its own network may exist
 	told    bool   // its init says how programs end, when it can
 	lost    bool   // what goes on in it is unknown
 }
@@ -52,7 +54,12 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	if err != nil {
 		return err
 	}
-	host.NetworkMode = container.NetworkMode(on)
+	b.labels = p.labels
+	joined, err := b.join(ctx, on)
+	if err != nil {
+		return err
+	}
+	host.NetworkMode = container.NetworkMode(joined)
 	if !b.d.noIPv6.Load() {
 		// Daemons give containers no ::1 by default, but a localhost that
 		// means it.
@@ -165,24 +172,15 @@ func (p blueprint) missingSource(err error) error {
 // there for the daemon.
 var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 
-// connect puts the container, which must not run, on another network.
-func (b *box) connect(ctx context.Context, on string) error {
-	if on == b.network {
-		return nil
-	}
-	ctx, cancel := b.d.call(ctx)
-	defer cancel()
-	if b.network != "" {
-		if err := b.d.api.NetworkDisconnect(ctx, b.network, b.id, true); err != nil {
-			return fmt.Errorf("taking the container off network %s: %w", b.network, b.d.explain(err))
+// discard removes the container and then its own network, as far as they may
+// exist. It may be called again after a failure.
+func (b *box) discard(ctx context.Context) error {
+	if b.tried {
+		if err := b.d.remove(ctx, b.name); err != nil {
+			return err
 		}
-		b.network = ""
 	}
-	if err := b.d.api.NetworkConnect(ctx, on, b.id, nil); err != nil {
-		return fmt.Errorf("putting the container on network %s: %w", on, b.d.explain(err))
-	}
-	b.network = on
-	return nil
+	return b.leave(ctx)
 }
 
 // remove ends and removes the container and its anonymous volumes, whatever

@@ -47,8 +47,9 @@ type Daemon struct {
 
 	noIPv6 atomic.Bool // its kernel has none
 
-	mu   sync.Mutex
-	self *about // nil before it is asked
+	mu     sync.Mutex        // guards what is asked once
+	self   *about            // nil before it is
+	bridge map[string]string // options of its own bridge; nil before it is
 }
 
 // Connect returns the daemon at e. Nothing is sent before it is used; an error

@@ -8,7 +8,6 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
@@ -25,11 +24,8 @@ func (s *session) Keep(ctx context.Context) (how string, err error) {
 	if s.box.id == "" {
 		return "", nil
 	}
-	base, err := s.b.place(s.id)
-	if err == nil {
-		// Whoever ends what this run leaves must know from here on.
-		err = s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: true})
-	}
+	// Whoever ends what this run leaves must know from here on.
+	err = s.register(true)
 	if err == nil {
 		err = s.b.d.rename(ctx, s.box.id, keptPrefix+s.id)
 	}

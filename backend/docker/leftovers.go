@@ -12,16 +12,19 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/network"
 )
 
-// Leftover is a container or an image that carries the labels of a project.
+// Leftover is a container, a network or an image that carries the labels of a
+// project.
 type Leftover struct {
 	ID       string
-	Name     string // of the container, or a reference of the image
-	Snapshot bool   // an image that Prepare made
-	Built    bool   // an image that Build made
+	Name     string // of the container or network, or a reference of the image
+	Network  bool
+	Snapshot bool // an image that Prepare made
+	Built    bool // an image that Build made
 	Project  string
-	Run      string // of a container
+	Run      string // of a container or network
 	Node     string // of a container: the address it was made for
 	State    string // of a container: "running", "exited", "created" ...
 	Kept     bool   // it was left behind on purpose
@@ -32,23 +35,25 @@ type Leftover struct {
 	workspace string // of a container: its directory on this machine, "" for none
 }
 
-// IsImage reports whether it is an image, not a container.
+// IsImage reports whether it is an image.
 func (l Leftover) IsImage() bool { return l.Snapshot || l.Built }
 
 // rank is the place of its kind: what is made of others comes before them.
 func (l Leftover) rank() int {
 	switch {
-	case l.Snapshot:
+	case l.Network:
 		return 1
-	case l.Built:
+	case l.Snapshot:
 		return 2
+	case l.Built:
+		return 3
 	}
 	return 0
 }
 
 // Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then snapshots, then images that were built, the
-// oldest first. Containers of runs that still live are among them.
+// is empty: containers first, then networks, snapshots, then images that were built, the
+// oldest first. Those of runs that still live are among them.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -59,6 +64,10 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 	containers, err := d.api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label), filters.Arg("label", LabelRun))})
 	if err != nil {
 		return nil, fmt.Errorf("listing containers: %w", d.explain(err))
+	}
+	networks, err := d.api.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label), filters.Arg("label", LabelRun))})
+	if err != nil {
+		return nil, fmt.Errorf("listing networks: %w", d.explain(err))
 	}
 	images, err := d.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
@@ -79,6 +88,9 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 			l.Enter = enter(name, c.Labels[LabelWorkdir])
 		}
 		left = append(left, l)
+	}
+	for _, n := range networks {
+		left = append(left, Leftover{ID: n.ID, Name: n.Name, Network: true, Project: n.Labels[LabelProject], Run: n.Labels[LabelRun], Node: n.Labels[LabelNode], Created: n.Created})
 	}
 	for _, i := range images {
 		// A snapshot on an image that was built has that one's labels, too.
@@ -105,7 +117,10 @@ const noTag = "<none>:<none>"
 // Remove removes a leftover, ending what runs in it. One that has gone is a
 // success.
 func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
-	if !l.IsImage() {
+	switch {
+	case l.Network:
+		return d.removeNetwork(ctx, l.ID)
+	case !l.IsImage():
 		return d.removeKept(ctx, l)
 	}
 	ctx, cancel := d.call(ctx)

@@ -44,12 +44,10 @@ type Options struct {
 	// Workdir is the absolute path of the workspace in the container; empty is
 	// DefaultWorkdir.
 	Workdir string
-	// Network is "none", "bridge" or the name of a network; empty is "bridge".
-	// With "none", commands that are Online get OnlineNetwork.
+	// Network is "none", "bridge", which is a network of the session's own, or
+	// the name of one that the daemon has; empty is "none". With "none", commands
+	// that are Online get "bridge".
 	Network string
-	// OnlineNetwork is the network of Online commands where Network is "none";
-	// empty is "bridge".
-	OnlineNetwork string
 
 	CPUs   float64 // 0 is no limit
 	Memory int64   // bytes, swap included; 0 is no limit
@@ -98,12 +96,10 @@ type Options struct {
 const (
 	DefaultUser    = "1000:1000"
 	DefaultWorkdir = "/workspace"
-	DefaultNetwork = "bridge"
+	DefaultNetwork = noNetwork
 	DefaultPids    = 4096
 	DefaultGrace   = 1500 * time.Millisecond
 )
-
-const noNetwork = "none"
 
 // Mount is a directory or file from outside the container, or a volume.
 type Mount struct {
@@ -123,7 +119,6 @@ func (o Options) withDefaults() Options {
 	}
 	set(&o.Workdir, DefaultWorkdir)
 	set(&o.Network, DefaultNetwork)
-	set(&o.OnlineNetwork, DefaultNetwork)
 	if o.Pull == "" {
 		o.Pull = PullMissing
 	}
@@ -139,7 +134,7 @@ func (o Options) withDefaults() Options {
 // network is the one for a command.
 func (o Options) network(online bool) string {
 	if o.Network == noNetwork && online {
-		return o.OnlineNetwork
+		return bridgeNetwork
 	}
 	return o.Network
 }

@@ -7,16 +7,21 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/network"
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// stop ends the container and leaves it.
+// stop ends the container and leaves it, without its own network: it is as good
+// as no other then, and can be started for ever.
 func (b *box) stop(ctx context.Context) error {
 	if b.id == "" {
-		return nil
+		return b.leave(ctx)
 	}
-	return b.d.halt(ctx, b.id)
+	if err := b.d.halt(ctx, b.id); err != nil || !b.own {
+		return err
+	}
+	return b.connect(ctx, noNetwork)
 }
 
 // halt kills a container. One that does not run, or is not there, is a
@@ -59,15 +64,23 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	}
 	defer d.Close()
 	if e.Keep {
-		return errors.Join(d.halt(ctx, namePrefix+e.ID), d.halt(ctx, keptPrefix+e.ID))
+		for _, name := range []string{namePrefix + e.ID, keptPrefix + e.ID} {
+			err = errors.Join(err, d.halt(ctx, name), d.detach(ctx, name, namePrefix+e.ID))
+		}
+		return errors.Join(err, d.removeNetwork(ctx, namePrefix+e.ID))
 	}
 	if e.Opened.Add(d.wait.call).After(time.Now()) {
-		if err := d.await(ctx, namePrefix+e.ID, until); err != nil {
+		if err := d.await(ctx, e, until); err != nil {
 			return err
 		}
 	}
 	if err := d.remove(ctx, namePrefix+e.ID); err != nil {
 		return err
+	}
+	if e.Network {
+		if err := d.removeNetwork(ctx, namePrefix+e.ID); err != nil {
+			return err
+		}
 	}
 	if e.Workspace == "" {
 		return nil
@@ -80,19 +93,23 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 // second, more under load.
 const latest = 5 * time.Second
 
-// await returns when there is a container of that name, or when the time is up.
-func (d *Daemon) await(ctx context.Context, name string, until time.Time) error {
+// await returns when all is there that an entry names, or when the time is up.
+func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) error {
+	name := namePrefix + e.ID
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	for {
 		_, err := d.api.ContainerInspect(ctx, name)
+		if err == nil && e.Network {
+			_, err = d.api.NetworkInspect(ctx, name, network.InspectOptions{})
+		}
 		switch {
 		case err == nil:
 			return nil
 		case !time.Now().Before(until):
 			return nil
 		case !errdefs.IsNotFound(err):
-			return fmt.Errorf("looking for container %s: %w", name, d.explain(err))
+			return fmt.Errorf("looking for what is left of %s: %w", name, d.explain(err))
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):

@@ -28,6 +28,7 @@ type session struct {
 	id       string
 	name     string // for people
 	keep     bool
+	network  bool // it may have one of its own
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
 	snapshot *resolved // that it is on; nil for none
@@ -62,16 +63,25 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 
 func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	base, err := s.b.place(s.id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.register(s.keep)
 	}
-	if err := s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: s.keep}); err != nil {
+	if err != nil {
 		return err
 	}
 	if s.files, err = s.b.delivery(ctx, s, base); err != nil {
 		return err
 	}
 	return s.Place(ctx, spec.Inputs...)
+}
+
+// register lists the session as it is about to be.
+func (s *session) register(keep bool) error {
+	base, err := s.b.place(s.id)
+	if err != nil {
+		return err
+	}
+	return s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: keep, Network: s.network})
 }
 
 // register lists what is about to be made.
@@ -200,10 +210,21 @@ func (b *Backend) exit(res result) backend.Exit {
 
 // prepare makes the container, with mounts, or puts it on another network.
 func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) error {
-	if s.box.id == "" {
-		return s.box.create(ctx, s.blueprint(mounts), on)
+	if on == bridgeNetwork && !s.network {
+		s.network = true // before it is made
+		if err := s.register(s.keep); err != nil {
+			return err
+		}
 	}
-	return s.box.connect(ctx, on)
+	change := s.box.connect
+	if s.box.id == "" {
+		change = func(ctx context.Context, on string) error { return s.box.create(ctx, s.blueprint(mounts), on) }
+	}
+	if err := change(ctx, on); err != nil || s.network == (on == bridgeNetwork) {
+		return err
+	}
+	s.network = false
+	return s.register(s.keep)
 }
 
 // refusal is the error of a script that did not run the program.
@@ -293,10 +314,8 @@ func (s *session) discard(ctx context.Context) error {
 		}
 		return s.b.unregister(s.id)
 	}
-	if s.box.tried {
-		if err := s.b.d.remove(ctx, s.box.name); err != nil {
-			return err
-		}
+	if err := s.box.discard(ctx); err != nil {
+		return err
 	}
 	base, err := s.b.place(s.id)
 	if err != nil {
