@@ -142,7 +142,6 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
-	add("capabilities", strings.Join(o.Capabilities, " "), len(o.Capabilities) > 0)
 	add("init", "none", o.NoInit)
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not

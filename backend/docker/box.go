@@ -81,7 +81,7 @@ const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 func (p blueprint) host() (*container.HostConfig, error) {
 	withInit := !p.opt.NoInit
 	host := &container.HostConfig{
-		CapDrop: []string{"ALL"}, CapAdd: p.opt.Capabilities, SecurityOpt: []string{"no-new-privileges"},
+		CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 		Init: &withInit, Mounts: p.mounts,
 		// The output goes to whoever is attached, and to no log on the daemon's
 		// disk, which a program could fill.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,25 +84,18 @@ func (d *Daemon) Host() string { return d.host }
 type Version struct {
 	Engine   string // "20.10.24"
 	API      string // that was negotiated: "1.41"
-	Platform string // "linux/amd64"
+	Platform string // "linux/x86_64"
 	Rootless bool
 }
 
 // Version asks the daemon, for people who want to know whether it is there. An
 // error says what to do about it.
 func (d *Daemon) Version(ctx context.Context) (Version, error) {
-	ctx, cancel := d.ask(ctx)
-	defer cancel()
-	said, err := d.api.ServerVersion(ctx)
+	about, err := d.about(ctx)
 	if err != nil {
-		return Version{}, fmt.Errorf("asking the daemon for its version: %w", d.explain(err))
+		return Version{}, err
 	}
-	info, err := d.api.Info(ctx)
-	if err != nil {
-		return Version{}, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
-	}
-	rootless := slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") })
-	return Version{Engine: said.Version, API: d.api.ClientVersion(), Platform: said.Os + "/" + said.Arch, Rootless: rootless}, nil
+	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.has("rootless")}, nil
 }
 
 // Close lets go of idle connections.

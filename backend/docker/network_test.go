@@ -199,7 +199,7 @@ func TestNetworkLeftover(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := d.Leftovers(t.Context(), t.Name())
-	if err != nil || len(left) != 1 || !left[0].Network || left[0].Run != "run" {
+	if err != nil || len(left) != 1 || left[0].Kind != docker.LeftNetwork || left[0].Run != "run" {
 		t.Fatalf("%+v, %v", left, err)
 	}
 	for range 2 { // gone is as good as removed

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -58,9 +59,6 @@ type Options struct {
 	// empty is none.
 	GPUs   string
 	Mounts []Mount
-	// Capabilities are given back, such as "SYS_PTRACE"; all others are
-	// dropped.
-	Capabilities []string
 	// NoInit makes the program the container's first process. Then the end by a
 	// signal is known by exit codes above 128 only.
 	NoInit bool
@@ -112,22 +110,8 @@ type Mount struct {
 
 // withDefaults fills in what was left open.
 func (o Options) withDefaults() Options {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	set(&o.Workdir, DefaultWorkdir)
-	set(&o.Network, DefaultNetwork)
-	if o.Pull == "" {
-		o.Pull = PullMissing
-	}
-	if o.Pids == 0 {
-		o.Pids = DefaultPids
-	}
-	if o.Grace == 0 {
-		o.Grace = DefaultGrace
-	}
+	o.Workdir, o.Network = cmp.Or(o.Workdir, DefaultWorkdir), cmp.Or(o.Network, DefaultNetwork)
+	o.Pull, o.Pids, o.Grace = cmp.Or(o.Pull, PullMissing), cmp.Or(o.Pids, DefaultPids), cmp.Or(o.Grace, DefaultGrace)
 	return o
 }
 

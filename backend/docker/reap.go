@@ -24,16 +24,12 @@ func (b *box) stop(ctx context.Context) error {
 	return b.connect(ctx, noNetwork)
 }
 
-// halt kills a container. One that does not run, or is not there, is a
-// success.
+// halt kills a container. One that is not there is a success.
 func (d *Daemon) halt(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
-	defer cancel()
-	err := d.api.ContainerKill(ctx, name, "KILL")
-	if err == nil || errdefs.IsNotFound(err) || notRunning(err) {
-		return nil
+	if err := d.kill(ctx, name, "KILL", d.wait.remove); !errdefs.IsNotFound(err) {
+		return err
 	}
-	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
+	return nil
 }
 
 // Reaper returns a reaper for backend.Reap: it removes what a dead run left of

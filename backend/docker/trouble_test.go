@@ -211,7 +211,7 @@ func TestStuckDaemon(t *testing.T) {
 	}
 	f.on["POST /containers/x/kill"] = hangs
 	_, _, err = execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "ending the container: docker: the daemon at") {
+	if err == nil || !strings.Contains(err.Error(), "ending container x: docker: the daemon at") {
 		t.Errorf("kill hangs: %v", err)
 	}
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }

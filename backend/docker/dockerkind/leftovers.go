@@ -54,14 +54,14 @@ func clean(ctx context.Context, s *eval.Site) (*eval.RemovedContainers, error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case l.Network:
+		case l.Kind == docker.LeftNetwork:
 			removed.Networks++
 		case l.IsImage():
 			removed.Images++
 		default:
 			removed.Containers++
 		}
-		if err == nil && l.Built {
+		if err == nil && l.Kind == docker.LeftBuilt {
 			removed.Built++
 		}
 	}
@@ -111,12 +111,12 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 	containers, kept, networks, images, built, bytes := 0, 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
-		case l.Snapshot:
+		case l.Kind == docker.LeftSnapshot:
 			images++
 			bytes += l.Bytes
-		case l.Built:
+		case l.Kind == docker.LeftBuilt:
 			built++
-		case l.Network:
+		case l.Kind == docker.LeftNetwork:
 			networks++
 		case l.Kept:
 			kept++
