@@ -26,6 +26,8 @@ type Backend struct {
 
 	apart atomic.Bool // the daemon does not see this machine's files
 
+	bridges bridges
+
 	err error // why there is no daemon to ask
 }
 
@@ -37,7 +39,9 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for people
 	}
-	return &Backend{store: store, d: d, opt: o.withDefaults()}
+	b := &Backend{store: store, d: d, opt: o.withDefaults()}
+	b.bridges.b = b
+	return b
 }
 
 // Unreachable returns a backend that answers everything with err: where it is

@@ -21,11 +21,15 @@ type box struct {
 	name    string
 	id      string // "" before it exists and after remove
 	tried   bool   // it may exist
-	labels  map[string]string
+	bridges *bridges
 	network string // that it is on, as Options say
-	own     bool   // its own network may exist
+	bridge  string // name of the bridge that it is on, "" for none
 	told    bool   // its init says how programs end, when it can
 	lost    bool   // what goes on in it is unknown
+}
+
+func (b *Backend) newBox(id string, told bool) box {
+	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id, told: told}
 }
 
 // namePrefix and the session's id make a container's name.
@@ -54,7 +58,6 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	if err != nil {
 		return err
 	}
-	b.labels = p.labels
 	joined, err := b.join(ctx, on)
 	if err != nil {
 		return err
@@ -172,15 +175,16 @@ func (p blueprint) missingSource(err error) error {
 // there for the daemon.
 var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 
-// discard removes the container and then its own network, as far as they may
-// exist. It may be called again after a failure.
+// discard removes the container, if it may exist, and leaves its network to
+// others. It may be called again after a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.tried {
 		if err := b.d.remove(ctx, b.name); err != nil {
 			return err
 		}
 	}
-	return b.leave(ctx)
+	b.leave()
+	return nil
 }
 
 // remove ends and removes the container and its anonymous volumes, whatever

@@ -37,6 +37,21 @@ var usualPatience = patience{
 	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
 }
 
+// Endpoint says where a daemon listens.
+type Endpoint struct {
+	Host     string // "unix:///var/run/docker.sock", "tcp://host:2376"
+	CertPath string // directory of ca.pem, cert.pem and key.pem; "" is no TLS
+	// SkipVerify accepts whatever certificate the daemon shows.
+	SkipVerify bool
+	// Version pins the API's version, "1.41"; empty negotiates it.
+	Version string
+	// Origin says where this was found, for people: "DOCKER_HOST".
+	Origin string
+}
+
+// DefaultHost is where daemons listen by default.
+const DefaultHost = client.DefaultDockerHost
+
 // Daemon is a daemon to talk to. It is safe for concurrent use.
 type Daemon struct {
 	api  *client.Client

@@ -33,13 +33,14 @@
 // Commands run as a user other than root, 1000:1000 unless the image or the
 // options name one, without capabilities and without the means to regain any,
 // under the limits of Options. With Options.Network "none" they reach nothing;
-// commands that are Online do, because they fetch what the others need.
+// commands that are Online do, because they fetch what the others need. What they
+// are on then is a bridge that no other container is on. See bridges.
 //
 // # What is left behind
 //
-// Nothing. Containers carry labels, LabelProject and LabelRun, are listed in
-// the registry before they exist, and are removed by Close of their session or,
-// after a crash, by Reap.
+// Nothing. Containers and networks carry labels, LabelProject and LabelRun, are
+// listed in the registry before they exist, and are removed by Close of their
+// session or of the Backend or, after a crash, by Reap.
 //
 // The package does not decide what is stale, does not retry, and runs no
 // registry of images; it builds one image when it is asked to.

@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,6 +79,12 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 			o.Project = "test"
 		}
 		o.Run, o.Grace = t.Name(), 4*time.Second // for a busy machine
-		return docker.New(store, d, o), store
+		b := docker.New(store, d, o)
+		t.Cleanup(func() {
+			if err := b.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		return b, store
 	}
 }

@@ -109,33 +109,57 @@ func TestNetworks(t *testing.T) {
 	})
 }
 
-// A network is there while a container is on it, and bears its labels.
-func TestNetworkGoes(t *testing.T) {
+// A bridge is of one container at a time, which leaves it before it has commands
+// without one. The next gets it, unless another client has taken it away or put
+// something on it, and none is left when all is closed.
+func TestBridges(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	for _, byCopy := range []bool{false, true} {
 		b, _ := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
-		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
-		if err != nil {
+		have := func(want int, when string) []network.Summary {
+			t.Helper()
+			found := networks(t, api, t.Name())
+			if len(found) != want {
+				t.Fatalf("copied %v, %s: networks %+v", byCopy, when, found)
+			}
+			return found
+		}
+		online := sh("grep -c eth0 /proc/net/dev")
+		online.Online = true
+		first, second := open(t, b, backend.Spec{}), open(t, b, backend.Spec{})
+		output(t, first, sh("true"))
+		have(0, "without a command that is online")
+		output(t, first, online)
+		output(t, first, online)
+		made := have(1, "with one")
+		output(t, second, online)
+		have(2, "with two")
+		output(t, first, sh("! grep -q eth0 /proc/net/dev"))
+		third := open(t, b, backend.Spec{})
+		output(t, third, online)
+		have(2, "with one that was left")
+		output(t, third, sh("true"))
+		if err := api.NetworkRemove(t.Context(), made[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		for i, online := range []bool{false, true, true, false, true} {
-			cmd := sh("true")
-			cmd.Online = online
-			output(t, s, cmd)
-			found := networks(t, api, t.Name())
-			if len(found) != map[bool]int{true: 1}[online] {
-				t.Errorf("command %d, online %v: networks %+v", i, online, found)
+		if got := output(t, first, online); got != "1" {
+			t.Errorf("after a removal, there are %s networks", got)
+		}
+		if again := have(2, "after a removal"); again[0].ID == made[0].ID || again[1].ID == made[0].ID {
+			t.Error("it was not removed")
+		}
+		for _, s := range []backend.Session{first, second, third} {
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
 			}
-			if online && (found[0].Labels[docker.LabelNode] != "node" || found[0].Labels[docker.LabelProject] != "test") {
-				t.Errorf("labels %v", found[0].Labels)
+		}
+		have(2, "for those to come")
+		for range 2 {
+			if err := b.(*docker.Backend).Close(t.Context()); err != nil {
+				t.Error(err)
 			}
 		}
-		if err := s.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if left := networks(t, api, t.Name()); len(left) > 0 {
-			t.Errorf("copied %v: left are %+v", byCopy, left)
-		}
+		have(0, "when all is closed")
 	}
 }
 
@@ -158,8 +182,8 @@ func TestKeptWithoutNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := networks(t, api, t.Name()); len(left) > 0 {
-			t.Errorf("left are %+v", left)
+		if err := b.(*docker.Backend).Close(t.Context()); err != nil {
+			t.Error(err)
 		}
 		startKept(t, d, api)
 	}

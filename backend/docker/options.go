@@ -45,8 +45,8 @@ type Options struct {
 	// Workdir is the absolute path of the workspace in the container; empty is
 	// DefaultWorkdir.
 	Workdir string
-	// Network is "none", "bridge", which is a network of the session's own, or
-	// the name of one that the daemon has; empty is "none". With "none", commands
+	// Network is "none", "bridge", which no other container is on, or the name of
+	// one that the daemon has; empty is "none". With "none", commands
 	// that are Online get "bridge".
 	Network string
 

@@ -152,10 +152,10 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 		return err
 	}
 	b, id := o.b, workspace.NewID()
-	if err := b.register(backend.Entry{ID: id, Name: o.name, Network: o.on == bridgeNetwork}); err != nil {
+	if err := b.register(backend.Entry{ID: id, Name: o.name}); err != nil {
 		return err
 	}
-	c := box{d: b.d, name: namePrefix + id, told: o.told}
+	c := b.newBox(id, o.told)
 	defer func() {
 		removed := c.discard(ctx)
 		if removed == nil {

@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// stop ends the container and leaves it, without its own network: it is as good
-// as no other then, and can be started for ever.
+// stop ends the container and leaves it, on no bridge: that goes, and without it
+// the container could not be started again.
 func (b *box) stop(ctx context.Context) error {
 	if b.id == "" {
-		return b.leave(ctx)
+		return nil
 	}
-	if err := b.d.halt(ctx, b.id); err != nil || !b.own {
+	if err := b.d.halt(ctx, b.id); err != nil || b.bridge == "" {
 		return err
 	}
 	return b.connect(ctx, noNetwork)
@@ -60,23 +62,18 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	}
 	defer d.Close()
 	if e.Keep {
-		for _, name := range []string{namePrefix + e.ID, keptPrefix + e.ID} {
-			err = errors.Join(err, d.halt(ctx, name), d.detach(ctx, name, namePrefix+e.ID))
-		}
-		return errors.Join(err, d.removeNetwork(ctx, namePrefix+e.ID))
+		return errors.Join(d.halt(ctx, namePrefix+e.ID), d.halt(ctx, keptPrefix+e.ID))
 	}
 	if e.Opened.Add(d.wait.call).After(time.Now()) {
 		if err := d.await(ctx, e, until); err != nil {
 			return err
 		}
 	}
+	if e.Network {
+		return d.reapNetwork(ctx, namePrefix+e.ID)
+	}
 	if err := d.remove(ctx, namePrefix+e.ID); err != nil {
 		return err
-	}
-	if e.Network {
-		if err := d.removeNetwork(ctx, namePrefix+e.ID); err != nil {
-			return err
-		}
 	}
 	if e.Workspace == "" {
 		return nil
@@ -84,20 +81,45 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	return workspace.Remove(e.Workspace)
 }
 
+// reapNetwork removes a network. Containers of dead runs may be on it, of which one
+// that was kept could not be started without it.
+func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
+	look, cancel := d.call(ctx)
+	defer cancel()
+	left, err := d.api.ContainerList(look, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("network", name), filters.Arg("label", LabelRun))})
+	for _, c := range left {
+		if err == nil {
+			err = d.halt(ctx, c.ID)
+		}
+		if err == nil {
+			err = d.api.NetworkDisconnect(look, name, c.ID, true)
+		}
+		if err == nil {
+			err = d.api.NetworkConnect(look, noNetwork, c.ID, nil)
+		}
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("clearing network %s: %w", name, d.explain(err))
+	}
+	return d.removeNetwork(ctx, name)
+}
+
 // latest is how long after the death of a run a container may appear that the
 // run has asked for: the daemon finishes what it began. That takes a tenth of a
 // second, more under load.
 const latest = 5 * time.Second
 
-// await returns when all is there that an entry names, or when the time is up.
+// await returns when what an entry names is there, or when the time is up.
 func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) error {
 	name := namePrefix + e.ID
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	for {
-		_, err := d.api.ContainerInspect(ctx, name)
-		if err == nil && e.Network {
+		var err error
+		if e.Network {
 			_, err = d.api.NetworkInspect(ctx, name, network.InspectOptions{})
+		} else {
+			_, err = d.api.ContainerInspect(ctx, name)
 		}
 		switch {
 		case err == nil:

@@ -26,7 +26,6 @@ type session struct {
 	id       string
 	name     string // for people
 	keep     bool
-	network  bool // it may have one of its own
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
 	snapshot *resolved // that it is on; nil for none
@@ -51,7 +50,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: b.newBox(id, found.told)}
 	if err = s.register(s.keep); err == nil {
 		s.files, err = b.delivery(ctx, s)
 	}
@@ -71,7 +70,7 @@ func (s *session) register(keep bool) error {
 	if err != nil {
 		return err
 	}
-	return s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: keep, Network: s.network})
+	return s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: keep})
 }
 
 // register lists what is about to be made.
@@ -187,21 +186,10 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 
 // prepare makes the container, with mounts, or puts it on another network.
 func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) error {
-	if on == bridgeNetwork && !s.network {
-		s.network = true // before it is made
-		if err := s.register(s.keep); err != nil {
-			return err
-		}
-	}
-	change := s.box.connect
 	if s.box.id == "" {
-		change = func(ctx context.Context, on string) error { return s.box.create(ctx, s.blueprint(mounts), on) }
+		return s.box.create(ctx, s.blueprint(mounts), on)
 	}
-	if err := change(ctx, on); err != nil || s.network == (on == bridgeNetwork) {
-		return err
-	}
-	s.network = false
-	return s.register(s.keep)
+	return s.box.connect(ctx, on)
 }
 
 // environment completes that of a command: the image's, the command's, and

@@ -348,6 +348,9 @@ func TestNetworkTrouble(t *testing.T) {
 			}
 			maps.Copy(f.on, test.on)
 			_, _, err := execute(t.Context(), b, backend.Command{})
+			if err := b.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
 			var missing *backend.ToolError
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.hint) || errors.As(err, &missing) != (test.hint != "") {
 				t.Errorf("got %v", err)

@@ -23,6 +23,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -68,10 +69,7 @@ func main() {
 
 // measure takes the figures and prints them.
 func measure(ctx context.Context, p plan, asJSON bool) (err error) {
-	e, err := docker.FindEndpoint("", os.LookupEnv)
-	if err != nil {
-		return err
-	}
+	e := docker.Endpoint{Host: cmp.Or(os.Getenv("DOCKER_HOST"), docker.DefaultHost)}
 	daemon, err := docker.Connect(e)
 	if err != nil {
 		return err

@@ -95,5 +95,5 @@ func (s *sessions) run(ctx context.Context, took *series) (err error) {
 }
 
 func (s *sessions) close() error {
-	return errors.Join(s.registry.Close(), os.RemoveAll(s.dir))
+	return errors.Join(s.backend.Close(context.Background()), s.registry.Close(), os.RemoveAll(s.dir))
 }

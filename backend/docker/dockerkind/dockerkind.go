@@ -32,7 +32,9 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.FactsReadOnly = filepath.Join(s.State, "images"), s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
-	return plan.Executor{Backend: docker.New(s.Store, daemon, o)}, nil
+	made := docker.New(s.Store, daemon, o)
+	s.OnClose(func() error { return made.Close(context.Background()) })
+	return plan.Executor{Backend: made}, nil
 }
 
 type daemonKey struct{}
@@ -51,7 +53,7 @@ func daemonOf(s *eval.Site) (*docker.Daemon, error) {
 // connect makes ready to talk to the daemon at host; "" is that of the caller's
 // environment.
 func connect(host string, lookupEnv func(string) (string, bool)) (*docker.Daemon, error) {
-	e, err := docker.FindEndpoint(host, lookupEnv)
+	e, err := findEndpoint(host, lookupEnv)
 	var daemon *docker.Daemon
 	if err == nil {
 		daemon, err = docker.Connect(e)
