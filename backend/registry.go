@@ -25,6 +25,7 @@ type Entry struct {
 	Cookie    string    `json:"cookie,omitempty"`    // marks the session's processes
 	Host      string    `json:"host,omitempty"`      // the daemon that runs it
 	Keep      bool      `json:"keep,omitempty"`      // end the processes, leave the workspace
+	Network   bool      `json:"network,omitempty"`   // it is a network for sessions at Host
 	Opened    time.Time `json:"opened"`
 	Proof     string    `json:"proof,omitempty"` // see SessionKey
 	Run       string    `json:"-"`               // id of the run; the registry file's name

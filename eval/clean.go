@@ -33,6 +33,7 @@ type Cleaned struct {
 type RemovedContainers struct {
 	Containers, Images int
 	Built              int    // images among these that were built, not fetched
+	Networks           int    // that a run was killed over
 	Host               string // of the daemon
 }
 

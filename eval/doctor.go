@@ -89,5 +89,10 @@ func (o *Options) checkLeftovers() Finding {
 	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
 		return Finding{"leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir)}
 	}
-	return Finding{"leftovers", "warning", fmt.Sprintf("%d sessions of crashed runs; the next run ends them, or `fevalgraph clean`", len(left))}
+	left = slices.DeleteFunc(left, func(e backend.Entry) bool { return e.Network })
+	what := fmt.Sprintf("%d sessions", len(left))
+	if len(left) == 0 {
+		what = "networks"
+	}
+	return Finding{"leftovers", "warning", what + " of crashed runs; the next run ends them, or `fevalgraph clean`"}
 }

@@ -224,6 +224,7 @@ func sumReaped(reaped []backend.Reaped) (ended int, left []error) {
 	said := map[string]bool{}
 	for _, r := range reaped {
 		switch {
+		case r.Err == nil && r.Entry.Network: // it goes with sessions
 		case r.Err == nil:
 			ended++
 		case !said[r.Err.Error()]:

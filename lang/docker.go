@@ -12,14 +12,13 @@ import (
 type DockerBackend struct {
 	Pull     string // "missing", "always", "never"
 	Platform string // "linux/arm64"
-	Network  string // "none", "bridge", or the name of a network
+	Network  string // "none", "bridge" for one of the container's own, or the name of one
 	User     string // name or number, either with ":group"
 	Workdir  string // absolute, clean
 	CPUs     float64
 	Memory   int64 // bytes
 	Pids     int
 	NoInit   bool
-	Reuse    bool // tests may have a container that others had before
 }
 
 func dockerKind() backendKind {
@@ -48,7 +47,12 @@ func (b *block) docker() (*DockerBackend, *Container) {
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
 	c.Keep, _ = b.text("keep")
-	d.Reuse, _ = b.truth("reuse")
+	if _, g := b.truth("reuse"); g == isSet {
+		f := b.at("reuse")
+		f.warning, f.code, f.summary, f.hint = true, "deprecated", "Attribute without effect", "remove it"
+		f.detail = "Containers are no longer used again: each run of tests has its own."
+		b.fail(f)
+	}
 	c.Mounts = b.mounts(d.Workdir)
 	return d, c
 }

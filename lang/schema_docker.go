@@ -11,7 +11,7 @@ func dockerSchema() BlockSchema {
 			AttributeSchema{Name: "build_args", Type: TypeMap, Doc: "Values of the Dockerfile's ARGs. They enter keys and stay readable in the image: secrets are refused."},
 			AttributeSchema{Name: "pull", Type: TypeText, Default: `"missing"`, Values: []string{"missing", "always", "never"}, Doc: "When the image, or those that a Dockerfile builds on, are fetched from their registry: when the daemon lacks them, once per run, or never."},
 			AttributeSchema{Name: "platform", Type: TypeText, Default: `""`, Doc: "Platform of the image, such as \"linux/arm64\". The default is the daemon's own."},
-			AttributeSchema{Name: "network", Type: TypeText, Default: `"bridge"`, Doc: "Network of the tests: \"none\", \"bridge\", or the name of one that the daemon has. With \"none\", set-up commands and the preparation of pytest still get \"bridge\"."},
+			AttributeSchema{Name: "network", Type: TypeText, Default: `"none"`, Doc: "Network of the tests: \"none\"; \"bridge\", one of each container's own that reaches what the machine reaches; or the name of one that the daemon has. With \"none\", set-up commands and the preparation of pytest still get \"bridge\"."},
 			AttributeSchema{Name: "user", Type: TypeText, Default: `""`, Doc: "Who commands run as: a name or number of the image's, either with \":group\". The default is the image's user, or 1000:1000 when that is root."},
 			AttributeSchema{Name: "workdir", Type: TypeText, Default: `"/workspace"`, Doc: "Absolute path of the workspace in the container."},
 			AttributeSchema{Name: "cpus", Type: TypeNumber, Doc: "Processors that a container may use at a time, such as 1.5. The default is no limit."},
@@ -20,7 +20,7 @@ func dockerSchema() BlockSchema {
 			AttributeSchema{Name: "gpus", Type: TypeText, Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. The default is none."},
 			AttributeSchema{Name: "init", Type: TypeBool, Default: "true", Doc: "Run an init in the container that collects processes which lost their parent."},
 			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
-			AttributeSchema{Name: "reuse", Type: TypeBool, Default: "false", Doc: "Let tests have a container that others had before, where those provably left nothing in it. It has no effect with keep."},
+			AttributeSchema{Name: "reuse", Type: TypeBool, Default: "false", Doc: "Deprecated, without effect: each run of tests has a container of its own."},
 			AttributeSchema{Name: "keep", Type: TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers stay when the tests have ended, for you to enter: none; those of tests that failed, and of runs that broke; or all. It says how to enter them."},
 		),
 		Blocks: []BlockSchema{{

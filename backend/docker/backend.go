@@ -26,7 +26,7 @@ type Backend struct {
 
 	apart atomic.Bool // the daemon does not see this machine's files
 
-	waiting waiting // containers for reuse
+	bridges bridges
 
 	err error // why there is no daemon to ask
 }
@@ -39,7 +39,9 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for people
 	}
-	return &Backend{store: store, d: d, opt: o.withDefaults()}
+	b := &Backend{store: store, d: d, opt: o.withDefaults()}
+	b.bridges.b = b
+	return b
 }
 
 // Unreachable returns a backend that answers everything with err: where it is
@@ -95,13 +97,8 @@ func (o Options) check() error {
 	if !path.IsAbs(o.Workdir) || path.Clean(o.Workdir) == "/" {
 		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
 	}
-	for _, network := range []string{o.Network, o.OnlineNetwork} {
-		if network == "host" || strings.HasPrefix(network, "container:") {
-			return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", network)
-		}
-	}
-	if o.OnlineNetwork == noNetwork {
-		return fmt.Errorf("network %q for commands that fetch: want one that reaches something", o.OnlineNetwork)
+	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
+		return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", o.Network)
 	}
 	for _, m := range o.Mounts {
 		if m.Source == "" || !path.IsAbs(m.Target) {
@@ -144,12 +141,11 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	o := b.opt
 	add("workdir", o.Workdir, o.Workdir != DefaultWorkdir)
-	add("network", o.Network, o.Network != DefaultNetwork)
+	add("network", o.Network, true) // without it, results are of when it was the daemon's bridge
 	add("cpus", strconv.FormatFloat(o.CPUs, 'g', -1, 64), o.CPUs != 0)
 	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
-	add("capabilities", strings.Join(o.Capabilities, " "), len(o.Capabilities) > 0)
 	add("init", "none", o.NoInit)
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not

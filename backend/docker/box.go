@@ -21,9 +21,15 @@ type box struct {
 	name    string
 	id      string // "" before it exists and after remove
 	tried   bool   // it may exist
-	network string // that it is on
+	bridges *bridges
+	network string // that it is on, as Options say
+	bridge  string // name of the bridge that it is on, "" for none
 	told    bool   // its init says how programs end, when it can
 	lost    bool   // what goes on in it is unknown
+}
+
+func (b *Backend) newBox(id string, told bool) box {
+	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id, told: told}
 }
 
 // namePrefix and the session's id make a container's name.
@@ -52,7 +58,11 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	if err != nil {
 		return err
 	}
-	host.NetworkMode = container.NetworkMode(on)
+	joined, err := b.join(ctx, on)
+	if err != nil {
+		return err
+	}
+	host.NetworkMode = container.NetworkMode(joined)
 	if !b.d.noIPv6.Load() {
 		// Daemons give containers no ::1 by default, but a localhost that
 		// means it.
@@ -74,7 +84,7 @@ const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 func (p blueprint) host() (*container.HostConfig, error) {
 	withInit := !p.opt.NoInit
 	host := &container.HostConfig{
-		CapDrop: []string{"ALL"}, CapAdd: p.opt.Capabilities, SecurityOpt: []string{"no-new-privileges"},
+		CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 		Init: &withInit, Mounts: p.mounts,
 		// The output goes to whoever is attached, and to no log on the daemon's
 		// disk, which a program could fill.
@@ -165,23 +175,15 @@ func (p blueprint) missingSource(err error) error {
 // there for the daemon.
 var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 
-// connect puts the container, which must not run, on another network.
-func (b *box) connect(ctx context.Context, on string) error {
-	if on == b.network {
-		return nil
-	}
-	ctx, cancel := b.d.call(ctx)
-	defer cancel()
-	if b.network != "" {
-		if err := b.d.api.NetworkDisconnect(ctx, b.network, b.id, true); err != nil {
-			return fmt.Errorf("taking the container off network %s: %w", b.network, b.d.explain(err))
+// discard removes the container, if it may exist, and leaves its network to
+// others. It may be called again after a failure.
+func (b *box) discard(ctx context.Context) error {
+	if b.tried {
+		if err := b.d.remove(ctx, b.name); err != nil {
+			return err
 		}
-		b.network = ""
 	}
-	if err := b.d.api.NetworkConnect(ctx, on, b.id, nil); err != nil {
-		return fmt.Errorf("putting the container on network %s: %w", on, b.d.explain(err))
-	}
-	b.network = on
+	b.leave()
 	return nil
 }
 

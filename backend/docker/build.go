@@ -1,8 +1,8 @@
 package docker
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/build"
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
@@ -38,7 +39,11 @@ func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.I
 	if b.err != nil {
 		return nil, b.err
 	}
-	names, err := bases(dockerfile, b.opt.Build.Args)
+	given := map[string]string{}
+	for _, a := range b.opt.Build.Args {
+		given[a.Name] = a.Value
+	}
+	names, err := buildfiles.Bases(dockerfile, given)
 	if err != nil {
 		return nil, b.wrongRecipe(err)
 	}
@@ -113,21 +118,21 @@ func (b *Backend) wrongRecipe(err error) error {
 }
 
 func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
-	archive := newBuildContext(ctx, b.store, r)
+	archive := buildfiles.NewContext(ctx, b.store, r)
 	defer archive.Close()
 	args := map[string]*string{}
 	for _, a := range slices.Concat(proxies(b.opt.Env), b.opt.Build.Args) {
 		args[a.Name] = &a.Value
 	}
 	answer, err := b.d.api.ImageBuild(ctx, archive, build.ImageBuildOptions{
-		Version: build.BuilderV1, Dockerfile: archive.dockerfile, BuildArgs: args, Platform: b.opt.Platform, NoCache: r.Afresh,
+		Version: build.BuilderV1, Dockerfile: archive.Dockerfile, BuildArgs: args, Platform: b.opt.Platform, NoCache: r.Afresh,
 		NetworkMode: b.opt.network(true), Labels: map[string]string{LabelProject: b.opt.Project, LabelImage: "true"},
 		Remove: true, ForceRemove: true, // containers of steps
 	})
 	if err == nil {
 		said := capped.Buffer{Head: 1, Tail: keptOutput}
 		id, err = readBuild(answer.Body, io.MultiWriter(&said, out))
-		var failed *buildError
+		var failed *messageError
 		if errors.As(err, &failed) {
 			err = b.whose(ctx, failed, said.Bytes())
 		}
@@ -136,7 +141,7 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 		err = b.wrongRecipe(err)
 	}
 	var wrong *backend.SettingError
-	cause, unread := context.Cause(ctx), archive.failure()
+	cause, unread := context.Cause(ctx), archive.Failure()
 	switch {
 	case cause != nil:
 		return "", cause
@@ -156,7 +161,7 @@ const keptOutput = 2 << 10
 
 // whose decides what a build that failed means. A daemon that is being stopped
 // kills the build's commands first, and answers for a little longer.
-func (b *Backend) whose(ctx context.Context, failed *buildError, said []byte) error {
+func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) error {
 	killed := says(failed, "non-zero code: 137", "non-zero code: 143")
 	for until := time.Now().Add(b.d.wait.stop); ; {
 		ask, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -185,42 +190,20 @@ func (b *Backend) whose(ctx context.Context, failed *buildError, said []byte) er
 	return b.wrongRecipe(fmt.Errorf("%w; it ended with:\n  %s", failed, strings.Join(lines, "\n  ")))
 }
 
-// buildError is how the daemon says that a build failed.
-type buildError struct{ message string }
-
-func (e *buildError) Error() string { return e.message }
-
 // colours are what the daemon puts around what a command wrote to stderr.
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // readBuild reads the messages of a build to their end.
 func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
-	decoder := json.NewDecoder(messages)
-	for {
-		var message struct {
-			Stream string `json:"stream"`
-			Error  string `json:"error"`
-			Aux    struct {
-				ID string `json:"ID"`
-			} `json:"aux"`
-		}
-		err := decoder.Decode(&message)
-		switch {
-		case errors.Is(err, io.EOF) && id == "":
-			return "", io.ErrUnexpectedEOF
-		case errors.Is(err, io.EOF):
-			return id, nil
-		case err != nil:
-			return "", err
-		case message.Error != "":
-			return "", &buildError{strings.TrimSpace(message.Error)}
-		case message.Aux.ID != "":
-			id = message.Aux.ID
-		}
-		if _, err := io.WriteString(out, colours.ReplaceAllString(message.Stream, "")); err != nil {
-			return "", err
-		}
+	err = readMessages(messages, func(m message) error {
+		id = cmp.Or(m.Aux.ID, id)
+		_, err := io.WriteString(out, colours.ReplaceAllString(m.Stream, ""))
+		return err
+	})
+	if err == nil && id == "" {
+		err = io.ErrUnexpectedEOF
 	}
+	return id, err
 }
 
 // proxies are the variables of env that every build takes as arguments without

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +37,21 @@ var usualPatience = patience{
 	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
 }
 
+// Endpoint says where a daemon listens.
+type Endpoint struct {
+	Host     string // "unix:///var/run/docker.sock", "tcp://host:2376"
+	CertPath string // directory of ca.pem, cert.pem and key.pem; "" is no TLS
+	// SkipVerify accepts whatever certificate the daemon shows.
+	SkipVerify bool
+	// Version pins the API's version, "1.41"; empty negotiates it.
+	Version string
+	// Origin says where this was found, for people: "DOCKER_HOST".
+	Origin string
+}
+
+// DefaultHost is where daemons listen by default.
+const DefaultHost = client.DefaultDockerHost
+
 // Daemon is a daemon to talk to. It is safe for concurrent use.
 type Daemon struct {
 	api  *client.Client
@@ -47,8 +60,9 @@ type Daemon struct {
 
 	noIPv6 atomic.Bool // its kernel has none
 
-	mu   sync.Mutex
-	self *about // nil before it is asked
+	mu     sync.Mutex        // guards what is asked once
+	self   *about            // nil before it is
+	bridge map[string]string // options of its own bridge; nil before it is
 }
 
 // Connect returns the daemon at e. Nothing is sent before it is used; an error
@@ -85,25 +99,18 @@ func (d *Daemon) Host() string { return d.host }
 type Version struct {
 	Engine   string // "20.10.24"
 	API      string // that was negotiated: "1.41"
-	Platform string // "linux/amd64"
+	Platform string // "linux/x86_64"
 	Rootless bool
 }
 
 // Version asks the daemon, for people who want to know whether it is there. An
 // error says what to do about it.
 func (d *Daemon) Version(ctx context.Context) (Version, error) {
-	ctx, cancel := d.ask(ctx)
-	defer cancel()
-	said, err := d.api.ServerVersion(ctx)
+	about, err := d.about(ctx)
 	if err != nil {
-		return Version{}, fmt.Errorf("asking the daemon for its version: %w", d.explain(err))
+		return Version{}, err
 	}
-	info, err := d.api.Info(ctx)
-	if err != nil {
-		return Version{}, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
-	}
-	rootless := slices.ContainsFunc(info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") })
-	return Version{Engine: said.Version, API: d.api.ClientVersion(), Platform: said.Os + "/" + said.Arch, Rootless: rootless}, nil
+	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.has("rootless")}, nil
 }
 
 // Close lets go of idle connections.

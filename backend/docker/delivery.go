@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/mount"
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
@@ -34,7 +36,11 @@ func (b *Backend) place(id string) (string, error) {
 }
 
 // delivery chooses for a session: a mount is faster, a copy works everywhere.
-func (b *Backend) delivery(ctx context.Context, s *session, base string) (delivery, error) {
+func (b *Backend) delivery(ctx context.Context, s *session) (delivery, error) {
+	base, err := b.place(s.id)
+	if err != nil {
+		return nil, err
+	}
 	byCopy := b.opt.Copy || b.apart.Load() || !ownable(s.facts)
 	if !byCopy {
 		about, err := b.d.about(ctx)
@@ -84,7 +90,58 @@ func (d *Daemon) about(ctx context.Context) (*about, error) {
 // machine does, or may not see its files without being told to. That is so
 // for daemons without root, with user namespaces, and under SELinux.
 func (a *about) remaps() bool {
-	return slices.ContainsFunc(a.security, func(option string) bool {
-		return strings.HasPrefix(option, "name=rootless") || strings.HasPrefix(option, "name=userns") || strings.HasPrefix(option, "name=selinux")
-	})
+	return a.has("rootless") || a.has("userns") || a.has("selinux")
 }
+
+// has reports whether it has a means of security.
+func (a *about) has(name string) bool {
+	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
+}
+
+// mounted delivers by mounting a directory of this machine.
+type mounted struct {
+	s    *session
+	base string
+	work *workspace.Workspace
+}
+
+func newMounted(s *session, base string) (*mounted, error) {
+	var owner *workspace.Owner
+	if os.Geteuid() == 0 {
+		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}
+	}
+	work, err := workspace.Make(base, s.b.store, owner)
+	if err != nil {
+		return nil, err
+	}
+	return &mounted{s: s, base: base, work: work}, nil
+}
+
+func (m *mounted) place(ctx context.Context, inputs ...backend.Input) error {
+	return m.work.Place(ctx, inputs...)
+}
+
+// deliver falls back to copying when the daemon does not see the directory.
+// Its name is random, so one that it sees is this one.
+func (m *mounted) deliver(ctx context.Context, on string) error {
+	bind := func(source, target string) mount.Mount {
+		return mount.Mount{Type: mount.TypeBind, Source: source, Target: target}
+	}
+	err := m.s.prepare(ctx, on, []mount.Mount{
+		bind(m.work.Work(), m.s.b.opt.Workdir), bind(m.work.Home(), homePath), bind(m.work.Temp(), tempPath),
+	})
+	if !errors.Is(err, errNoSource) || !strings.Contains(err.Error(), m.base) {
+		return err
+	}
+	m.s.b.apart.Store(true)
+	m.s.files = &copied{s: m.s, base: m.base, staging: m.work}
+	return m.s.files.deliver(ctx, on)
+}
+
+func (m *mounted) collect(ctx context.Context, name string) (io.ReadCloser, error) {
+	return m.work.Collect(ctx, name)
+}
+
+func (m *mounted) verify() error { return m.work.Verify() }
+
+func (m *mounted) let() { m.work.Close() }

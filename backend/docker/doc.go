@@ -33,20 +33,14 @@
 // Commands run as a user other than root, 1000:1000 unless the image or the
 // options name one, without capabilities and without the means to regain any,
 // under the limits of Options. With Options.Network "none" they reach nothing;
-// commands that are Online do, because they fetch what the others need.
-//
-// # Reuse
-//
-// With Options.Reuse, the container of a session that was closed may wait for
-// the next one on the same image, under the same name and in the same entry of
-// the registry, when the layer that it writes to is as it was made. Its
-// workspace is removed, and made again at the same place. See reuse.
+// commands that are Online do, because they fetch what the others need. What they
+// are on then is a bridge that no other container is on. See bridges.
 //
 // # What is left behind
 //
-// Nothing. Containers carry labels, LabelProject and LabelRun, are listed in
-// the registry before they exist, and are removed by Close of their session or,
-// with Options.Reuse, of the Backend, or, after a crash, by Reap.
+// Nothing. Containers and networks carry labels, LabelProject and LabelRun, are
+// listed in the registry before they exist, and are removed by Close of their
+// session or of the Backend or, after a crash, by Reap.
 //
 // The package does not decide what is stale, does not retry, and runs no
 // registry of images; it builds one image when it is asked to.

@@ -45,13 +45,6 @@ func TestConformance(t *testing.T) {
 		t.Parallel()
 		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
 	})
-	t.Run("reused", func(t *testing.T) {
-		t.Parallel()
-		open := opener(d, docker.Options{Image: baseImage, Network: "none", Reuse: true})
-		backendtest.TestFiles(t, open)
-		backendtest.TestPrograms(t, open)
-		backendtest.TestEndings(t, open)
-	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()

@@ -59,7 +59,7 @@ func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
 	var out bytes.Buffer
 	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: b.d.wait.launch, out: &out}
 	var res result
-	asked := once{b: b, image: image, name: "probe", on: b.opt.network(false),
+	asked := once{b: b, image: image, name: "probe", on: noNetwork,
 		after: func(_ context.Context, _ string, r result) error { res = r; return nil }}
 	err := asked.run(ctx, ask)
 	if errors.Is(err, errNoIPv6) {

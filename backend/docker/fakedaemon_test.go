@@ -28,8 +28,10 @@ type fakeDaemon struct {
 	mu    sync.Mutex
 	calls []string
 	on    map[string]http.HandlerFunc // "POST /containers/x/start"; the container is always x
-	ended chan struct{}               // closed when the program has ended
-	conns []net.Conn                  // hijacked
+	// otherwise answers what on and usual do not; nil answers nothing.
+	otherwise func(call string) http.HandlerFunc
+	ended     chan struct{} // closed when the program has ended
+	conns     []net.Conn    // hijacked
 }
 
 func newFakeDaemon(t *testing.T) *fakeDaemon {
@@ -151,6 +153,9 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 	}
 	if strings.HasPrefix(call, "DELETE /containers/fevalgraph-") {
 		return noContent
+	}
+	if f.otherwise != nil {
+		return f.otherwise(call)
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package docker_test
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,5 +71,94 @@ mkfifo pipe; ln -s /etc/passwd link; chmod 4755 /bin/mess; echo x >"$HOME/mess";
 		if got := output(t, other, sh(`ls -A . "$HOME" /etc/mess /bin/mess /tmp/mess 2>/dev/null | grep -c mess; true`)); got != "0" {
 			t.Errorf("copied %v: another session sees %s files", byCopy, got)
 		}
+	}
+}
+
+// What set-up commands of a submission leave to be met by the tests has no hold on
+// them: no process outlives its command, in whatever session or group it hides, and
+// what it has put in their way, links, locked directories and reports that cannot be
+// written to, gives way to what the problem puts there.
+func TestSetUpLeavesNoHold(t *testing.T) {
+	d := daemon(t)
+	const lurk = `while :; do
+	for f in tests/test_a.py tests/data/answers reports/report.json; do echo forged >"$f"; done
+	echo lives >lurking; sleep 0.05
+done 2>/dev/null`
+	for name, attack := range map[string]string{
+		"processes": `for run in setsid nohup ""; do $run sh -c "$LURK" </dev/null >/dev/null 2>&1 & done; (trap "" TERM HUP INT; sh -c "$LURK" &) &
+mkdir tests; cp /bin/sh tests/sh; (tests/sh -c "$LURK" </dev/null >/dev/null 2>&1 &); echo forged >/dev/shm/left; sleep 0.2`,
+		"files":            `mkdir -p tests/data reports; for f in tests/test_a.py tests/conftest.py tests/data/answers reports/report.json; do echo forged >$f; chmod 444 $f; done; chmod 555 tests/data tests reports`,
+		"links":            `mkdir "$HOME/t" "$TMPDIR/r"; echo forged >"$HOME/t/test_a.py"; ln -s "$HOME/t" tests; ln -s "$TMPDIR/r" reports; ln -s /etc/passwd pytest.ini`,
+		"links below":      `mkdir -p tests reports "$HOME/d"; ln -s "$HOME/d" tests/data; ln -s ../pytest.ini reports/report.json; mkfifo pytest.ini`,
+		"locked":           `mkdir -p tests/data reports/a/b; echo forged >tests/data/answers; chmod 0 tests/data tests reports/a reports`,
+		"the place of all": `echo forged >tests; echo forged >reports; mkdir -p pytest.ini/x; chmod 0 pytest.ini; chmod 555 .`,
+		"names with spaces": `mkdir -p "tests/ a" "tests/-rf" "tests/
+b"; chmod 0 "tests/ a" tests`,
+	} {
+		for _, byCopy := range []bool{false, true} {
+			b, store := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
+			s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "main", Content: []byte("x")}}})
+			setUp := sh(attack)
+			setUp.Env = append(setUp.Env, "LURK="+lurk)
+			setUp.Online = true
+			output(t, s, setUp)
+			place(t, s, store)
+			got := output(t, s, sh(`rm -f lurking; sleep 0.3
+cat tests/test_a.py tests/data/answers pytest.ini; ls -A tests reports /dev/shm
+[ ! -e lurking ] || echo lurking
+for f in tests/test_a.py reports; do [ -w $f ] && [ ! -L $f ] || echo $f; done
+echo real >reports/report.json`))
+			if want := "test answer ini reports: tests: data test_a.py /dev/shm:"; sorted(got) != sorted(want) {
+				t.Errorf("%s, copied %v: got %q", name, byCopy, got)
+			}
+			report, err := s.Collect(t.Context(), "reports/report.json")
+			if err != nil {
+				t.Errorf("%s, copied %v: %v", name, byCopy, err)
+				continue
+			}
+			if text, err := io.ReadAll(report); string(text) != "real\n" || err != nil {
+				t.Errorf("%s, copied %v: the report is %q, %v", name, byCopy, text, err)
+			}
+			report.Close()
+		}
+	}
+}
+
+// sorted are the words of a text in their order.
+func sorted(text string) string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// place puts a problem's files over what is there, as tasks do.
+func place(t *testing.T, s backend.Session, store cache.Store) {
+	t.Helper()
+	tree := func(files map[string]string) cache.Digest {
+		var entries []cache.Entry
+		for name, text := range files {
+			digest, err := cache.PutBytes(t.Context(), store, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, cache.Entry{Path: name, Digest: digest})
+		}
+		made, err := cache.BuildTree(entries)
+		if err == nil {
+			err = made.Store(t.Context(), store)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.Root
+	}
+	err := s.Place(t.Context(),
+		backend.Input{Path: "tests", Tree: tree(map[string]string{"test_a.py": "test\n"}), Replace: true},
+		backend.Input{Path: "tests", Tree: tree(map[string]string{"data/answers": "answer\n"})},
+		backend.Input{Path: "reports", Tree: tree(nil), Replace: true},
+		backend.Input{Path: "pytest.ini", Content: []byte("ini\n"), Replace: true},
+	)
+	if err != nil {
+		t.Fatal(err)
 	}
 }

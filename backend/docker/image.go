@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/image"
@@ -67,7 +68,8 @@ func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
 func (d *Daemon) pull(ctx context.Context, o Options) error {
 	progress, err := d.api.ImagePull(ctx, o.Image, image.PullOptions{Platform: o.Platform})
 	if err == nil {
-		err = errors.Join(pullFailure(progress), progress.Close())
+		err = readMessages(progress, func(message) error { return nil })
+		progress.Close()
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -79,23 +81,36 @@ func (d *Daemon) pull(ctx context.Context, o Options) error {
 	return nil
 }
 
-// pullFailure reads the messages of a pull to their end; one may say that it
-// failed.
-func pullFailure(progress io.Reader) error {
-	decoder := json.NewDecoder(progress)
-	for {
-		var message struct {
-			Error string `json:"error"`
-		}
-		err := decoder.Decode(&message)
-		if errors.Is(err, io.EOF) {
+// message is one of those that the daemon sends while it pulls or builds.
+type message struct {
+	Stream string `json:"stream"`
+	Error  string `json:"error"`
+	Aux    struct {
+		ID string `json:"ID"`
+	} `json:"aux"`
+}
+
+// messageError is how the daemon says in one that it failed.
+type messageError struct{ text string }
+
+func (e *messageError) Error() string { return e.text }
+
+// readMessages calls each for every message, up to the end or one that says that
+// it failed.
+func readMessages(r io.Reader, each func(message) error) error {
+	for decoder := json.NewDecoder(r); ; {
+		var m message
+		err := decoder.Decode(&m)
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
+		case err == nil && m.Error != "":
+			err = &messageError{strings.TrimSpace(m.Error)}
+		case err == nil:
+			err = each(m)
 		}
 		if err != nil {
 			return err
-		}
-		if message.Error != "" {
-			return errors.New(message.Error)
 		}
 	}
 }

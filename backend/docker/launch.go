@@ -2,6 +2,7 @@ package docker
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -141,6 +142,33 @@ func offlineGuard(refuse string) string {
 	return `{ read -r x; if read -r x; then ` + refuse + `; fi; } 2>/dev/null </proc/net/route
 [ ! -r /proc/net/if_inet6 ] || while read -r a b c d e x; do [ "$x" = lo ] || ` + refuse + `; done </proc/net/if_inet6
 `
+}
+
+// refusal is the error of a script that did not run the program.
+func refusal(word string, c backend.Command) error {
+	switch word {
+	case wordReady:
+		return nil
+	case wordAbsent:
+		hint := "use an image that has it, or add its directory to PATH"
+		if strings.Contains(c.Argv[0], "/") {
+			hint = ""
+		}
+		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("program not found in the container"), Hint: hint}
+	case wordRefused:
+		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("not executable in the container")}
+	case wordNoEnv:
+		return &backend.ToolError{Tool: "env", Err: errors.New("the image has no such program"), Hint: "use an image with a shell and env, such as busybox"}
+	case wordGone:
+		return errors.New("the workspace is gone or locked")
+	case wordNoDir:
+		return fmt.Errorf("in %q: there is no such directory", c.Dir)
+	case wordOutside:
+		return fmt.Errorf("in %q: the directory is outside of the workspace", c.Dir)
+	case wordNetwork:
+		return errors.New("the container has a network although it was to have none")
+	}
+	return fmt.Errorf("the container said %q", word)
 }
 
 // candidates are the places where a program may be: in the absolute

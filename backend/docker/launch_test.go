@@ -118,6 +118,15 @@ func TestLaunchEnvironment(t *testing.T) {
 			t.Errorf("%v: %q", shell, printed)
 		}
 	}
+	l.command.Argv, l.env = []string{"sh", "-c", "echo $A"}, append(env, "A=of the image", "A=last")
+	if script, err = l.script(); err != nil {
+		t.Fatal(err)
+	}
+	for _, shell := range shells(t) {
+		if _, printed, _ := launchHere(t, shell, script); printed != "last\n" {
+			t.Errorf("%v: of two values, %q", shell, printed)
+		}
+	}
 	l.command.Argv = []string{"cat"}
 	if script, err = l.script(); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,43 +14,46 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/network"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// Leftover is a container or an image that carries the labels of a project.
+// LeftoverKind is what a Leftover is.
+type LeftoverKind int
+
+// The kinds, in the order in which they can be removed: what is made of others
+// comes before them.
+const (
+	LeftContainer LeftoverKind = iota
+	LeftNetwork
+	LeftSnapshot // an image that Prepare made
+	LeftBuilt    // an image that Build made
+)
+
+// Leftover is a container, a network or an image that carries the labels of a
+// project.
 type Leftover struct {
-	ID       string
-	Name     string // of the container, or a reference of the image
-	Snapshot bool   // an image that Prepare made
-	Built    bool   // an image that Build made
-	Project  string
-	Run      string // of a container
-	Node     string // of a container: the address it was made for
-	State    string // of a container: "running", "exited", "created" ...
-	Kept     bool   // it was left behind on purpose
-	Enter    string // of a kept container: the command that opens a shell in it
-	Created  time.Time
-	Bytes    int64 // of an image, with what it shares with others
+	Kind    LeftoverKind
+	ID      string
+	Name    string // of the container or network, or a reference of the image
+	Project string
+	Run     string // of a container or network
+	Node    string // of a container: the address it was made for
+	State   string // of a container: "running", "exited", "created" ...
+	Kept    bool   // it was left behind on purpose
+	Enter   string // of a kept container: the command that opens a shell in it
+	Created time.Time
+	Bytes   int64 // of an image, with what it shares with others
 
 	workspace string // of a container: its directory on this machine, "" for none
 }
 
-// IsImage reports whether it is an image, not a container.
-func (l Leftover) IsImage() bool { return l.Snapshot || l.Built }
-
-// rank is the place of its kind: what is made of others comes before them.
-func (l Leftover) rank() int {
-	switch {
-	case l.Snapshot:
-		return 1
-	case l.Built:
-		return 2
-	}
-	return 0
-}
+// IsImage reports whether it is an image.
+func (l Leftover) IsImage() bool { return l.Kind == LeftSnapshot || l.Kind == LeftBuilt }
 
 // Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then snapshots, then images that were built, the
-// oldest first. Containers of runs that still live are among them.
+// is empty: containers first, then networks, snapshots and images that were built,
+// the oldest first. Those of runs that still live are among them.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -59,6 +64,10 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 	containers, err := d.api.ContainerList(ctx, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label), filters.Arg("label", LabelRun))})
 	if err != nil {
 		return nil, fmt.Errorf("listing containers: %w", d.explain(err))
+	}
+	networks, err := d.api.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label), filters.Arg("label", LabelRun))})
+	if err != nil {
+		return nil, fmt.Errorf("listing networks: %w", d.explain(err))
 	}
 	images, err := d.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
@@ -80,11 +89,17 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		}
 		left = append(left, l)
 	}
+	for _, n := range networks {
+		left = append(left, Leftover{Kind: LeftNetwork, ID: n.ID, Name: n.Name, Project: n.Labels[LabelProject], Run: n.Labels[LabelRun], Node: n.Labels[LabelNode], Created: n.Created})
+	}
 	for _, i := range images {
 		// A snapshot on an image that was built has that one's labels, too.
-		l := Leftover{ID: i.ID, Name: i.ID, Snapshot: i.Labels[LabelSnapshot] != "", Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
-		l.Built = !l.Snapshot && i.Labels[LabelImage] != ""
-		if !l.IsImage() {
+		l := Leftover{Kind: LeftSnapshot, ID: i.ID, Name: i.ID, Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
+		switch {
+		case i.Labels[LabelSnapshot] != "":
+		case i.Labels[LabelImage] != "":
+			l.Kind = LeftBuilt
+		default:
 			continue
 		}
 		// One that was made twice at a time has lost its name to the other.
@@ -94,7 +109,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		left = append(left, l)
 	}
 	slices.SortStableFunc(left, func(a, b Leftover) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.Created.Compare(b.Created))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Created.Compare(b.Created))
 	})
 	return left, nil
 }
@@ -105,8 +120,11 @@ const noTag = "<none>:<none>"
 // Remove removes a leftover, ending what runs in it. One that has gone is a
 // success.
 func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
-	if !l.IsImage() {
+	switch l.Kind {
+	case LeftContainer:
 		return d.removeKept(ctx, l)
+	case LeftNetwork:
+		return d.removeNetwork(ctx, l.ID)
 	}
 	ctx, cancel := d.call(ctx)
 	defer cancel()
@@ -116,4 +134,63 @@ func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 		return fmt.Errorf("removing image %s: %w", l.Name, d.explain(err))
 	}
 	return nil
+}
+
+// keptPrefix and the session's id are what a container is called that is left
+// behind on purpose: its labels cannot be changed any more then.
+const keptPrefix = "fevalgraph-kept-"
+
+// Keep implements backend.Capabilities.Keep for one session. Where no command was
+// run there is nothing to keep.
+func (s *session) Keep(ctx context.Context) (how string, err error) {
+	if s.files == nil {
+		return "", fmt.Errorf("keeping the container: session: %w", fs.ErrClosed)
+	}
+	if s.box.id == "" {
+		return "", nil
+	}
+	// Whoever ends what this run leaves must know from here on.
+	err = s.register(true)
+	if err == nil {
+		err = s.b.d.rename(ctx, s.box.id, keptPrefix+s.id)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keeping the container: %w", err)
+	}
+	s.keep = true
+	return enter(keptPrefix+s.id, s.Dir()), nil
+}
+
+// enter is the command that opens a shell in a kept container.
+func enter(name, dir string) string {
+	return "docker start " + name + " && docker exec -it -w " + quote(dir) + " " + name + " /bin/sh"
+}
+
+func (d *Daemon) rename(ctx context.Context, id, name string) error {
+	ctx, cancel := d.call(ctx)
+	defer cancel()
+	return d.explain(d.api.ContainerRename(ctx, id, name))
+}
+
+// workspaceOf returns the directory of this machine that a session's container
+// has its files in, "" when they are its own.
+func workspaceOf(c *container.Summary) string {
+	for _, m := range c.Mounts {
+		base := filepath.Dir(m.Source)
+		if m.Destination == homePath && workspace.IsBase(base, c.Labels[LabelSession]) {
+			return base
+		}
+	}
+	return ""
+}
+
+// removeKept removes a container and then the files that it was left with.
+func (d *Daemon) removeKept(ctx context.Context, l Leftover) error {
+	if err := d.remove(ctx, l.ID); err != nil && !errdefs.IsNotFound(err) {
+		return err
+	}
+	if l.workspace == "" {
+		return nil
+	}
+	return workspace.Remove(l.workspace)
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -14,7 +15,7 @@ const (
 	LabelProject = "fevalgraph"         // Options.Project
 	LabelRun     = "fevalgraph.run"     // Options.Run
 	LabelSession = "fevalgraph.session" // id of the session
-	LabelNode    = "fevalgraph.node"    // Spec.Name; not with Options.Reuse, as there may be several
+	LabelNode    = "fevalgraph.node"    // Spec.Name
 	LabelWorkdir = "fevalgraph.workdir" // of the session in the container
 	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
 )
@@ -44,12 +45,10 @@ type Options struct {
 	// Workdir is the absolute path of the workspace in the container; empty is
 	// DefaultWorkdir.
 	Workdir string
-	// Network is "none", "bridge" or the name of a network; empty is "bridge".
-	// With "none", commands that are Online get OnlineNetwork.
+	// Network is "none", "bridge", which no other container is on, or the name of
+	// one that the daemon has; empty is "none". With "none", commands
+	// that are Online get "bridge".
 	Network string
-	// OnlineNetwork is the network of Online commands where Network is "none";
-	// empty is "bridge".
-	OnlineNetwork string
 
 	CPUs   float64 // 0 is no limit
 	Memory int64   // bytes, swap included; 0 is no limit
@@ -60,9 +59,6 @@ type Options struct {
 	// empty is none.
 	GPUs   string
 	Mounts []Mount
-	// Capabilities are given back, such as "SYS_PTRACE"; all others are
-	// dropped.
-	Capabilities []string
 	// NoInit makes the program the container's first process. Then the end by a
 	// signal is known by exit codes above 128 only.
 	NoInit bool
@@ -78,10 +74,6 @@ type Options struct {
 	Facts string
 	// FactsReadOnly remembers nothing new there.
 	FactsReadOnly bool
-
-	// Reuse lets a session have the container of one before it, when nothing of
-	// that one can be left in it. Close the Backend then.
-	Reuse bool
 
 	// Scratch is the directory of this machine below which workspaces are
 	// made; it is made when absent. Empty is the system's for temporary files.
@@ -102,12 +94,10 @@ type Options struct {
 const (
 	DefaultUser    = "1000:1000"
 	DefaultWorkdir = "/workspace"
-	DefaultNetwork = "bridge"
+	DefaultNetwork = noNetwork
 	DefaultPids    = 4096
 	DefaultGrace   = 1500 * time.Millisecond
 )
-
-const noNetwork = "none"
 
 // Mount is a directory or file from outside the container, or a volume.
 type Mount struct {
@@ -120,30 +110,15 @@ type Mount struct {
 
 // withDefaults fills in what was left open.
 func (o Options) withDefaults() Options {
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	set(&o.Workdir, DefaultWorkdir)
-	set(&o.Network, DefaultNetwork)
-	set(&o.OnlineNetwork, DefaultNetwork)
-	if o.Pull == "" {
-		o.Pull = PullMissing
-	}
-	if o.Pids == 0 {
-		o.Pids = DefaultPids
-	}
-	if o.Grace == 0 {
-		o.Grace = DefaultGrace
-	}
+	o.Workdir, o.Network = cmp.Or(o.Workdir, DefaultWorkdir), cmp.Or(o.Network, DefaultNetwork)
+	o.Pull, o.Pids, o.Grace = cmp.Or(o.Pull, PullMissing), cmp.Or(o.Pids, DefaultPids), cmp.Or(o.Grace, DefaultGrace)
 	return o
 }
 
 // network is the one for a command.
 func (o Options) network(online bool) string {
 	if o.Network == noNetwork && online {
-		return o.OnlineNetwork
+		return bridgeNetwork
 	}
 	return o.Network
 }

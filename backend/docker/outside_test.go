@@ -106,7 +106,10 @@ func TestInterference(t *testing.T) {
 func TestReap(t *testing.T) {
 	d := daemon(t)
 	api := hands(t)
-	for _, byCopy := range []bool{false, true} {
+	for _, setting := range []struct {
+		copy bool
+		on   string
+	}{{false, "none"}, {true, "none"}, {false, "bridge"}} {
 		dir := t.TempDir()
 		sessions, scratch := filepath.Join(dir, "sessions"), filepath.Join(dir, "scratch")
 		registry, err := backend.OpenRegistry(sessions, "run")
@@ -114,7 +117,7 @@ func TestReap(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := docker.New(cache.NewMemory(), d, docker.Options{
-			Image: baseImage, Network: "none", Copy: byCopy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
+			Image: baseImage, Network: setting.on, Copy: setting.copy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
 		})
 		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept", Keep: true}} {
 			spec.Inputs = []backend.Input{{Path: "f", Content: []byte("x")}}
@@ -131,7 +134,7 @@ func TestReap(t *testing.T) {
 		}
 		connect := func(host string) (*docker.Daemon, error) { return docker.Connect(docker.Endpoint{Host: host}) }
 		reaped, err := backend.Reap(t.Context(), sessions, map[string]func(context.Context, backend.Entry) error{docker.Kind: docker.Reaper(connect)})
-		if err != nil || len(reaped) != 3 {
+		if want := map[string]int{"none": 3, "bridge": 5}[setting.on]; err != nil || len(reaped) != want {
 			t.Errorf("reaped %+v, %v", reaped, err)
 		}
 		for _, r := range reaped {
@@ -143,7 +146,13 @@ func TestReap(t *testing.T) {
 		if len(left) != 1 || left[0].Labels[docker.LabelNode] != "kept" || left[0].State == "running" {
 			t.Errorf("left: %+v", left)
 		}
+		if left := networks(t, api, t.Name()); len(left) > 0 {
+			t.Errorf("networks are left: %+v", left)
+		}
 		for _, c := range left {
+			if err := api.ContainerStart(t.Context(), c.ID, container.StartOptions{}); err != nil {
+				t.Errorf("starting what was kept: %v", err)
+			}
 			if err := d.Remove(t.Context(), docker.Leftover{ID: c.ID}); err != nil {
 				t.Error(err)
 			}

@@ -155,9 +155,9 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 	if err := b.register(backend.Entry{ID: id, Name: o.name}); err != nil {
 		return err
 	}
-	c := box{d: b.d, name: namePrefix + id, told: o.told}
+	c := b.newBox(id, o.told)
 	defer func() {
-		removed := b.d.remove(ctx, c.name)
+		removed := c.discard(ctx)
 		if removed == nil {
 			removed = b.unregister(id)
 		}

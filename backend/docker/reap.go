@@ -7,28 +7,31 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/network"
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// stop ends the container and leaves it.
+// stop ends the container and leaves it, on no bridge: that goes, and without it
+// the container could not be started again.
 func (b *box) stop(ctx context.Context) error {
 	if b.id == "" {
 		return nil
 	}
-	return b.d.halt(ctx, b.id)
+	if err := b.d.halt(ctx, b.id); err != nil || b.bridge == "" {
+		return err
+	}
+	return b.connect(ctx, noNetwork)
 }
 
-// halt kills a container. One that does not run, or is not there, is a
-// success.
+// halt kills a container. One that is not there is a success.
 func (d *Daemon) halt(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
-	defer cancel()
-	err := d.api.ContainerKill(ctx, name, "KILL")
-	if err == nil || errdefs.IsNotFound(err) || notRunning(err) {
-		return nil
+	if err := d.kill(ctx, name, "KILL", d.wait.remove); !errdefs.IsNotFound(err) {
+		return err
 	}
-	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
+	return nil
 }
 
 // Reaper returns a reaper for backend.Reap: it removes what a dead run left of
@@ -62,9 +65,12 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 		return errors.Join(d.halt(ctx, namePrefix+e.ID), d.halt(ctx, keptPrefix+e.ID))
 	}
 	if e.Opened.Add(d.wait.call).After(time.Now()) {
-		if err := d.await(ctx, namePrefix+e.ID, until); err != nil {
+		if err := d.await(ctx, e, until); err != nil {
 			return err
 		}
+	}
+	if e.Network {
+		return d.reapNetwork(ctx, namePrefix+e.ID)
 	}
 	if err := d.remove(ctx, namePrefix+e.ID); err != nil {
 		return err
@@ -75,24 +81,53 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	return workspace.Remove(e.Workspace)
 }
 
+// reapNetwork removes a network. Containers of dead runs may be on it, of which one
+// that was kept could not be started without it.
+func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
+	look, cancel := d.call(ctx)
+	defer cancel()
+	left, err := d.api.ContainerList(look, container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("network", name), filters.Arg("label", LabelRun))})
+	for _, c := range left {
+		if err == nil {
+			err = d.halt(ctx, c.ID)
+		}
+		if err == nil {
+			err = d.api.NetworkDisconnect(look, name, c.ID, true)
+		}
+		if err == nil {
+			err = d.api.NetworkConnect(look, noNetwork, c.ID, nil)
+		}
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("clearing network %s: %w", name, d.explain(err))
+	}
+	return d.removeNetwork(ctx, name)
+}
+
 // latest is how long after the death of a run a container may appear that the
 // run has asked for: the daemon finishes what it began. That takes a tenth of a
 // second, more under load.
 const latest = 5 * time.Second
 
-// await returns when there is a container of that name, or when the time is up.
-func (d *Daemon) await(ctx context.Context, name string, until time.Time) error {
+// await returns when what an entry names is there, or when the time is up.
+func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) error {
+	name := namePrefix + e.ID
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	for {
-		_, err := d.api.ContainerInspect(ctx, name)
+		var err error
+		if e.Network {
+			_, err = d.api.NetworkInspect(ctx, name, network.InspectOptions{})
+		} else {
+			_, err = d.api.ContainerInspect(ctx, name)
+		}
 		switch {
 		case err == nil:
 			return nil
 		case !time.Now().Before(until):
 			return nil
 		case !errdefs.IsNotFound(err):
-			return fmt.Errorf("looking for container %s: %w", name, d.explain(err))
+			return fmt.Errorf("looking for what is left of %s: %w", name, d.explain(err))
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):

@@ -18,17 +18,36 @@ func TestReapLate(t *testing.T) {
 		name   string
 		opened time.Duration // ago
 		looks  int           // of which the last finds it; 0 is never
+		on     bool          // a network, which appears at the fourth look
 		want   string        // calls
 	}{
-		{"appears", time.Second, 3, "GET GET GET DELETE"},
-		{"there", time.Second, 1, "GET DELETE"},
-		{"opened long ago", time.Hour, 0, "DELETE"},
+		{"appears", time.Second, 3, false, "GET GET GET DELETE"},
+		{"there", time.Second, 1, false, "GET DELETE"},
+		{"opened long ago", time.Hour, 0, false, "DELETE"},
+		{"a network", time.Second, 0, true, "GET network GET network GET network GET network DELETE network"},
+		{"a network, made long ago", time.Hour, 0, true, "DELETE network"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			t.Parallel()
 			var calls []string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
+				if strings.Contains(r.URL.Path, "/networks/fevalgraph-x") {
+					calls = append(calls, r.Method+" network")
+					if len(calls) < 4 {
+						w.WriteHeader(http.StatusNotFound)
+					}
+					if _, err := w.Write([]byte("{}")); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if strings.HasSuffix(r.URL.Path, "/containers/json") {
+					if _, err := w.Write([]byte("[]")); err != nil {
+						t.Error(err)
+					}
+					return
+				}
 				if !strings.Contains(r.URL.Path, "/containers/fevalgraph-x") {
 					w.Header().Set("Api-Version", "1.41")
 					return
@@ -43,7 +62,7 @@ func TestReapLate(t *testing.T) {
 			}))
 			defer server.Close()
 			reap := Reaper(func(host string) (*Daemon, error) { return Connect(Endpoint{Host: host}) })
-			e := backend.Entry{ID: "x", Host: strings.Replace(server.URL, "http:", "tcp:", 1), Opened: time.Now().Add(-try.opened)}
+			e := backend.Entry{ID: "x", Host: strings.Replace(server.URL, "http:", "tcp:", 1), Opened: time.Now().Add(-try.opened), Network: try.on}
 			if err := reap(context.Background(), e); err != nil {
 				t.Fatal(err)
 			}

@@ -11,35 +11,41 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// What containers of an image say about themselves does not change while image,
-// daemon and questions stay the same: it is remembered between runs, so that
-// one in which nothing is to be done starts no container.
+// What images contain, and what containers of them say about themselves, does not
+// change while image, daemon and questions stay the same: it is remembered between
+// runs, so that one in which nothing is to be done starts no container.
 
-// known is the file for one set of questions.
+// memory is the file for what depends on the parts.
+func (b *Backend) memory(suffix string, parts ...string) string {
+	return filepath.Join(b.opt.Facts, snapshotTag(parts...)+suffix)
+}
+
+// recall returns what was remembered, nil when nothing was, or nothing whole.
+func (b *Backend) recall(name string) []byte {
+	if b.opt.Facts == "" {
+		return nil
+	}
+	sealed, err := os.ReadFile(name)
+	text, whole := cache.Unseal(sealed)
+	if err != nil || !whole {
+		return nil
+	}
+	return text
+}
+
+// remember is best effort: without it the next run asks again.
+func (b *Backend) remember(name string, text []byte) {
+	if b.opt.Facts != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
+		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
+	}
+}
+
+// known is how facts are remembered.
 type known struct {
 	UID, GID int
 	Python   string
 	Version  string
 	Told     bool
-}
-
-// recall returns what was remembered, nil when nothing was, or nothing whole.
-func (b *Backend) recall(name string) *facts {
-	sealed, err := os.ReadFile(name)
-	text, whole := cache.Unseal(sealed)
-	var k known
-	if err != nil || !whole || json.Unmarshal(text, &k) != nil || k.Version == "" {
-		return nil
-	}
-	return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version, told: k.Told}
-}
-
-// remember is best effort: without it the next run asks again.
-func (b *Backend) remember(name string, f *facts) {
-	text, err := json.Marshal(known{UID: f.uid, GID: f.gid, Python: f.python, Version: f.version, Told: f.told})
-	if err == nil && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
-	}
 }
 
 // ask returns the facts, of an earlier run's memory or of a probe.
@@ -52,13 +58,18 @@ func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 		return nil, err
 	}
 	questions := []string{about.id, about.engine, image.id, b.user(image), b.opt.Python, fmt.Sprint(b.opt.NoInit)}
-	name := filepath.Join(b.opt.Facts, snapshotTag(append(questions, b.opt.Env...)...)+".json")
-	if found := b.recall(name); found != nil {
-		return found, nil
+	name := b.memory(".json", append(questions, b.opt.Env...)...)
+	var k known
+	if json.Unmarshal(b.recall(name), &k) == nil && k.Version != "" {
+		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version, told: k.Told}, nil
 	}
 	found, err := b.probe(ctx, image)
-	if err == nil && !b.opt.FactsReadOnly {
-		b.remember(name, found)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(known{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version, Told: found.told})
+	if err == nil {
+		b.remember(name, text)
 	}
 	return found, err
 }

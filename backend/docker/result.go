@@ -1,16 +1,20 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/events"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // result is how a job ended.
@@ -73,6 +77,15 @@ func (r *running) result(ctx context.Context, timedOut bool) (result, error) {
 	return res, nil
 }
 
+// exit is what a result means to the caller.
+func (b *Backend) exit(res result) backend.Exit {
+	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
+	if res.oom && b.opt.Memory != 0 {
+		exit.OOM, exit.OOMLimit = true, b.opt.Memory
+	}
+	return exit
+}
+
 const (
 	// signalBase is what shells and inits add to the number of a signal.
 	signalBase = 128
@@ -123,4 +136,36 @@ func (r *running) drain() error {
 		}
 		last = read
 	}
+}
+
+// sink takes the program's output.
+type sink struct {
+	w     io.Writer
+	err   error        // the writer's first
+	read  atomic.Int64 // bytes
+	early bytes.Buffer // the first of them
+}
+
+// Write implements io.Writer and never fails: a full disk of ours must neither
+// stop the program nor be blamed on it.
+func (s *sink) Write(p []byte) (int, error) {
+	s.read.Add(int64(len(p)))
+	if room := excerptLimit - s.early.Len(); room > 0 {
+		s.early.Write(p[:min(room, len(p))])
+	}
+	if s.w != nil && s.err == nil {
+		_, s.err = s.w.Write(p)
+	}
+	return len(p), nil
+}
+
+const excerptLimit = 4 << 10
+
+// excerpt is what was said by a container in which no program ran.
+func (s *sink) excerpt() string {
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(s.early.Bytes(), []byte("?"))))
+	if text == "" {
+		return ""
+	}
+	return ": " + text
 }

@@ -180,7 +180,7 @@ func (r *running) end(ctx context.Context) error {
 		signal string
 		wait   time.Duration
 	}{{"TERM", r.grace}, {"KILL", r.d.wait.end}} {
-		if err := r.kill(ctx, step.signal, step.wait); err != nil {
+		if err := r.d.kill(ctx, r.id, step.signal, step.wait+r.d.wait.end); err != nil {
 			return err
 		}
 		if ended, err := wait(step.wait); ended {
@@ -190,17 +190,14 @@ func (r *running) end(ctx context.Context) error {
 	return fmt.Errorf("the container did not end within %v of SIGKILL", r.d.wait.end)
 }
 
-// kill sends a signal to the container's first process. One that has just
-// ended is as good as signalled.
-func (b *box) kill(ctx context.Context, signal string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience+b.d.wait.end)
+// kill sends a signal to a container's first process. One that does not run is as
+// good as signalled.
+func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	err := b.d.api.ContainerKill(ctx, b.id, signal)
-	if err == nil || notRunning(err) {
+	err := d.api.ContainerKill(ctx, name, signal)
+	if err == nil || errdefs.IsConflict(err) || says(err, "is not running") {
 		return nil
 	}
-	return fmt.Errorf("ending the container: %w", b.d.explain(err))
+	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
 }
-
-// notRunning reports whether an error says that a container does not run.
-func notRunning(err error) bool { return errdefs.IsConflict(err) || says(err, "is not running") }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/mount"
@@ -28,7 +26,6 @@ type session struct {
 	id       string
 	name     string // for people
 	keep     bool
-	spent    bool // a command did not end by itself, or was a person's
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
 	snapshot *resolved // that it is on; nil for none
@@ -53,35 +50,27 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: box{d: b.d, name: namePrefix + id, told: found.told}}
-	if b.opt.Reuse && !spec.Keep && !b.apart.Load() {
-		earlier, found, err := b.reused(ctx, s.base().id)
-		if err != nil {
-			return nil, fmt.Errorf("opening session: %w", err)
-		}
-		if found {
-			s.id, s.box = earlier.id, earlier.box
-		}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: b.newBox(id, found.told)}
+	if err = s.register(s.keep); err == nil {
+		s.files, err = b.delivery(ctx, s)
 	}
-	if err := s.make(ctx, spec); err != nil {
+	if err == nil {
+		err = s.Place(ctx, spec.Inputs...)
+	}
+	if err != nil {
 		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
 	}
 	return s, nil
 }
 
-func (s *session) make(ctx context.Context, spec backend.Spec) error {
+// register lists the session as it is about to be.
+func (s *session) register(keep bool) error {
 	base, err := s.b.place(s.id)
 	if err != nil {
 		return err
 	}
-	if err := s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: s.keep}); err != nil {
-		return err
-	}
-	if s.files, err = s.b.delivery(ctx, s, base); err != nil {
-		return err
-	}
-	return s.Place(ctx, spec.Inputs...)
+	return s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: keep})
 }
 
 // register lists what is about to be made.
@@ -100,24 +89,17 @@ func (b *Backend) unregister(id string) error {
 	return b.opt.Registry.Remove(id)
 }
 
-// base is the image that the session's container is made of.
-func (s *session) base() *resolved {
-	if s.snapshot != nil {
-		return s.snapshot
-	}
-	return s.image
-}
-
 // blueprint is what the session's container is made of.
 func (s *session) blueprint(mounts []mount.Mount) blueprint {
-	return s.b.blueprint(s.base(), s.id, s.name, s.keep, mounts)
+	image := s.image
+	if s.snapshot != nil {
+		image = s.snapshot
+	}
+	return s.b.blueprint(image, s.id, s.name, s.keep, mounts)
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
-	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelWorkdir: b.opt.Workdir}
-	if !b.opt.Reuse {
-		labels[LabelNode] = name
-	}
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir}
 	if keep {
 		labels[LabelKeep] = "true"
 	}
@@ -185,8 +167,6 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err := s.files.deliver(ctx, on); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	spent := s.spent
-	s.spent = true // until the command is known to have ended by itself
 	if c.Attach {
 		return s.box.attach(ctx, script, c.Timeout)
 	}
@@ -200,18 +180,8 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	s.spent = spent || res.timedOut || res.oom
 	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
 	return s.b.exit(res), nil
-}
-
-// exit is what a result means to the caller.
-func (b *Backend) exit(res result) backend.Exit {
-	exit := backend.Exit{Code: res.code, Signal: res.signal, TimedOut: res.timedOut, Seconds: res.seconds}
-	if res.oom && b.opt.Memory != 0 {
-		exit.OOM, exit.OOMLimit = true, b.opt.Memory
-	}
-	return exit
 }
 
 // prepare makes the container, with mounts, or puts it on another network.
@@ -222,38 +192,10 @@ func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) 
 	return s.box.connect(ctx, on)
 }
 
-// refusal is the error of a script that did not run the program.
-func refusal(word string, c backend.Command) error {
-	switch word {
-	case wordReady:
-		return nil
-	case wordAbsent:
-		hint := "use an image that has it, or add its directory to PATH"
-		if strings.Contains(c.Argv[0], "/") {
-			hint = ""
-		}
-		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("program not found in the container"), Hint: hint}
-	case wordRefused:
-		return &backend.ToolError{Tool: c.Argv[0], Err: errors.New("not executable in the container")}
-	case wordNoEnv:
-		return &backend.ToolError{Tool: "env", Err: errors.New("the image has no such program"), Hint: "use an image with a shell and env, such as busybox"}
-	case wordGone:
-		return errors.New("the workspace is gone or locked")
-	case wordNoDir:
-		return fmt.Errorf("in %q: there is no such directory", c.Dir)
-	case wordOutside:
-		return fmt.Errorf("in %q: the directory is outside of the workspace", c.Dir)
-	case wordNetwork:
-		return errors.New("the container has a network although it was to have none")
-	}
-	return fmt.Errorf("the container said %q", word)
-}
-
 // environment completes that of a command: the image's, the command's, and
-// what every session adds.
+// what every session adds. Of several values of a variable the last one counts.
 func environment(image *resolved, env []string) []string {
-	all := slices.Clone(image.env)
-	all = append(all, env...)
+	all := append(append([]string{}, image.env...), env...)
 	for _, place := range []struct{ name, path string }{{"HOME", homePath}, {"TMPDIR", tempPath}} {
 		if _, set := getenv(env, place.name); !set {
 			all = append(all, place.name+"="+place.path)
@@ -262,27 +204,11 @@ func environment(image *resolved, env []string) []string {
 	if _, set := getenv(all, "PATH"); !set {
 		all = append(all, "PATH="+defaultPath)
 	}
-	return lastOnes(all)
+	return all
 }
 
 // defaultPath is what containers get when neither image nor command say.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// lastOnes keeps of several values of a variable the one that counts.
-func lastOnes(env []string) []string {
-	at := map[string]int{}
-	var out []string
-	for _, variable := range env {
-		name, _, _ := strings.Cut(variable, "=")
-		if i, seen := at[name]; seen {
-			out[i] = variable
-			continue
-		}
-		at[name] = len(out)
-		out = append(out, variable)
-	}
-	return out
-}
 
 // Close implements backend.Session. After a failure it may be called again;
 // what could not be removed stays in the registry for the next start.
@@ -293,55 +219,28 @@ func (s *session) Close(ctx context.Context) error {
 	if s.files != nil {
 		s.files.let()
 	}
-	end := s.discard
-	if s.untouched(ctx) {
-		end = s.pass
+	err := s.discard(ctx)
+	if err == nil {
+		err = s.b.unregister(s.id)
 	}
-	if err := end(ctx); err != nil {
+	if err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
 	s.files, s.closed = nil, true
 	return nil
 }
 
-// pass removes the files and leaves the container to a session to come, with
-// the entry in the registry.
-func (s *session) pass(ctx context.Context) error {
-	base, err := s.b.place(s.id)
-	if err == nil {
-		err = workspace.Remove(base)
-	}
-	if err != nil {
-		return err
-	}
-	out, full := s.b.waiting.put(idle{id: s.id, box: s.box, image: s.base().id})
-	s.files, s.closed = nil, true // it is another's from here on
-	if !full {
-		return nil
-	}
-	return s.b.drop(ctx, out)
-}
-
-// discard removes container and files, unless they are to be kept, and the
-// entry in the registry.
+// discard removes container and files, unless they are to be kept.
 func (s *session) discard(ctx context.Context) error {
 	if s.keep {
-		if err := s.box.stop(ctx); err != nil {
-			return err
-		}
-		return s.b.unregister(s.id)
+		return s.box.stop(ctx)
 	}
-	if s.box.tried {
-		if err := s.b.d.remove(ctx, s.box.name); err != nil {
-			return err
-		}
+	if err := s.box.discard(ctx); err != nil {
+		return err
 	}
 	base, err := s.b.place(s.id)
 	if err != nil {
 		return err
 	}
-	if err := workspace.Remove(base); err != nil {
-		return err
-	}
-	return s.b.unregister(s.id)
+	return workspace.Remove(base)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -209,7 +211,7 @@ func TestStuckDaemon(t *testing.T) {
 	}
 	f.on["POST /containers/x/kill"] = hangs
 	_, _, err = execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "ending the container: docker: the daemon at") {
+	if err == nil || !strings.Contains(err.Error(), "ending container x: docker: the daemon at") {
 		t.Errorf("kill hangs: %v", err)
 	}
 	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
@@ -301,5 +303,85 @@ func TestCancelledCalls(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := b.Open(ctx, backend.Spec{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A daemon without addresses for another network breaks the command and says what
+// to do; nothing is left. Neither is when it fails in another way, or has asked for
+// the network when it fails.
+func TestNetworkTrouble(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		on   map[string]http.HandlerFunc
+		want string
+		hint string
+	}{
+		{"no addresses", map[string]http.HandlerFunc{
+			"POST /networks/create": fails(403, "could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network"),
+		}, "docker: the daemon has no addresses left for another network: ", "docker network prune"},
+		{"no addresses, later", map[string]http.HandlerFunc{
+			"POST /networks/create": fails(400, "all predefined address pools have been fully subnetted"),
+		}, "docker: the daemon has no addresses left for another network: ", "docker network prune"},
+		{"refuses", map[string]http.HandlerFunc{"POST /networks/create": fails(500, "no bridge today")}, "making a network: Error response from daemon: no bridge today", ""},
+		{"fails to look", map[string]http.HandlerFunc{"GET /networks/bridge": fails(500, "no list today")}, "looking at the daemon's networks: ", ""},
+		{"no container", map[string]http.HandlerFunc{"POST /containers/create": fails(500, "no container today")}, "creating a container: ", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFakeDaemon(t)
+			b, sessions := f.backend()
+			b.opt.Network = bridgeNetwork
+			removed := false
+			f.on["GET /networks/bridge"] = says200(map[string]any{"Options": map[string]string{mtuOption: "1400"}})
+			f.on["POST /networks/create"] = func(w http.ResponseWriter, r *http.Request) {
+				asked, err := io.ReadAll(r.Body)
+				if err != nil || !strings.Contains(string(asked), `"com.docker.network.driver.mtu":"1400"`) {
+					t.Errorf("the network is %s, %v", asked, err)
+				}
+				says200(map[string]any{"Id": "n"})(w, r)
+			}
+			f.otherwise = func(call string) http.HandlerFunc {
+				if !strings.HasPrefix(call, "DELETE /networks/fevalgraph-") {
+					return nil
+				}
+				removed = true
+				return fails(404, "no such network")
+			}
+			maps.Copy(f.on, test.on)
+			_, _, err := execute(t.Context(), b, backend.Command{})
+			if err := b.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			var missing *backend.ToolError
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.hint) || errors.As(err, &missing) != (test.hint != "") {
+				t.Errorf("got %v", err)
+			}
+			if asked := strings.Contains(f.called(), "POST /networks/create"); asked != removed {
+				t.Errorf("asked for a network: %v, removed it: %v", asked, removed)
+			}
+			if err := b.opt.Registry.Close(); err != nil {
+				t.Error(err)
+			}
+			if left, err := os.ReadDir(sessions); err != nil || len(left) > 0 {
+				t.Errorf("left in the registry: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// A network that is written out has the key of the same one by default; every other
+// one has another, also that which was the default before.
+func TestNetworkInIdentity(t *testing.T) {
+	of := func(network string) string {
+		f := newFakeDaemon(t)
+		b, _ := f.backend()
+		b.opt = Options{Image: "img", Network: network}.withDefaults()
+		identity, err := b.Identity(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(identity)
+	}
+	if of("") != of("none") || !strings.Contains(of(""), "{network none}") || !strings.Contains(of("bridge"), "{network bridge}") {
+		t.Errorf("by default %s, with a bridge %s", of(""), of("bridge"))
 	}
 }

@@ -55,11 +55,8 @@ type figures struct {
 	plan
 	Bare    side `json:"bare"`
 	Session side `json:"session"`
-	Reused  side `json:"reused"` // sessions with the container of an earlier one
 
-	// Of the medians, to the bare one's.
-	Ratio       float64 `json:"ratio"`
-	RatioReused float64 `json:"ratio_reused"`
+	Ratio float64 `json:"ratio"` // of the medians, to the bare one's
 }
 
 type side struct {
@@ -73,9 +70,9 @@ type step struct {
 	MedianMS float64 `json:"median_ms"`
 }
 
-func newFigures(p plan, bare, session, reused *series) *figures {
-	f := &figures{plan: p, Bare: bare.side(), Session: session.side(), Reused: reused.side()}
-	f.Ratio, f.RatioReused = f.Session.MedianMS/f.Bare.MedianMS, f.Reused.MedianMS/f.Bare.MedianMS
+func newFigures(p plan, bare, session *series) *figures {
+	f := &figures{plan: p, Bare: bare.side(), Session: session.side()}
+	f.Ratio = f.Session.MedianMS / f.Bare.MedianMS
 	return f
 }
 
@@ -87,7 +84,7 @@ func (s *series) side() side {
 	return out
 }
 
-// write prints a table, and the ratios or the JSON as last line.
+// write prints a table, and the ratio or the JSON as last line.
 func (f *figures) write(w io.Writer, asJSON bool) error {
 	fmt.Fprintf(w, "%s, network %s, %d rounds of: %s\n\n", f.Image, f.Network, f.Rounds, strings.Join(f.Command, " "))
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
@@ -95,7 +92,7 @@ func (f *figures) write(w io.Writer, asJSON bool) error {
 	for _, row := range []struct {
 		name string
 		side side
-	}{{"bare", f.Bare}, {"session", f.Session}, {"reused", f.Reused}} {
+	}{{"bare", f.Bare}, {"session", f.Session}} {
 		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t\n", row.name, row.side.MedianMS, row.side.BestMS)
 		for _, s := range row.side.Steps {
 			fmt.Fprintf(table, "%s\t%.1f\t\t\n", s.Name, s.MedianMS)
@@ -107,6 +104,6 @@ func (f *figures) write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(f)
 	}
-	_, err := fmt.Fprintf(w, "\nratio %.2f\nreused %.2f\n", f.Ratio, f.RatioReused)
+	_, err := fmt.Fprintf(w, "\nratio %.2f\n", f.Ratio)
 	return err
 }

@@ -11,21 +11,19 @@
 // client library. The command is "true" unless it is given, since whatever the
 // command takes hides what the rest costs.
 //
-// A session whose container is reused does the same with the container of the
-// one before.
-//
-// The three take turns, and every round begins with the next one, so that
+// The two take turns, and every round begins with the next one, so that
 // whatever else the machine does meets all. A first round is not counted. The
 // figures are medians, over all of each and by step; the steps of a session are
 // those of backend.Session, so its container is created within exec. The last
-// two lines are the ratios of sessions to bare containers, fresh ones and with
-// reuse, or with -json the last line is everything as one object.
+// line is the ratio of sessions to bare containers or, with -json, everything as
+// one object.
 //
 // It has no opinion of what the ratio should be, and exits with 1 only when
 // something fails.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -71,10 +69,7 @@ func main() {
 
 // measure takes the figures and prints them.
 func measure(ctx context.Context, p plan, asJSON bool) (err error) {
-	e, err := docker.FindEndpoint("", os.LookupEnv)
-	if err != nil {
-		return err
-	}
+	e := docker.Endpoint{Host: cmp.Or(os.Getenv("DOCKER_HOST"), docker.DefaultHost)}
 	daemon, err := docker.Connect(e)
 	if err != nil {
 		return err
@@ -91,11 +86,10 @@ func measure(ctx context.Context, p plan, asJSON bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, sessions.close()) }()
 
-	bare, fresh, reused := newSeries(), newSeries(), newSeries()
+	bare, ours := newSeries(), newSeries()
 	all := []func() error{
 		func() error { return runBare(ctx, api, p, bare) },
-		func() error { return sessions.run(ctx, sessions.fresh, fresh) },
-		func() error { return sessions.run(ctx, sessions.reusing, reused) },
+		func() error { return sessions.run(ctx, ours) },
 	}
 	for round := range p.Rounds + 1 {
 		for i := range all {
@@ -105,9 +99,8 @@ func measure(ctx context.Context, p plan, asJSON bool) (err error) {
 		}
 		if round == 0 {
 			bare.forget()
-			fresh.forget()
-			reused.forget()
+			ours.forget()
 		}
 	}
-	return newFigures(p, bare, fresh, reused).write(os.Stdout, asJSON)
+	return newFigures(p, bare, ours).write(os.Stdout, asJSON)
 }

@@ -25,8 +25,7 @@ type sessions struct {
 	plan     plan
 	dir      string
 	registry *backend.Registry
-	fresh    *docker.Backend
-	reusing  *docker.Backend
+	backend  *docker.Backend
 	work     []backend.Input
 	tests    []backend.Input
 }
@@ -44,10 +43,7 @@ func openSessions(p plan, d *docker.Daemon) (*sessions, error) {
 		Image: p.Image, Network: p.Network, Pull: docker.PullNever,
 		Scratch: filepath.Join(dir, "scratch"), Registry: registry, Project: "bench", Run: "bench",
 	}
-	fresh := docker.New(cache.NewMemory(), d, o)
-	o.Reuse = true
-	reusing := docker.New(cache.NewMemory(), d, o)
-	return &sessions{plan: p, dir: dir, registry: registry, fresh: fresh, reusing: reusing, work: tree("work"), tests: tree("tests")}, nil
+	return &sessions{plan: p, dir: dir, registry: registry, backend: docker.New(cache.NewMemory(), d, o), work: tree("work"), tests: tree("tests")}, nil
 }
 
 // tree is files of a directory.
@@ -61,9 +57,9 @@ func tree(dir string) []backend.Input {
 }
 
 // run does once what a cell does.
-func (s *sessions) run(ctx context.Context, b *docker.Backend, took *series) (err error) {
+func (s *sessions) run(ctx context.Context, took *series) (err error) {
 	took.begin()
-	session, err := b.Open(ctx, backend.Spec{Name: "bench", Inputs: s.work})
+	session, err := s.backend.Open(ctx, backend.Spec{Name: "bench", Inputs: s.work})
 	if err != nil {
 		return err
 	}
@@ -99,5 +95,5 @@ func (s *sessions) run(ctx context.Context, b *docker.Backend, took *series) (er
 }
 
 func (s *sessions) close() error {
-	return errors.Join(s.reusing.Close(context.Background()), s.registry.Close(), os.RemoveAll(s.dir))
+	return errors.Join(s.backend.Close(context.Background()), s.registry.Close(), os.RemoveAll(s.dir))
 }

@@ -30,7 +30,6 @@ backend "docker" "box" {
   image      = var.image != "" ? var.image : null
   dockerfile = var.image == "" ? "box/Dockerfile" : null
   build_args = var.image == "" ? { BASE = var.base } : null
-  network    = "none" # for the tests; what they need is fetched before
   cpus       = 1
   memory     = "1GiB"
   pids       = 256

@@ -16,11 +16,10 @@ variable "image" {
 backend "local" "host" {}
 
 backend "docker" "box" {
-  image   = var.image == "" ? "python:3.12-slim" : var.image
-  pull    = "never"
-  network = "none"
-  cpus    = 1
-  memory  = "512MiB"
+  image  = var.image == "" ? "python:3.12-slim" : var.image
+  pull   = "never"
+  cpus   = 1
+  memory = "512MiB"
 }
 
 # Marks on a ruler such that no two pairs are equally far apart. Shorter is

@@ -89,10 +89,11 @@ backend "local" "uv" {
 
 # SlopCodeBench's containers reach the network while tests run, so these do, too.
 backend "docker" "uv" {
-  image  = var.image == "" ? "unused" : var.image
-  python = var.python
-  env    = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "docker" }, {})
-  setup  = local.setup
+  image   = var.image == "" ? "unused" : var.image
+  network = "bridge"
+  python  = var.python
+  env     = try({ for name, value in local.environment.environment.env : name => value if local.environment.type == "docker" }, {})
+  setup   = local.setup
 }
 
 suite "default" {

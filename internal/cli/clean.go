@@ -41,6 +41,9 @@ func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
 		if removed.Built > 0 {
 			which = fmt.Sprintf(", %d of which built from a Dockerfile,", removed.Built)
 		}
+		if removed.Networks > 0 {
+			fmt.Fprintf(a.io.Out, "removed %s from %s\n", text.Count(removed.Networks, "network"), removed.Host)
+		}
 		fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(removed.Containers, "container"), text.Count(removed.Images, "image"), which, removed.Host)
 	}
 	switch {

@@ -59,7 +59,8 @@ var rooms = []room{
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
-	{"backend/docker", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/docker", []string{"backend", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/docker/buildfiles", []string{"backend", "cache"}, "it reads and writes files and knows no daemon"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/kinds", []string{"eval", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind"}, "it is a list"},
@@ -97,7 +98,7 @@ var libraries = []struct {
 	{"github.com/spf13/pflag", []string{"internal/cli"}},
 	// What a container costs without the backend is measured without it.
 	{"github.com/docker", []string{"backend/docker", "bench/docker"}},
-	{"github.com/moby/buildkit", []string{"backend/docker"}},
+	{"github.com/moby/buildkit", []string{"backend/docker/buildfiles"}},
 	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},

@@ -53,7 +53,7 @@ func daemonOf(s *eval.Site) (*docker.Daemon, error) {
 // connect makes ready to talk to the daemon at host; "" is that of the caller's
 // environment.
 func connect(host string, lookupEnv func(string) (string, bool)) (*docker.Daemon, error) {
-	e, err := docker.FindEndpoint(host, lookupEnv)
+	e, err := findEndpoint(host, lookupEnv)
 	var daemon *docker.Daemon
 	if err == nil {
 		daemon, err = docker.Connect(e)
@@ -70,7 +70,6 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
 		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
-		Reuse: d.Reuse && c.Keep == "never", // a kept container is that of one node
 	}
 	if d.Pids == 0 {
 		o.Pids = -1

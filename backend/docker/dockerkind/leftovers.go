@@ -54,12 +54,14 @@ func clean(ctx context.Context, s *eval.Site) (*eval.RemovedContainers, error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
+		case l.Kind == docker.LeftNetwork:
+			removed.Networks++
 		case l.IsImage():
 			removed.Images++
 		default:
 			removed.Containers++
 		}
-		if err == nil && l.Built {
+		if err == nil && l.Kind == docker.LeftBuilt {
 			removed.Built++
 		}
 	}
@@ -106,14 +108,16 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 		return []eval.Finding{{Subject: "containers", State: "warning", Detail: err.Error()}}
 	}
 	var found []eval.Finding
-	containers, kept, images, built, bytes := 0, 0, 0, 0, int64(0)
+	containers, kept, networks, images, built, bytes := 0, 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
-		case l.Snapshot:
+		case l.Kind == docker.LeftSnapshot:
 			images++
 			bytes += l.Bytes
-		case l.Built:
+		case l.Kind == docker.LeftBuilt:
 			built++
+		case l.Kind == docker.LeftNetwork:
+			networks++
 		case l.Kept:
 			kept++
 			found = append(found, eval.Finding{Subject: "kept", State: "ok", Detail: l.Node + ": " + l.Enter})
@@ -122,14 +126,17 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 		}
 	}
 	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of what uv fetched, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
+	if networks > 0 {
+		said += "; " + text.Count(networks, "network")
+	}
 	if built > 0 {
 		said += fmt.Sprintf("; %s built from a Dockerfile", text.Count(built, "image"))
 	}
 	judged := "ok"
-	if containers > 0 {
+	if containers+networks > 0 {
 		judged = "warning"
 	}
-	if containers+kept > 0 {
+	if containers+kept+networks > 0 {
 		said += "; `fevalgraph clean --containers` removes them"
 	}
 	return append([]eval.Finding{{Subject: "containers", State: judged, Detail: said}}, found...)

@@ -8,9 +8,9 @@ variable "attempts" {
 }
 
 backend "docker" "box" {
-  image   = var.image
-  network = "none"
-  pull    = "never"
+  image = var.image
+  pull  = "never"
+  setup = "true" # on a network of the cell's own; the tests have none
 
   retry {
     attempts = var.attempts

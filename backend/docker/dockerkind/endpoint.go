@@ -1,4 +1,4 @@
-package docker
+package dockerkind
 
 import (
 	"cmp"
@@ -12,32 +12,20 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/docker/docker/client"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// Endpoint says where a daemon listens.
-type Endpoint struct {
-	Host     string // "unix:///var/run/docker.sock", "tcp://host:2376"
-	CertPath string // directory of ca.pem, cert.pem and key.pem; "" is no TLS
-	// SkipVerify accepts whatever certificate the daemon shows.
-	SkipVerify bool
-	// Version pins the API's version, "1.41"; empty negotiates it.
-	Version string
-	// Origin says where this was found, for people: "DOCKER_HOST".
-	Origin string
-}
-
-// FindEndpoint finds the daemon that the docker command would use: of
+// findEndpoint finds the daemon that the docker command would use: of
 // DOCKER_HOST, else of the context that DOCKER_CONTEXT or the configuration
 // names, else at the usual socket. host, when it is not empty, comes before
 // all of these. The other variables are DOCKER_TLS_VERIFY, DOCKER_CERT_PATH,
 // DOCKER_API_VERSION, DOCKER_CONFIG and HOME, or on Windows USERPROFILE.
-func FindEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, error) {
+func findEndpoint(host string, lookup func(string) (string, bool)) (docker.Endpoint, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
 		return value
 	}
-	e := Endpoint{Host: host, Origin: "the configuration", Version: get("DOCKER_API_VERSION")}
+	e := docker.Endpoint{Host: host, Origin: "the configuration", Version: get("DOCKER_API_VERSION")}
 	if e.Host == "" {
 		e.Host, e.Origin = get("DOCKER_HOST"), "DOCKER_HOST"
 	}
@@ -48,21 +36,21 @@ func FindEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, er
 		}
 		found, err := contextEndpoint(config, get("DOCKER_CONTEXT"))
 		if err != nil {
-			return Endpoint{}, err
+			return docker.Endpoint{}, err
 		}
 		if found != nil {
 			found.Version = e.Version
-			return *found, found.check()
+			return *found, reachable(*found)
 		}
-		e.Host, e.Origin = client.DefaultDockerHost, "the usual place"
+		e.Host, e.Origin = docker.DefaultHost, "the usual place"
 	}
 	e.CertPath = get("DOCKER_CERT_PATH")
 	e.SkipVerify = e.CertPath != "" && get("DOCKER_TLS_VERIFY") == ""
-	return e, e.check()
+	return e, reachable(e)
 }
 
-// check refuses what the client library cannot reach.
-func (e Endpoint) check() error {
+// reachable refuses what the client library cannot reach.
+func reachable(e docker.Endpoint) error {
 	switch {
 	case strings.HasPrefix(e.Host, "ssh://"):
 		return fmt.Errorf("docker host %q of %s: ssh is not supported; forward the daemon's socket with ssh -L and name that", e.Host, e.Origin)
@@ -75,7 +63,7 @@ func (e Endpoint) check() error {
 // contextEndpoint reads the context of a name from the docker command's
 // configuration, by default the current one; nil when that is the usual
 // socket.
-func contextEndpoint(config, name string) (*Endpoint, error) {
+func contextEndpoint(config, name string) (*docker.Endpoint, error) {
 	if name == "" {
 		var settings struct {
 			CurrentContext string `json:"currentContext"`
@@ -103,7 +91,7 @@ func contextEndpoint(config, name string) (*Endpoint, error) {
 	if !ok || found.Host == "" {
 		return nil, fmt.Errorf("docker context %q names no docker host", name)
 	}
-	e := &Endpoint{Host: found.Host, SkipVerify: found.SkipTLSVerify, Origin: fmt.Sprintf("docker context %q", name)}
+	e := &docker.Endpoint{Host: found.Host, SkipVerify: found.SkipTLSVerify, Origin: fmt.Sprintf("docker context %q", name)}
 	tls := filepath.Join(config, "contexts", "tls", id, "docker")
 	if _, err := os.Stat(tls); err == nil {
 		e.CertPath = tls

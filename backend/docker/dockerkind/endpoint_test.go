@@ -1,4 +1,4 @@
-package docker_test
+package dockerkind
 
 import (
 	"crypto/sha256"
@@ -61,7 +61,7 @@ func TestFindEndpoint(t *testing.T) {
 		{"no scheme", "", map[string]string{"DOCKER_HOST": "/var/run/docker.sock"}, docker.Endpoint{}, `docker host "/var/run/docker.sock" of DOCKER_HOST: want unix:///path`},
 		{"damaged configuration", "", map[string]string{"DOCKER_CONFIG": filepath.Join(config, "bad")}, docker.Endpoint{}, "reading the docker configuration"},
 	} {
-		got, err := docker.FindEndpoint(test.host, func(name string) (string, bool) {
+		got, err := findEndpoint(test.host, func(name string) (string, bool) {
 			value, ok := test.env[name]
 			return value, ok
 		})

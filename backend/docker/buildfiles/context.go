@@ -1,4 +1,4 @@
-package docker
+package buildfiles
 
 import (
 	"archive/tar"
@@ -23,20 +23,20 @@ const (
 // time of zip archives begins.
 var fileTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// buildContext is a context as the daemon takes it: an archive. Files belong to
+// Context is a context as the daemon takes it: an archive. Files belong to
 // root and are 0644 or, when they can be executed, 0755.
-type buildContext struct {
+type Context struct {
 	*io.PipeReader
-	dockerfile string // its path in the archive
+	Dockerfile string // its path in the archive
 
 	mu  sync.Mutex
 	err error // of reading what is to go into it
 }
 
-// newBuildContext begins to make one; it must be closed.
-func newBuildContext(ctx context.Context, store cache.Store, r backend.Recipe) *buildContext {
+// NewContext begins to make one; it must be closed.
+func NewContext(ctx context.Context, store cache.Store, r backend.Recipe) *Context {
 	reader, writer := io.Pipe()
-	c := &buildContext{PipeReader: reader, dockerfile: cmp.Or(r.Dockerfile, strayDockerfile)}
+	c := &Context{PipeReader: reader, Dockerfile: cmp.Or(r.Dockerfile, strayDockerfile)}
 	go func() {
 		archive := tar.NewWriter(writer)
 		err := writeContext(ctx, store, r, archive)
@@ -53,8 +53,8 @@ func newBuildContext(ctx context.Context, store cache.Store, r backend.Recipe) *
 	return c
 }
 
-// failure is why the archive is not whole.
-func (c *buildContext) failure() error {
+// Failure is why the archive is not whole.
+func (c *Context) Failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err

@@ -1,4 +1,4 @@
-package docker
+package buildfiles
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 // emptyBase is the base that is no image.
 const emptyBase = "scratch"
 
-// bases lists the images that a Dockerfile takes something of, each once, in
+// Bases lists the images that a Dockerfile takes something of, each once, in
 // order: those of FROM and of COPY --from that are not stages of its own. args
 // beat the defaults of the arguments that FROM may use. An error is about the
 // Dockerfile.
-func bases(dockerfile []byte, args []Arg) ([]string, error) {
+func Bases(dockerfile []byte, args map[string]string) ([]string, error) {
 	parsed, err := parser.Parse(bytes.NewReader(dockerfile))
 	if err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func bases(dockerfile []byte, args []Arg) ([]string, error) {
 }
 
 // global evaluates the arguments before the first FROM, as name=value.
-func global(lex *shell.Lex, arguments []instructions.ArgCommand, args []Arg) ([]string, error) {
+func global(lex *shell.Lex, arguments []instructions.ArgCommand, args map[string]string) ([]string, error) {
 	var known []string
 	for _, argument := range arguments {
 		for _, pair := range argument.Args {
-			at := slices.IndexFunc(args, func(a Arg) bool { return a.Name == pair.Key })
+			given, found := args[pair.Key]
 			switch {
-			case at >= 0:
-				known = append(known, pair.Key+"="+args[at].Value)
+			case found:
+				known = append(known, pair.Key+"="+given)
 			case pair.Value != nil:
 				value, _, err := lex.ProcessWord(*pair.Value, shell.EnvsFromSlice(known))
 				if err != nil {

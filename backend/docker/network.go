@@ -1,0 +1,187 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/network"
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// Networks of Options that are not the name of one that the daemon has.
+const (
+	noNetwork = "none"
+	// bridgeNetwork is a bridge that no other container is on. The daemon's bridge
+	// of that name would have containers meet.
+	bridgeNetwork = "bridge"
+)
+
+// mtuOption is the size of packets. Only the daemon's own bridge has what its
+// configuration says, and packets that are too large for the way are lost.
+const mtuOption = "com.docker.network.driver.mtu"
+
+// bridges are networks for one container at a time. The next container gets one
+// that another has left: nothing of that is on it, and to make and to remove one
+// takes a third of what a container takes.
+type bridges struct {
+	b *Backend
+
+	mu   sync.Mutex
+	idle []string // names of those that no container is on
+}
+
+// take returns one for a container, to give back when that has left it.
+func (s *bridges) take(ctx context.Context) (name string, err error) {
+	for {
+		s.mu.Lock()
+		last := len(s.idle) - 1
+		if last >= 0 {
+			name = s.idle[last]
+			s.idle = s.idle[:last]
+		}
+		s.mu.Unlock()
+		if last < 0 {
+			return s.add(ctx)
+		}
+		found, err := s.b.d.api.NetworkInspect(ctx, name, network.InspectOptions{})
+		if err == nil && len(found.Containers) == 0 {
+			return name, nil
+		}
+		// Another client has removed it, or put something on it.
+		if err := s.remove(ctx, name); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (s *bridges) give(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, name)
+}
+
+// add makes another one.
+func (s *bridges) add(ctx context.Context) (name string, err error) {
+	options, err := s.b.d.bridgeOptions(ctx)
+	if err != nil {
+		return "", err
+	}
+	id := workspace.NewID()
+	if err := s.b.register(backend.Entry{ID: id, Name: "network", Network: true}); err != nil {
+		return "", err
+	}
+	name = namePrefix + id
+	labels := map[string]string{LabelProject: s.b.opt.Project, LabelRun: s.b.opt.Run}
+	_, err = s.b.d.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Labels: labels, Options: options})
+	if err == nil {
+		return name, nil
+	}
+	if err = s.b.d.explain(err); says(err, "address pool") {
+		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("the daemon has no addresses left for another network: %w", err),
+			Hint: "remove unused networks with docker network prune, lower -j, or give the daemon more default-address-pools"}
+	} else {
+		err = fmt.Errorf("making a network: %w", err)
+	}
+	return "", errors.Join(err, s.remove(ctx, name))
+}
+
+func (s *bridges) remove(ctx context.Context, name string) error {
+	if err := s.b.d.removeNetwork(ctx, name); err != nil {
+		return err
+	}
+	return s.b.unregister(name[len(namePrefix):])
+}
+
+// Close removes the networks that no session has. It may be called again, is
+// bounded in time, and runs to its end on a cancelled ctx; what it cannot remove
+// stays in the registry.
+func (b *Backend) Close(ctx context.Context) error {
+	b.bridges.mu.Lock()
+	idle := b.bridges.idle
+	b.bridges.idle = nil
+	b.bridges.mu.Unlock()
+	errs := make([]error, len(idle))
+	var group sync.WaitGroup
+	for i, name := range idle {
+		group.Go(func() { errs[i] = b.bridges.remove(ctx, name) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// bridgeOptions are those that the daemon's own bridge has and others need, too.
+func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bridge == nil {
+		found, err := d.api.NetworkInspect(ctx, bridgeNetwork, network.InspectOptions{})
+		if err != nil && !errdefs.IsNotFound(err) {
+			return nil, fmt.Errorf("looking at the daemon's networks: %w", d.explain(err))
+		}
+		d.bridge = map[string]string{}
+		if mtu := found.Options[mtuOption]; mtu != "" {
+			d.bridge[mtuOption] = mtu
+		}
+	}
+	return d.bridge, nil
+}
+
+// removeNetwork removes a network. One that is not there is a success.
+func (d *Daemon) removeNetwork(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
+	defer cancel()
+	err := d.api.NetworkRemove(ctx, name)
+	if err == nil || errdefs.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("removing network %s: %w", name, d.explain(err))
+}
+
+// join returns what the daemon calls a network for this container, which is on
+// none.
+func (b *box) join(ctx context.Context, on string) (name string, err error) {
+	b.leave()
+	if on != bridgeNetwork {
+		return on, nil
+	}
+	b.bridge, err = b.bridges.take(ctx)
+	return b.bridge, err
+}
+
+// leave gives back the bridge that the container was on.
+func (b *box) leave() {
+	if b.bridge != "" {
+		b.bridges.give(b.bridge)
+		b.bridge = ""
+	}
+}
+
+// connect puts the container, which must not run, on another network.
+func (b *box) connect(ctx context.Context, on string) error {
+	if on == b.network {
+		return nil
+	}
+	ctx, cancel := b.d.call(ctx)
+	defer cancel()
+	if b.network != "" {
+		from := cmp.Or(b.bridge, b.network)
+		if err := b.d.api.NetworkDisconnect(ctx, from, b.id, true); err != nil {
+			return fmt.Errorf("taking the container off network %s: %w", from, b.d.explain(err))
+		}
+		b.network = ""
+	}
+	to, err := b.join(ctx, on)
+	if err != nil {
+		return err
+	}
+	if err := b.d.api.NetworkConnect(ctx, to, b.id, nil); err != nil {
+		return fmt.Errorf("putting the container on network %s: %w", to, b.d.explain(err))
+	}
+	b.network = on
+	return nil
+}
