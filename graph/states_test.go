@@ -309,7 +309,7 @@ func TestPanicsAreBroken(t *testing.T) {
 }
 
 // A source could not be looked at because the machine had nothing left to look with.
-// That says nothing about the source.
+// The source may be fine.
 func TestExhaustedIsBroken(t *testing.T) {
 	for _, errno := range exhaustion {
 		p := newProject(t)
