@@ -62,6 +62,9 @@ type (
 	SessionsEnded struct{ Count int }
 	// SessionLeft says why sessions of earlier runs are still there.
 	SessionLeft struct{ Err error }
+	// KeyMissing says why results are stored so that no later run trusts them: there is
+	// no key to sign them with.
+	KeyMissing struct{ Err error }
 	// SessionsUnknown says why sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
 )
@@ -74,6 +77,7 @@ func (Locking) notice()         {}
 func (JobsReduced) notice()     {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}
+func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
 
 func (o *Options) notify(n Notice) {

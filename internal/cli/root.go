@@ -200,6 +200,8 @@ func (a *app) notice(n eval.Notice) {
 		if loud {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
+	case eval.KeyMissing:
+		fmt.Fprintf(a.io.Err, "warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
 	case eval.SessionsUnknown:
 		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
 	case eval.SessionLeft:
