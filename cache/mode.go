@@ -49,7 +49,7 @@ func (d *Disk) makeDir(path string) error {
 }
 
 // makeOne makes one directory. In a store that is shared it appears with its mode, so
-// that no other user meets one to which nobody else can write yet.
+// that no other user meets one that is still its maker's alone.
 func (d *Disk) makeOne(path string) error {
 	if !d.Shared() || path == d.dir {
 		return d.files.Mkdir(path, d.mode)

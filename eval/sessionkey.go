@@ -16,27 +16,35 @@ import (
 // sessionKey is the user's key for entries of session registries.
 func (o *Options) sessionKey() (backend.SessionKey, error) { return o.userKey(true) }
 
-// recordKey is what signs records: derived from the user's key or, where a group trusts
-// the results of its members, from that of the group. A call that only reads makes no key,
-// and without one there are no records that it could trust.
+// recordKey is what signs records. A call that only reads makes no key, and without one
+// there are no records that it could trust. A run that can have none works, too.
 func (o *Options) recordKey(access Access) (cache.RecordKey, error) {
-	path, ok := o.lookupEnv(storeKeyVariable)
-	if ok && path != "" {
-		key, err := readGroupKey(path)
-		if err != nil {
-			return nil, fail(Usage, fmt.Errorf("%s: %w", storeKeyVariable, err))
-		}
-		return cache.NewRecordKey(key)
+	secret, err := o.recordSecret(access == Writing)
+	if wrong := (*Error)(nil); errors.As(err, &wrong) {
+		return nil, err
 	}
-	key, err := o.userKey(access == Writing)
 	if err != nil {
 		if access == Writing {
 			o.notify(KeyMissing{err})
 		}
-		key = make([]byte, keySize)
-		rand.Read(key) // never fails
+		secret = make([]byte, keySize)
+		rand.Read(secret) // never fails
 	}
-	return cache.NewRecordKey(key)
+	return cache.NewRecordKey(secret)
+}
+
+// recordSecret is what the key of records is derived from: the user's key or, where a group
+// trusts the results of its members, that of the group, which the user has to mend.
+func (o *Options) recordSecret(create bool) ([]byte, error) {
+	path, ok := o.lookupEnv(storeKeyVariable)
+	if !ok || path == "" {
+		return o.userKey(create)
+	}
+	secret, err := readGroupKey(path)
+	if err != nil {
+		return nil, fail(Usage, fmt.Errorf("%s: %w", storeKeyVariable, err))
+	}
+	return secret, nil
 }
 
 // storeKeyVariable names the file with the key of a group.

@@ -208,9 +208,13 @@ func Verify(ctx context.Context, o Options, repair bool) (cache.VerifyReport, er
 // SignRecords makes the records of the store count as written by the user, and returns how
 // many did not before.
 func SignRecords(ctx context.Context, o Options) (int64, error) {
-	signer, err := o.recordKey(Writing)
+	secret, err := o.recordSecret(true)
 	if err != nil {
-		return 0, err
+		return 0, fail(Usage, err)
+	}
+	signer, err := cache.NewRecordKey(secret)
+	if err != nil {
+		return 0, fail(NotJudged, err)
 	}
 	dir, err := o.cacheDir(o.configured())
 	if err != nil {
