@@ -42,10 +42,27 @@ func (l *longRepr) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// keywords are those of a test, nearest decorator first.
+type keywords []string
+
+// maxKeywords is many times what tests have.
+const maxKeywords = 1000
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (k *keywords) UnmarshalJSON(b []byte) error {
+	return eachElement(json.NewDecoder(bytes.NewReader(b)), func(word *string) error {
+		if len(*k) == maxKeywords {
+			return fmt.Errorf("a test has more than %d keywords", maxKeywords)
+		}
+		*k = append(*k, *word)
+		return nil
+	})
+}
+
 type jsonTest struct {
 	NodeID   string   `json:"nodeid"`
 	Outcome  string   `json:"outcome"`
-	Keywords []string `json:"keywords"`
+	Keywords keywords `json:"keywords"`
 	Setup    *stage   `json:"setup"`
 	Call     *stage   `json:"call"`
 	Teardown *stage   `json:"teardown"`
@@ -167,7 +184,7 @@ type ctrfTest struct {
 	Duration float64  `json:"duration"` // milliseconds
 	FilePath string   `json:"filePath"`
 	File     string   `json:"file_path"`
-	Tags     []string `json:"tags"`
+	Tags     keywords `json:"tags"`
 	Message  *string  `json:"message"`
 }
 

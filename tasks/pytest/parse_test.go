@@ -385,6 +385,7 @@ func TestHostileReports(t *testing.T) {
 		"CTRF":                    {left{ctrf: []byte(`{"results":{"tests":[` + fill("{}") + `]}}`), log: collected(5)}, verdict.NoReport, "ctrf-report.json has more than the 5 tests"},
 		"null":                    {left{report: report(fill("null")), log: collected(5)}, verdict.NoReport, "5 tests"},
 		"collectors":              {left{report: []byte(`{"exitcode":0,"tests":[],"collectors":[` + fill("{}") + `]}`)}, verdict.NoTests, ""},
+		"keywords":                {left{report: report(`{"nodeid":"a","keywords":[` + fill(`""`) + `]}`)}, verdict.NoReport, "a test has more than 1000 keywords"},
 		"brackets in a text":      {left{report: report(`{"nodeid":"a","outcome":"failed","call":{"outcome":"failed","longrepr":[` + fill("[]") + `]}}`)}, verdict.Judged, ""},
 		"depth in a text":         {left{report: report(`{"nodeid":"a","outcome":"failed","call":{"outcome":"failed","longrepr":` + strings.Repeat("[", 9000) + fill("0") + strings.Repeat("]", 9000) + `}}`)}, verdict.Judged, ""},
 		"brackets somewhere else": {left{report: []byte(`{"exitcode":0,"tests":[{"nodeid":"a","outcome":"failed"}],"environment":[` + fill("{}") + `]}`)}, verdict.Judged, ""},
