@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall"
@@ -19,12 +20,14 @@ type ToolError struct {
 	Hint string // what a person can do; may be empty
 }
 
-// Error includes the hint: it is often all that a person gets to see.
+// Error includes the hint: it is often all that a person gets to see. A tool that the
+// machine had nothing left to start with is no worse for that.
 func (e *ToolError) Error() string {
-	if e.Hint == "" {
+	hint := cmp.Or(ExhaustedHint(e.Err), e.Hint)
+	if hint == "" {
 		return fmt.Sprintf("%s: %v", e.Tool, e.Err)
 	}
-	return fmt.Sprintf("%s: %v (hint: %s)", e.Tool, e.Err, e.Hint)
+	return fmt.Sprintf("%s: %v (hint: %s)", e.Tool, e.Err, hint)
 }
 
 // Unwrap returns the reason.

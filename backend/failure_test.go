@@ -17,5 +17,9 @@ func TestExhaustedHint(t *testing.T) {
 		if got := ExhaustedHint(errors.Join(errors.New("another"), err)); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%v: %q, want %q", errno, got, want)
 		}
+		tool := &ToolError{Tool: "uv", Err: err, Hint: "install it"}
+		if got := tool.Error(); strings.Contains(got, "install it") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%v: a tool says %q", errno, got)
+		}
 	}
 }

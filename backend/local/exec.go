@@ -55,7 +55,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	outputs, err := outputsOf(writers...)
 	if err != nil {
-		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err, Hint: backend.ExhaustedHint(err)}
+		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	cmd.Stdout, cmd.Stderr = outputs[0].command, outputs[len(outputs)-1].command
 	exit, err := s.run(ctx, cmd, c, outputs)
@@ -166,7 +166,7 @@ func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err erro
 		p, err = s.start(cmd)
 	}
 	if err != nil {
-		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err, Hint: backend.ExhaustedHint(err)}
+		return nil, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	return p, nil
 }

@@ -59,7 +59,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	}
 	snapshot, exit, out, err := e.fetch(ctx, r, python, where, env)
 	var tool *backend.ToolError
-	if errors.As(err, &tool) && tool.Tool == uvxProgram && backend.ExhaustedHint(err) == "" {
+	if errors.As(err, &tool) && tool.Tool == uvxProgram {
 		tool.Hint = "uvx comes with uv: pip install uv"
 	}
 	if err != nil {
