@@ -108,35 +108,76 @@ func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	if bytes.Equal(masked, content) {
 		return content // which spares decoding almost every report
 	}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	var document any
-	if decoder.Decode(&document) != nil || decoder.More() {
+	if !json.Valid(content) {
 		return masked
 	}
-	encoded, err := json.Marshal(known.maskValue(document, facts))
+	return known.maskTexts(content, facts)
+}
+
+// maskTexts masks the values of a valid JSON document that are texts, but for those of
+// facts and below. It takes the document as it is written: one of empty objects would be
+// many times as large when it is decoded.
+func (p patterns) maskTexts(document []byte, facts []string) []byte {
+	out := make([]byte, 0, len(document))
+	fact := false          // the value that follows is that of a fact
+	depth, spared := 0, -1 // of what is open, and of the fact that is
+	for i := 0; i < len(document); i++ {
+		switch c := document[i]; c {
+		case '"':
+			end := i + 1
+			for document[end] != '"' {
+				if document[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			text := document[i : end+1]
+			i = end
+			switch {
+			case bytes.HasPrefix(bytes.TrimLeft(document[end+1:], " \t\r\n"), []byte(":")):
+				fact = slices.Contains(facts, decodedText(text))
+			case fact:
+				fact = false
+			case spared < 0:
+				text = p.maskText(text)
+			}
+			out = append(out, text...)
+			continue
+		case '{', '[':
+			if fact && spared < 0 {
+				spared = depth
+			}
+			fact = false
+			depth++
+		case '}', ']':
+			if depth--; depth == spared {
+				spared = -1
+			}
+		case ',':
+			fact = false
+		}
+		out = append(out, document[i])
+	}
+	return out
+}
+
+// maskText masks a text as it stands in JSON.
+func (p patterns) maskText(text []byte) []byte {
+	plain := decodedText(text)
+	masked := p.mask([]byte(plain))
+	if string(masked) == plain {
+		return text
+	}
+	encoded, err := json.Marshal(string(masked))
 	if err != nil {
-		return masked
+		return []byte(`"` + mask + `"`)
 	}
 	return encoded
 }
 
-func (p patterns) maskValue(value any, facts []string) any {
-	switch v := value.(type) {
-	case string:
-		return string(p.mask([]byte(v)))
-	case []any:
-		for i := range v {
-			v[i] = p.maskValue(v[i], facts)
-		}
-	case map[string]any:
-		for key := range v {
-			if !slices.Contains(facts, key) {
-				v[key] = p.maskValue(v[key], facts)
-			}
-		}
-	}
-	return value
+func decodedText(text []byte) (plain string) {
+	_ = json.Unmarshal(text, &plain) // it is valid
+	return plain
 }
 
 type redactor struct {

@@ -63,6 +63,9 @@ type Options struct {
 	// ReadOnly leaves the directory exactly as it is: nothing is created,
 	// touched or dropped, and a directory that is not there is an empty store.
 	ReadOnly bool
+	// Signer signs what is written to the store, and records that it did not sign are not
+	// served; without one, whoever can write to the directory is trusted.
+	Signer RecordKey
 	// Files is what the store is read and written with; nil: the system's own.
 	Files files.System
 }
@@ -79,11 +82,14 @@ type Options struct {
 //	VERSION                the layout
 //	ID                     see Disk.ID
 //
-// A file's modification time is the time of its last use, to touchInterval.
+// A file's modification time is the time of its last use, to touchInterval. Who may read
+// and write what is made in the directory follows from its mode.
 type Disk struct {
 	dir      string
 	id       string
 	readOnly bool
+	signer   RecordKey
+	mode     fs.FileMode // of its directory, and of what is made in it
 	files    files.System
 	keys     lockedfile.Keys
 	// lock is shared while a file is made visible or its use is noted, and exclusive
@@ -103,7 +109,7 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
-	d := &Disk{dir: abs, readOnly: o.ReadOnly, files: o.Files}
+	d := &Disk{dir: abs, readOnly: o.ReadOnly, signer: o.Signer, files: o.Files}
 	d.keys.Dir, d.lock.Path = d.path(locksDir), d.path(locksDir, storeLock)
 	if d.files == nil {
 		d.files = files.OS
@@ -146,8 +152,11 @@ func (d *Disk) Dir() string { return d.dir }
 // create makes the layout's directories. It writes a file each time: asking
 // for permission bits would answer wrongly for root and on read-only mounts.
 func (d *Disk) create() error {
-	for _, name := range []string{casDir, acDir, tmpDir, locksDir} {
-		if err := d.files.MkdirAll(filepath.Join(d.dir, name)); err != nil {
+	if err := d.makeRoot(); err != nil {
+		return err
+	}
+	for _, name := range []string{tmpDir, casDir, acDir, locksDir} {
+		if err := d.makeDir(d.path(name)); err != nil {
 			return err
 		}
 	}
@@ -201,7 +210,7 @@ func (d *Disk) shardPath(top, hex string) string {
 func (d *Disk) createTemp(what string) (files.File, error) {
 	f, err := files.CreateTemp(d.files, d.path(tmpDir), what)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := d.files.MkdirAll(d.path(tmpDir)); err != nil {
+		if err := d.makeDir(d.path(tmpDir)); err != nil {
 			return nil, err
 		}
 		f, err = files.CreateTemp(d.files, d.path(tmpDir), what)
@@ -224,7 +233,7 @@ func (d *Disk) writeFile(path string, b []byte) error {
 // not nil or anything fails, f is removed instead.
 func (d *Disk) publish(f files.File, path string, err error) error {
 	if err == nil {
-		err = f.Chmod(0o444)
+		err = f.Chmod(d.mode & 0o444)
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
@@ -233,7 +242,7 @@ func (d *Disk) publish(f files.File, path string, err error) error {
 		err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 	}
 	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
-		if err = d.files.MkdirAll(filepath.Dir(path)); err == nil {
+		if err = d.makeDir(filepath.Dir(path)); err == nil {
 			err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 		}
 	}

@@ -286,7 +286,7 @@ func TestBitFlipsInRecord(t *testing.T) {
 	d := openDisk(t)
 	k := Key{3}
 	r := &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: putBytes(t, d, []byte("o"))}}, Run: "r"}
-	whole, err := encodeRecord(k, r)
+	whole, err := encodeRecord(nil, k, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestRecordOfAnotherVersionStays(t *testing.T) {
 	if err := d.PutRecord(t.Context(), k, &Record{Class: ClassDone}); err != nil {
 		t.Fatal(err)
 	}
-	overwrite(t, d.recordPath(k), []byte("fevalgraph-record 3 whatever follows\n"))
+	overwrite(t, d.recordPath(k), []byte("fevalgraph-record 4 whatever follows\n"))
 	if r, err := d.Record(t.Context(), k); r != nil || err != nil {
 		t.Errorf("Record = %+v, %v; want nil, nil", r, err)
 	}

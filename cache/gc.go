@@ -145,7 +145,7 @@ func (c *collector) followRecord(key [32]byte, used int64) {
 	rec, err := c.disk.peekRecord(Key(key))
 	if err != nil {
 		// Damaged, another version's, or gone: no answer, and nothing to count.
-		if !errors.Is(err, errBadRecord) && !errors.Is(err, errForeignRecord) && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, errBadRecord) && !errors.Is(err, errOtherVersion) && !errors.Is(err, fs.ErrNotExist) {
 			c.unreadable.Add(1)
 		}
 		return

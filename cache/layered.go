@@ -47,10 +47,15 @@ func (l *Layered) Has(ctx context.Context, d Digest) (bool, error) {
 
 // Record implements Store.
 func (l *Layered) Record(ctx context.Context, k Key) (*Record, error) {
-	if r, err := l.Upper.Record(ctx, k); r != nil || err != nil {
+	r, err := l.Upper.Record(ctx, k)
+	var foreign *ForeignError
+	if r != nil || err != nil && !errors.As(err, &foreign) {
 		return r, err
 	}
-	return l.Lower.Record(ctx, k)
+	if below, lowerErr := l.Lower.Record(ctx, k); below != nil || lowerErr != nil {
+		return below, lowerErr
+	}
+	return nil, err
 }
 
 // PutRecord implements Store. The record's blobs may be in either disk, so

@@ -17,25 +17,28 @@ import (
 
 // A stored record is one line of header, one of JSON, and the manifest:
 //
-//	fevalgraph-record 2 <64 hex: SHA-256 of the key's 32 bytes and all that follows the header>
+//	fevalgraph-record 3 <64 hex: SHA-256 of the key's 32 bytes and all that follows the header> <64 hex: RecordKey.sign of the sum>
 //	{"class":"done",...}
 //	<the bytes of Record.Manifest>
 //
 // The key is part of the sum, so that a record under another key's name is as
-// bad as a flipped bit. Version 1 is the same without a manifest.
+// bad as a flipped bit. Version 2 is the same without a signature, for stores without a
+// RecordKey, and version 1 is that without a manifest.
 const recordMagic = "fevalgraph-record "
 
-// recordVersions are those that decodeRecord reads; the last is what
-// encodeRecord writes.
-var recordVersions = []string{"1", "2"}
+// unsignedVersions are those without a signature that decodeRecord reads; the last is
+// what encodeRecord writes without a RecordKey.
+var unsignedVersions = []string{"1", "2"}
+
+const signedVersion = "3"
 
 // maxRecordBytes bounds what is read of a record. The manifest of a source has a
 // line for each of its files.
 const maxRecordBytes = 256 << 20
 
 var (
-	errBadRecord     = errors.New("malformed record")
-	errForeignRecord = errors.New("record of another version")
+	errBadRecord    = errors.New("malformed record")
+	errOtherVersion = errors.New("record of another version")
 )
 
 func recordSum(k Key, payload []byte) []byte {
@@ -45,8 +48,8 @@ func recordSum(k Key, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// encodeRecord returns the stored form of r as the answer for k.
-func encodeRecord(k Key, r *Record) ([]byte, error) {
+// encodeRecord returns the stored form of r as the answer for k, signed by signer.
+func encodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
 		return nil, errors.New("no record given")
@@ -61,12 +64,17 @@ func encodeRecord(k Key, r *Record) ([]byte, error) {
 	if len(payload) > maxRecordBytes-1024 {
 		return nil, fmt.Errorf("record of %d bytes is too large", len(payload))
 	}
-	version := recordVersions[len(recordVersions)-1]
-	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, version, recordSum(k, payload), payload), nil
+	sum := recordSum(k, payload)
+	if len(signer) > 0 {
+		return fmt.Appendf(nil, "%s%s %x %x\n%s", recordMagic, signedVersion, sum, signer.sign(sum), payload), nil
+	}
+	version := unsignedVersions[len(unsignedVersions)-1]
+	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, version, sum, payload), nil
 }
 
-// decodeRecord reads what encodeRecord wrote for k.
-func decodeRecord(k Key, b []byte) (*Record, error) {
+// decodeRecord reads what encodeRecord wrote for k. A sound record that signer did not
+// sign is a *ForeignError; without a signer every sound record will do.
+func decodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(recordMagic))
 	if !ok {
 		return nil, errBadRecord
@@ -76,13 +84,17 @@ func decodeRecord(k Key, b []byte) (*Record, error) {
 		return nil, errBadRecord
 	}
 	version, digits, ok := bytes.Cut(header, []byte(" "))
+	digits, signature, signed := bytes.Cut(digits, []byte(" "))
+	sum := recordSum(k, payload)
 	switch {
 	case !ok || !isNumber(version):
 		return nil, errBadRecord
-	case !slices.Contains(recordVersions, string(version)):
-		return nil, errForeignRecord
-	case string(digits) != hex.EncodeToString(recordSum(k, payload)):
+	case string(version) != signedVersion && !slices.Contains(unsignedVersions, string(version)):
+		return nil, errOtherVersion
+	case string(digits) != hex.EncodeToString(sum), signed != (string(version) == signedVersion):
 		return nil, errBadRecord
+	case len(signer) > 0 && !signer.signed(sum, signature):
+		return nil, &ForeignError{Key: k}
 	}
 	r := new(Record)
 	text, manifest, _ := bytes.Cut(payload, []byte("\n"))
@@ -128,7 +140,8 @@ func checkOutputs(ctx context.Context, s Store, r *Record) error {
 func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) }
 
 // Record implements Store. It counts as a use of the record, not of its blobs.
-// A record that another version of the program wrote is nil and stays.
+// A record that another version of the program wrote is nil and stays, and so does one
+// that is a *ForeignError.
 func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -145,9 +158,12 @@ func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading record %s: %w", k, err)
 	}
-	r, err := readRecord(f, k)
+	r, err := readRecord(d.signer, f, k)
+	var foreign *ForeignError
 	switch {
-	case errors.Is(err, errForeignRecord):
+	case errors.As(err, &foreign):
+		return nil, foreign
+	case errors.Is(err, errOtherVersion):
 		return nil, nil
 	case errors.Is(err, errBadRecord):
 		d.drop(f.Name(), fi)
@@ -159,22 +175,22 @@ func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	return r, nil
 }
 
-func readRecord(r io.Reader, k Key) (*Record, error) {
+func readRecord(signer RecordKey, r io.Reader, k Key) (*Record, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxRecordBytes))
 	if err != nil {
 		return nil, err
 	}
-	return decodeRecord(k, b)
+	return decodeRecord(signer, k, b)
 }
 
-// peekRecord reads a record without noting a use and without dropping it.
+// peekRecord reads a record, whoever wrote it, without noting a use and without dropping it.
 func (d *Disk) peekRecord(k Key) (*Record, error) {
 	f, err := files.Open(d.files, d.recordPath(k))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readRecord(f, k)
+	return readRecord(nil, f, k)
 }
 
 // PutRecord implements Store. A record one of whose outputs is not in the
@@ -193,7 +209,7 @@ func (d *Disk) putRecord(ctx context.Context, k Key, r *Record) error {
 	if d.readOnly {
 		return ErrReadOnly
 	}
-	b, err := encodeRecord(k, r)
+	b, err := encodeRecord(d.signer, k, r)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ type Store interface {
 	// Has reports whether the blob is present, without reading it.
 	Has(ctx context.Context, d Digest) (bool, error)
 	// Record returns the record of k, or nil when there is none. A record
-	// that does not decode or whose checksum is wrong is dropped and nil.
+	// that does not decode or whose checksum is wrong is dropped and nil, and one that
+	// the store's key did not sign is a *ForeignError.
 	Record(ctx context.Context, k Key) (*Record, error)
 	// PutRecord makes r the answer for k. Its blobs must have been Put before.
 	PutRecord(ctx context.Context, k Key, r *Record) error

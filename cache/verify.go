@@ -127,7 +127,7 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 	}
 	r, err := v.disk.peekRecord(Key(s.hash))
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errForeignRecord):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOtherVersion):
 		return nil
 	case errors.Is(err, errBadRecord), isUnyielding(err):
 		return v.corrupt(s)

@@ -70,8 +70,12 @@ func (o *Options) checkCache(cfg *lang.Config) Finding {
 	if err != nil {
 		return Finding{"store", "missing", err.Error()}
 	}
-	if _, err := cache.OpenDisk(dir, cache.Options{}); err != nil {
+	disk, err := cache.OpenDisk(dir, cache.Options{})
+	if err != nil {
 		return Finding{"store", "missing", err.Error() + "; set FEVALGRAPH_CACHE_DIR to a directory that can be written"}
+	}
+	if key, _ := o.lookupEnv(storeKeyVariable); disk.Shared() && key == "" {
+		return Finding{"store", "warning", dir + " is shared, but results of others are not used: " + storeKeyVariable + " names no key that you share with them"}
 	}
 	return Finding{"store", "ok", dir + " can be written"}
 }

@@ -106,6 +106,10 @@ func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...st
 		return nil, fail(NotJudged, err)
 	}
 	record, err := disk.Record(ctx, key)
+	var foreign *cache.ForeignError
+	if errors.As(err, &foreign) {
+		return nil, logGone(done)
+	}
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
@@ -146,11 +150,15 @@ func (o *Options) pastStore() (cache.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true})
+	signer, err := o.recordKey(Reading)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
-	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true})
+	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}

@@ -55,10 +55,16 @@ type (
 		Requirements int
 		Python       string
 	}
+	// JobsReduced says that fewer nodes run at once than was asked for, because of the
+	// limit on open files.
+	JobsReduced struct{ Wanted, Jobs, Limit int }
 	// SessionsEnded says how many sessions of earlier runs were ended.
 	SessionsEnded struct{ Count int }
 	// SessionLeft says why sessions of earlier runs are still there.
 	SessionLeft struct{ Err error }
+	// KeyMissing says why results are stored so that no later run trusts them: there is
+	// no key to sign them with.
+	KeyMissing struct{ Err error }
 	// SessionsUnknown says why sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
 )
@@ -68,8 +74,10 @@ func (InvalidProblems) notice() {}
 func (LogDamaged) notice()      {}
 func (LockRenewed) notice()     {}
 func (Locking) notice()         {}
+func (JobsReduced) notice()     {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}
+func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
 
 func (o *Options) notify(n Notice) {
@@ -85,7 +93,12 @@ func (o *Options) lookupEnv(name string) (string, bool) {
 	return o.LookupEnv(name)
 }
 
+// jobs is how many nodes run at once: what was asked for, as far as there are descriptors.
 func (o *Options) jobs() int {
+	return min(o.wantedJobs(), mostJobs())
+}
+
+func (o *Options) wantedJobs() int {
 	if o.Jobs == 0 {
 		return runtime.NumCPU()
 	}

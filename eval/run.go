@@ -62,6 +62,9 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
 		o.notify(InvalidProblems{invalid})
 	}
+	if wanted, jobs := o.wantedJobs(), o.jobs(); jobs < wanted && p.Plan != nil {
+		o.notify(JobsReduced{Wanted: wanted, Jobs: jobs, Limit: descriptorLimit()})
+	}
 	rec, err := p.record(r, g)
 	if err != nil {
 		return nil, fail(NotJudged, err)

@@ -44,7 +44,11 @@ func (p *Project) openStore() error {
 	if err != nil {
 		return err
 	}
-	if p.store, err = p.openDisks(dir); err != nil {
+	signer, err := p.options.recordKey(p.access)
+	if err != nil {
+		return err
+	}
+	if p.store, err = p.openDisks(dir, signer); err != nil {
 		var denied *cache.NotWritableError
 		if errors.As(err, &denied) {
 			return fail(Usage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
@@ -56,13 +60,13 @@ func (p *Project) openStore() error {
 
 // openDisks opens the shared store. A call that executes against one that
 // it may not change keeps what it makes in the project's own directory.
-func (p *Project) openDisks(dir string) (store, error) {
+func (p *Project) openDisks(dir string, signer cache.RecordKey) (store, error) {
 	reads, readOnly := p.access == Reading, p.options.StoreReadOnly
-	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly})
+	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})
 	if err != nil || !readOnly {
 		return disk, err
 	}
-	own, err := cache.OpenDisk(ownStoreDir(p.state), cache.Options{ReadOnly: reads})
+	own, err := cache.OpenDisk(ownStoreDir(p.state), cache.Options{ReadOnly: reads, Signer: signer})
 	if err != nil {
 		return nil, err
 	}
@@ -199,4 +203,30 @@ func Verify(ctx context.Context, o Options, repair bool) (cache.VerifyReport, er
 		return r, fail(NotJudged, err)
 	}
 	return r, nil
+}
+
+// SignRecords makes the records of the store count as written by the user, and returns how
+// many did not before.
+func SignRecords(ctx context.Context, o Options) (int64, error) {
+	secret, err := o.recordSecret(true)
+	if err != nil {
+		return 0, fail(Usage, err)
+	}
+	signer, err := cache.NewRecordKey(secret)
+	if err != nil {
+		return 0, fail(NotJudged, err)
+	}
+	dir, err := o.cacheDir(o.configured())
+	if err != nil {
+		return 0, err
+	}
+	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
+	if err != nil {
+		return 0, fail(Usage, err)
+	}
+	n, err := disk.Sign(ctx)
+	if err != nil {
+		return n, fail(NotJudged, err)
+	}
+	return n, nil
 }

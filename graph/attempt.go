@@ -93,7 +93,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 		}
 		defer release()
 		if !a.forced && !holes {
-			if r.served, r.err = s.validRecord(ctx, a.n, a.key); r.err != nil {
+			if r.served, _, r.err = s.validRecord(ctx, a.n, a.key); r.err != nil {
 				return
 			}
 			if r.served != nil {

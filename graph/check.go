@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -100,6 +101,9 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.status.Cause == "" {
 		s.explain(ctx, d, last)
 	}
+	if d.foreign {
+		d.status.Cause += "; a record exists, but it was not written by you"
+	}
 }
 
 // decidedByInputs decides the nodes that need no description: those that cannot
@@ -175,7 +179,8 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last cache.LogEntry)
 			d.status.Cause, d.status.Category = "its output is no longer in the store", "lost"
 		}
 	}
-	record, err := s.validRecord(ctx, d.n, d.status.Key)
+	record, foreign, err := s.validRecord(ctx, d.n, d.status.Key)
+	d.foreign = foreign
 	if err != nil || record == nil {
 		return false, err
 	}
@@ -184,16 +189,18 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last cache.LogEntry)
 	return true, nil
 }
 
-// validRecord returns the record of a key if it can be served, or nil.
-func (s *scheduler) validRecord(ctx context.Context, n *Node, k cache.Key) (*cache.Record, error) {
+// validRecord returns the record of a key if it can be served, or nil, and whether there
+// is one that is not to be trusted.
+func (s *scheduler) validRecord(ctx context.Context, n *Node, k cache.Key) (_ *cache.Record, foreign bool, _ error) {
 	record, err := s.o.Store.Record(ctx, k)
 	if err != nil || record == nil || !s.present(ctx, record.Outputs) {
-		return nil, nil
+		var untrusted *cache.ForeignError
+		return nil, errors.As(err, &untrusted), nil
 	}
 	if reason, err := validate(ctx, n, record); err != nil || reason != "" {
-		return nil, err
+		return nil, false, err
 	}
-	return record, nil
+	return record, false, nil
 }
 
 func (s *scheduler) present(ctx context.Context, outputs []cache.Output) bool {

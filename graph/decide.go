@@ -34,6 +34,7 @@ type decision struct {
 	status  Status
 	record  cache.Record // of a fresh answer
 	logged  bool         // the build log has this very answer
+	foreign bool         // the store has a record that is not to be trusted
 	err     error        // why the inputs are wrong
 	raced   bool         // a source changed while it was read
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 )
@@ -23,11 +25,19 @@ type AbsentError struct{ Err error }
 func (e *AbsentError) Error() string { return e.Err.Error() }
 func (e *AbsentError) Unwrap() error { return e.Err }
 
-// IsInput reports whether err is a mistake in a source that the user named.
+// IsInput reports whether err is a mistake in a source that the user named. A machine
+// that has run out of something could not even look at the source.
 func IsInput(err error) bool {
 	var input *InputError
-	return errors.As(err, &input)
+	return errors.As(err, &input) && !isExhausted(err)
 }
+
+// isExhausted reports whether the machine had no descriptors, processes or memory left.
+func isExhausted(err error) bool {
+	return slices.ContainsFunc(exhaustion, func(e syscall.Errno) bool { return errors.Is(err, e) })
+}
+
+var exhaustion = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}
 
 // isAbsent reports whether err says that the machine lacks a device.
 func isAbsent(err error) bool {

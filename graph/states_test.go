@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -304,6 +305,24 @@ func TestPanicsAreBroken(t *testing.T) {
 	}
 	if !strings.Contains(trace, "states_test.go") {
 		t.Errorf("the log has no stack:\n%s", trace)
+	}
+}
+
+// A source could not be looked at because the machine had nothing left to look with.
+// The source may be fine.
+func TestExhaustedIsBroken(t *testing.T) {
+	for _, errno := range exhaustion {
+		p := newProject(t)
+		g := New()
+		opening := &InputError{fmt.Errorf("listing: %w", &fs.PathError{Op: "open", Path: "data", Err: errno})}
+		described := add(g, "described", &step{describe: func(*Manifest) error { return opening }})
+		starting := add(g, "ran", ends(Outcome{}, fmt.Errorf("starting: %w", opening)))
+		g.Node(starting).Retry = Retry{Attempts: 3}
+		r := p.execute(g)
+		wantStates(t, g, r, "described broken", "ran broken")
+		if n := g.Node(starting).Task.(*step).ran.Load(); r.InputErrors != 0 || r.Status(described).Input || n != 3 {
+			t.Errorf("%v: %d input errors, tried %d times", errno, r.InputErrors, n)
+		}
 	}
 }
 

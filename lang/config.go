@@ -154,8 +154,11 @@ type Problem struct {
 	Judge       *Judge   // likewise
 	Command     *Command // likewise
 	Resources   Resources
-	Reference   *Reference    // nil when it ships none
-	Checkpoints []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
+	// What a solution may have together, on disk: files and their bytes.
+	MaxSubmissionSize  int64
+	MaxSubmissionFiles int
+	Reference          *Reference    // nil when it ships none
+	Checkpoints        []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only
 	// with invalid = "report". Such a problem has no driver and no checkpoints,
 	// and of the rest what could be evaluated; its solutions have no checkpoints.

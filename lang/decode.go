@@ -329,7 +329,7 @@ func (b *block) size(name string) (int64, given) {
 	}
 	n, err := ParseSize(text.AsString())
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%q is no memory at all", text.AsString())
+		err = fmt.Errorf("%q is nothing at all", text.AsString())
 	}
 	if err != nil {
 		b.reject(name, "bad-size", "Bad size", fmt.Sprintf("%s: %v.", name, err), "")

@@ -71,6 +71,8 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	p.Difficulty, _ = b.text("difficulty")
 	p.Category, _ = b.text("category")
 	p.Entry, _ = b.text("entry")
+	p.MaxSubmissionSize, _ = b.size("max_submission_size")
+	p.MaxSubmissionFiles, _ = b.integer("max_submission_files", 1)
 	p.Resources = b.resources()
 	b.driver(p)
 	if p.Scored() {

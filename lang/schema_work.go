@@ -37,6 +37,8 @@ func problemSchema() BlockSchema {
 			{Name: "timeout", Type: TypeDuration, Default: `"30s"`, Doc: "Limit on one test; null is none. Checkpoints inherit it."},
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
+			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Bytes that the files of a solution may have together, such as \"5GiB\". Holes in files count, since they are stored as bytes."},
+			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
 		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
 	}

@@ -241,7 +241,7 @@ func (j *judging) compile() graph.ID {
 	addr := address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
 	n := j.node(KindCompile, judge.NewCompile(judge.Compile{
 		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
-	}, j.answer.Source, j.sourcesOf(addr)), nil)
+	}, j.answer.Source, j.submissionSources(addr, j.cell.Problem)), nil)
 	n.Addr = addr
 	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})

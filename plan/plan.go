@@ -264,6 +264,13 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	return err
 }
 
+// submissionSources are those of a node that reads a solution of p.
+func (c *compiler) submissionSources(addr string, p *lang.Problem) tasks.Sources {
+	sources := c.sourcesOf(addr)
+	sources.Limits = tasks.Limits{Bytes: p.MaxSubmissionSize, Entries: p.MaxSubmissionFiles, Problem: p.Name}
+	return sources
+}
+
 // sourcesOf is what the task of a node that reads source files needs.
 func (c *compiler) sourcesOf(addr string) tasks.Sources {
 	if c.env.Sources != nil {

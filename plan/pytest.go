@@ -177,7 +177,7 @@ func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.sourcesOf(addr)), Pool: inProcessPool,
+		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.submissionSources(addr, cell.Problem)), Pool: inProcessPool,
 	})
 }
 

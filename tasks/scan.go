@@ -24,15 +24,6 @@ func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
 	return s.found, err
 }
 
-// scanPlain lists the regular files below root alone, as not executable, and
-// in omitted what else is there. What ignore names is in neither. Whatever
-// cannot be read or named is an error here, too.
-func scanPlain(root string, ignore Ignore, observe observer) (found []file, omitted []omission, err error) {
-	s := scan{observe: observe}
-	err = s.walk(root, ignore, s.plain)
-	return s.found, s.omitted, err
-}
-
 // omission is something that is there and is not taken.
 type omission struct {
 	path string // relative to the source, with slashes
@@ -45,6 +36,7 @@ type observer func(kind, name string)
 // scan is a walk through a source.
 type scan struct {
 	observe observer
+	limits  Limits
 	root    string
 	found   []file
 	omitted []omission
@@ -61,6 +53,7 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 	s.root = root
 	s.observe("dir", root)
 	var errs []error
+	met := 0
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
 		if err != nil {
 			errs = append(errs, err)
@@ -75,6 +68,9 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 				return filepath.SkipDir
 			}
 			return nil
+		}
+		if met++; s.limits.Entries > 0 && met > s.limits.Entries {
+			return s.limits.tooMany(root)
 		}
 		if d.IsDir() {
 			s.observe("dir", abs)
@@ -123,7 +119,8 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 	return nil
 }
 
-// plain takes an entry if it is a regular file.
+// plain takes an entry if it is a regular file, as not executable, and notes in omitted
+// what else is there.
 func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
 	switch mode := d.Type(); {
 	case mode.IsRegular():

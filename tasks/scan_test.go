@@ -234,4 +234,11 @@ func TestScanFile(t *testing.T) {
 	}
 }
 
+// scanPlain lists the regular files below root alone, and what else is there.
+func scanPlain(root string, ignore Ignore, observe observer) (found []file, omitted []omission, err error) {
+	s := scan{observe: observe}
+	err = s.walk(root, ignore, s.plain)
+	return s.found, s.omitted, err
+}
+
 func unobserved(string, string) {}

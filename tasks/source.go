@@ -33,6 +33,8 @@ type Sources struct {
 	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
+	// Limits bound the source, when it is a submission.
+	Limits Limits
 }
 
 func (s Sources) observe(kind, name string) {
@@ -96,6 +98,9 @@ func (s *Source) hash(found []file) error {
 		}
 		infos[i] = info
 		bytes += info.Size()
+	}
+	if err := s.sources.Limits.check(found, infos, bytes); err != nil {
+		return &graph.InputError{Err: err}
 	}
 	return sideBySide(len(found), bytes, func(i int) (err error) {
 		f := &found[i]

@@ -20,30 +20,32 @@ type Submission struct {
 func NewSubmission(sub Submission, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() (found []file, err error) {
-		found, s.omitted, err = sub.scan(sources.observe)
+		found, s.omitted, err = sub.scan(sources)
 		return found, err
 	}
 	return s
 }
 
-func (sub Submission) scan(observe observer) (found []file, omitted []omission, err error) {
-	observe("exists", sub.Source)
+func (sub Submission) scan(sources Sources) (found []file, omitted []omission, err error) {
+	sources.observe("exists", sub.Source)
 	info, err := os.Stat(sub.Source)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading the submission: %w", err)
-	case info.IsDir() && sub.Plain:
-		found, omitted, err = scanPlain(sub.Source, sub.Ignore, observe)
-		return below(sub.Target, found), omitted, err
 	case info.IsDir():
-		found, err = scanTree(sub.Source, sub.Ignore, observe)
-		return below(sub.Target, found), nil, err
+		s := scan{observe: sources.observe, limits: sources.Limits}
+		take := s.faithful
+		if sub.Plain {
+			take = s.plain
+		}
+		err = s.walk(sub.Source, sub.Ignore, take)
+		return below(sub.Target, s.found), s.omitted, err
 	}
 	name := sub.Target
 	if name == "" {
 		name = filepath.Base(sub.Source)
 	}
-	found, err = scanFile(sub.Source, name, observe)
+	found, err = scanFile(sub.Source, name, sources.observe)
 	for i := range found {
 		found[i].Executable = found[i].Executable && !sub.Plain
 	}

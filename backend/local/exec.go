@@ -56,7 +56,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	outputs, err := outputsOf(writers...)
 	if err != nil {
-		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	cmd.Stdout, cmd.Stderr = outputs[0].command, outputs[len(outputs)-1].command
 	exit, err := s.run(ctx, cmd, c, outputs)

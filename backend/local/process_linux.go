@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"golang.org/x/sys/unix"
 )
@@ -38,7 +39,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	defer runtime.UnlockOSThread()
 	started := &traced
 	if err := started.Start(); err != nil {
-		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) {
+		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) || backend.ExhaustedHint(err) != "" {
 			return nil, err
 		}
 		// A sandbox or a debugger may forbid tracing.

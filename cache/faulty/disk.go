@@ -205,6 +205,16 @@ func (d *Disk) MkdirAll(path string) error {
 	return files.OS.MkdirAll(path)
 }
 
+// Mkdir implements files.System.
+func (d *Disk) Mkdir(path string, mode fs.FileMode) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.fault("mkdir", path, syscall.EIO, syscall.ENOSPC); err != nil {
+		return err
+	}
+	return files.OS.Mkdir(path, mode)
+}
+
 // Touch implements files.System.
 func (d *Disk) Touch(path string, t time.Time) error {
 	d.mu.Lock()

@@ -24,6 +24,9 @@ type System interface {
 	// MkdirAll makes the directory and those above it, for everybody that the
 	// umask allows.
 	MkdirAll(path string) error
+	// Mkdir makes the directory with a mode, whatever the umask is. That it is there
+	// already is no error.
+	Mkdir(path string, mode fs.FileMode) error
 	// Touch sets the modification time.
 	Touch(path string, t time.Time) error
 }
@@ -52,9 +55,20 @@ func (system) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
 	return f, nil
 }
 
-func (system) Rename(from, to string) error         { return os.Rename(from, to) }
-func (system) Remove(path string) error             { return os.Remove(path) }
-func (system) MkdirAll(path string) error           { return os.MkdirAll(path, 0o777) }
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
+func (system) Remove(path string) error     { return os.Remove(path) }
+func (system) MkdirAll(path string) error   { return os.MkdirAll(path, 0o777) }
+func (system) Mkdir(path string, mode fs.FileMode) error {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.Chmod(path, mode)
+	}
+	return err
+}
+
 func (system) Touch(path string, t time.Time) error { return os.Chtimes(path, time.Time{}, t) }
 
 // Open opens the file for reading.

@@ -18,9 +18,10 @@ func (a *app) cacheCommand() *cobra.Command {
 	cmd := command("cache", "Look after the content store", "Cache shows, trims and checks the content store, which projects share.",
 		`  fevalgraph cache stats
   fevalgraph cache gc --max-size 5GiB --max-age 30d
-  fevalgraph cache verify --repair`,
+  fevalgraph cache verify --repair
+  fevalgraph cache sign`,
 		func(cmd *cobra.Command, args []string) error { return cmd.Help() })
-	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand())
+	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand())
 	return cmd
 }
 
@@ -150,4 +151,26 @@ become stale.`,
 		})
 	cmd.Flags().BoolVar(&repair, "repair", false, "drop what is damaged")
 	return cmd
+}
+
+func (a *app) cacheSignCommand() *cobra.Command {
+	return command("sign", "Trust the records of the store",
+		`Sign makes every sound record of the store count as written by you, so that
+its results are served. Records are signed when they are written, with your own
+key or that of a group (FEVALGRAPH_STORE_KEY), and no others are trusted. Sign
+those of a store that no one else could write to, such as one that an earlier
+version filled.`,
+		`  fevalgraph cache sign
+  FEVALGRAPH_STORE_KEY=/etc/evals.key fevalgraph cache sign`,
+		func(cmd *cobra.Command, args []string) error {
+			n, err := eval.SignRecords(cmd.Context(), a.options())
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.writeJSON(map[string]any{"schema": 1, "signed": n})
+			}
+			fmt.Fprintf(a.io.Out, "signed %s\n", text.Count(int(n), "record"))
+			return nil
+		})
 }

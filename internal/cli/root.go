@@ -200,10 +200,14 @@ func (a *app) notice(n eval.Notice) {
 		if loud {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
+	case eval.KeyMissing:
+		fmt.Fprintf(a.io.Err, "warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
 	case eval.SessionsUnknown:
 		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
 	case eval.SessionLeft:
 		fmt.Fprintf(a.io.Err, "warning: a session that an earlier run left behind is still there: %v\n", n.Err)
+	case eval.JobsReduced:
+		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
 	case eval.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
 	case eval.LockRenewed:

@@ -23,6 +23,7 @@ import (
 //	collect-error     the test files cannot be imported
 //	truncate-report   leave half of each report
 //	no-report         leave none
+//	fill-report MEGABYTES  put that much of empty tests into pytest-report.json
 //	oserror TEXT      say TEXT and end with exit code 1, before any report
 type Directive string
 
@@ -67,6 +68,8 @@ func (d Directive) obey(reports *reportFiles) {
 		reports.half = true
 	case "no-report":
 		reports.none = true
+	case "fill-report":
+		reports.fill = number << 20
 	case "oserror":
 		fmt.Println(strings.Join(words[1:], " "))
 		os.Exit(1)

@@ -5,22 +5,28 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // reportFiles are the reports to write, and how.
 type reportFiles struct {
 	json, ctrf string // paths; "" is none
 	half, none bool
+	fill       int // bytes of empty tests for the JSON report
 }
 
 func (r *reportFiles) write(s *suite, code int) error {
 	if r.none {
 		return nil
 	}
+	whole := s.jsonReport(code)
+	if r.fill > 0 {
+		whole["tests"] = json.RawMessage("[" + strings.Repeat("{},", r.fill/len("{},")) + "{}]")
+	}
 	for _, f := range []struct {
 		path    string
 		content any
-	}{{r.json, s.jsonReport(code)}, {r.ctrf, s.ctrf()}} {
+	}{{r.json, whole}, {r.ctrf, s.ctrf()}} {
 		if f.path == "" {
 			continue
 		}

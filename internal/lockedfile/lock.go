@@ -81,18 +81,51 @@ func (l *Lock) Remove() error {
 
 // openOrMake opens a lock file and makes it, and its directory, if needed.
 func openOrMake(path string) (*os.File, error) {
-	const flag = os.O_RDWR | os.O_CREATE
-	f, err := os.OpenFile(path, flag, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if f, err = makeFile(path); err != nil {
 			return nil, fmt.Errorf("making a lock file: %w", err)
 		}
-		f, err = os.OpenFile(path, flag, 0o600)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening a lock file: %w", err)
 	}
 	return f, nil
+}
+
+// makeFile makes a lock file, unless another process has, and opens it. It is its owner's,
+// as who can open a file can hold a lock on it; in a directory that is a group's, the
+// group's. Such a file appears with its mode, whatever the umask is.
+func makeFile(path string) (*os.File, error) {
+	const flag = os.O_RDWR | os.O_CREATE
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		info, err = os.Stat(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&0o022 != 0o020 {
+		return os.OpenFile(path, flag, 0o600)
+	}
+	next, err := os.CreateTemp(dir, ".lock-*")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(next.Chmod(0o660), next.Close())
+	if err == nil {
+		if err = os.Link(next.Name(), path); errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	}
+	if err = errors.Join(err, os.Remove(next.Name())); err != nil {
+		return nil, err
+	}
+	return openOrMake(path) // it may have been removed meanwhile
 }
 
 // stillNamed reports whether path names the open file f: it may have been removed,

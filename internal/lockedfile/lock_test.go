@@ -152,3 +152,26 @@ func TestKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who can open a lock file can hold the lock: that is a group where its directory is a
+// group's.
+func TestModeOfFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no modes")
+	}
+	for mode, want := range map[os.FileMode]os.FileMode{0o700: 0o600, 0o755: 0o600, 0o770: 0o660, 0o777: 0o600} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		l := try1(t, filepath.Join(dir, "lock"))
+		info, err := os.Stat(filepath.Join(dir, "lock"))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("in a directory of mode %o: %v, %v; want %o", mode, info.Mode(), err, want)
+		}
+		if entries, err := os.ReadDir(dir); len(entries) != 1 || err != nil {
+			t.Errorf("left are %v, %v", entries, err)
+		}
+		l.Close()
+	}
+}

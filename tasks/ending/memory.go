@@ -9,15 +9,18 @@ import (
 )
 
 // OutOfMemory says which limit was reached: "out of memory, the limit is 64 MiB".
-func OutOfMemory(limit int64) string {
-	size, unit := float64(limit), "bytes"
+func OutOfMemory(limit int64) string { return "out of memory, the limit is " + Size(limit) }
+
+// Size shows a number of bytes: "64 MiB".
+func Size(bytes int64) string {
+	size, unit := float64(bytes), "bytes"
 	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if size < 1024 {
 			break
 		}
 		size, unit = size/1024, larger
 	}
-	return "out of memory, the limit is " + strconv.FormatFloat(math.Round(size*10)/10, 'f', -1, 64) + " " + unit
+	return strconv.FormatFloat(math.Round(size*10)/10, 'f', -1, 64) + " " + unit
 }
 
 // Words says for people how a command ended, after a word for its exit code.

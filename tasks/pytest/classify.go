@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -49,6 +50,10 @@ func readReports(l left) read {
 	if l.exit.Signal != "" || l.exit.TimedOut || l.exit.Code >= signalBase {
 		return r
 	}
+	if len(l.exit.TooLarge) > 0 {
+		r.trouble = fmt.Sprintf("%s is larger than %d MiB", strings.Join(l.exit.TooLarge, " and "), maxReport>>20)
+		return r
+	}
 	if l.report == nil && l.ctrf == nil {
 		r.trouble = "pytest wrote no report"
 		return r
@@ -73,31 +78,47 @@ func collectedIn(log []byte) (n int, counted bool) {
 }
 
 func (r *read) readJSON(l left) {
-	decoded, err := decodeJSONReport(l.report)
+	decoded, err := decodeJSONReport(l.report, r.most())
 	if err != nil {
-		r.trouble = err.Error()
+		r.refuse("pytest-report.json", err)
 		return
 	}
-	if decoded.ExitCode == nil {
+	if decoded.exitCode == nil {
 		r.trouble = "pytest-report.json does not say how pytest ended"
 		return
 	}
-	if *decoded.ExitCode != l.exit.Code {
+	if *decoded.exitCode != l.exit.Code {
 		r.mismatch = true
-		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.ExitCode, l.exit.Code)
+		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.exitCode, l.exit.Code)
 		return
 	}
 	r.usable = true
 	if r.collected == 0 {
-		r.collected = decoded.Summary.Collected
+		r.collected = decoded.collected
 	}
-	for i := range decoded.Collectors {
-		if decoded.Collectors[i].Outcome == "failed" && r.collector == nil {
-			r.collector = &decoded.Collectors[i]
+	r.collector, r.tests = decoded.failed, decoded.tests
+}
+
+// most is how many tests a report may have: no more were run than were collected.
+func (r *read) most() int {
+	if r.counted {
+		return min(r.collected, maxTests)
+	}
+	return maxTests
+}
+
+// refuse notes why a report cannot be read. One that claims more tests than there are
+// makes the other worth nothing, too.
+func (r *read) refuse(report string, err error) {
+	switch {
+	case errors.Is(err, errTooManyTests):
+		r.mismatch, r.usable = true, false
+		r.trouble = fmt.Sprintf("%s has more than the %d tests that pytest collected", report, r.collected)
+		if !r.counted || r.collected > maxTests {
+			r.trouble = fmt.Sprintf("%s has more than %d tests", report, maxTests)
 		}
-	}
-	for i := range decoded.Tests {
-		r.tests = append(r.tests, decoded.Tests[i].observed())
+	case r.trouble == "":
+		r.trouble = err.Error()
 	}
 }
 
@@ -105,24 +126,19 @@ func (r *read) readJSON(l left) {
 // case of a parametrised test, so it cannot be trusted when pytest ended with
 // failures and it knows of none.
 func (r *read) readCTRF(l left) {
-	decoded, err := decodeCTRF(l.ctrf)
+	tests, err := decodeCTRF(l.ctrf, r.most())
 	if err != nil {
-		if r.trouble == "" {
-			r.trouble = err.Error()
-		}
+		r.refuse("ctrf-report.json", err)
 		return
 	}
-	if len(decoded.Results.Tests) == 0 {
+	if len(tests) == 0 {
 		return
 	}
-	var tests []observed
 	failures := 0
-	for i := range decoded.Results.Tests {
-		o := decoded.Results.Tests[i].observed()
-		if o.status == verdict.TestFailed || o.status == verdict.TestError {
+	for i := range tests {
+		if s := tests[i].status; s == verdict.TestFailed || s == verdict.TestError {
 			failures++
 		}
-		tests = append(tests, o)
 	}
 	if failed := l.exit.Code == exitTestsFailed; failed != (failures > 0) && (failed || l.exit.Code == exitOK) {
 		r.trouble = fmt.Sprintf("ctrf-report.json has %d failures, but pytest ended with %d", failures, l.exit.Code)
@@ -187,8 +203,7 @@ func (r *read) collectionTrouble(log []byte) string {
 	if r.collector == nil {
 		return errorLine(log)
 	}
-	text, _ := r.collector.LongRepr.(string)
-	return r.collector.NodeID + ": " + errorLine([]byte(text))
+	return r.collector.NodeID + ": " + errorLine([]byte(r.collector.LongRepr))
 }
 
 // errorLine picks the line of a pytest log that tells most: the last of those

@@ -89,7 +89,7 @@ func joinReports(parts []part) ([]byte, error) {
 	joined := wholeReport{ExitCode: w.code, Summary: map[string]int{}, Tests: []json.RawMessage{}}
 	tests := make([][]json.RawMessage, len(parts))
 	for i := range parts {
-		if parts[i].report == nil {
+		if parts[i].report == nil || parts[i].mismatch {
 			continue
 		}
 		var one wholeReport

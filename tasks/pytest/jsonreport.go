@@ -1,7 +1,10 @@
 package pytest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,10 +13,10 @@ import (
 
 // jsonReport is what pytest-json-report writes, as far as it is read here.
 type jsonReport struct {
-	ExitCode   *int        `json:"exitcode"`
-	Summary    jsonSummary `json:"summary"`
-	Collectors []collector `json:"collectors"`
-	Tests      []jsonTest  `json:"tests"`
+	exitCode  *int
+	collected int
+	failed    *collector // the first that failed
+	tests     []observed
 }
 
 type jsonSummary struct {
@@ -21,25 +24,55 @@ type jsonSummary struct {
 }
 
 type collector struct {
-	NodeID   string `json:"nodeid"`
-	Outcome  string `json:"outcome"`
-	LongRepr any    `json:"longrepr"`
+	NodeID   string   `json:"nodeid"`
+	Outcome  string   `json:"outcome"`
+	LongRepr longRepr `json:"longrepr"`
+}
+
+// longRepr is a text for people. What a plugin puts there in place of one is shown as it is.
+type longRepr string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *longRepr) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) != nil {
+		text = string(b)
+	}
+	*l = longRepr(shorten(text))
+	return nil
+}
+
+// keywords are those of a test, nearest decorator first.
+type keywords []string
+
+// maxKeywords is many times what tests have.
+const maxKeywords = 1000
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (k *keywords) UnmarshalJSON(b []byte) error {
+	return eachElement(json.NewDecoder(bytes.NewReader(b)), func(word *string) error {
+		if len(*k) == maxKeywords {
+			return fmt.Errorf("a test has more than %d keywords", maxKeywords)
+		}
+		*k = append(*k, *word)
+		return nil
+	})
 }
 
 type jsonTest struct {
 	NodeID   string   `json:"nodeid"`
 	Outcome  string   `json:"outcome"`
-	Keywords []string `json:"keywords"`
+	Keywords keywords `json:"keywords"`
 	Setup    *stage   `json:"setup"`
 	Call     *stage   `json:"call"`
 	Teardown *stage   `json:"teardown"`
 }
 
 type stage struct {
-	Duration float64 `json:"duration"` // seconds
-	Outcome  string  `json:"outcome"`
-	Crash    *crash  `json:"crash"`
-	LongRepr any     `json:"longrepr"`
+	Duration float64  `json:"duration"` // seconds
+	Outcome  string   `json:"outcome"`
+	Crash    *crash   `json:"crash"`
+	LongRepr longRepr `json:"longrepr"`
 }
 
 type crash struct {
@@ -48,9 +81,45 @@ type crash struct {
 	Message string `json:"message"`
 }
 
-func decodeJSONReport(content []byte) (*jsonReport, error) {
+// errTooManyTests says that a report has more tests than there can be.
+var errTooManyTests = errors.New("it has more tests than were collected")
+
+// maxTests bounds the tests of a run, also where pytest does not say how many it collected.
+// A true report has hundreds of bytes for each.
+const maxTests = 100_000
+
+// decodeJSONReport reads a report of at most so many tests.
+func decodeJSONReport(content []byte, most int) (*jsonReport, error) {
 	var r jsonReport
-	if err := json.Unmarshal(content, &r); err != nil {
+	d := json.NewDecoder(bytes.NewReader(content))
+	err := eachField(d, func(key string) (bool, error) {
+		switch key {
+		case "exitcode":
+			return true, d.Decode(&r.exitCode)
+		case "summary":
+			var s jsonSummary
+			err := d.Decode(&s)
+			r.collected = s.Collected
+			return true, err
+		case "collectors":
+			return true, eachElement(d, func(c *collector) error {
+				if c.Outcome == "failed" && r.failed == nil {
+					r.failed = c
+				}
+				return nil
+			})
+		case "tests":
+			return true, eachElement(d, func(t *jsonTest) error {
+				if len(r.tests) == most {
+					return errTooManyTests
+				}
+				r.tests = append(r.tests, t.observed())
+				return nil
+			})
+		}
+		return false, nil
+	})
+	if err = cmp.Or(err, atEnd(d)); err != nil {
 		return nil, fmt.Errorf("pytest-report.json is not a whole JSON report: %w", err)
 	}
 	return &r, nil
@@ -98,47 +167,51 @@ func (t *jsonTest) observed() observed {
 }
 
 func (s *stage) message() string {
-	switch text := s.LongRepr.(type) {
-	case nil:
-	case string:
-		if text != "" {
-			return text
-		}
-	default:
-		if encoded, err := json.MarshalIndent(text, "", "  "); err == nil {
-			return string(encoded)
-		}
-	}
-	if s.Crash != nil {
-		return fmt.Sprintf("%s:%d\n%s", s.Crash.Path, s.Crash.Line, s.Crash.Message)
+	switch {
+	case s.LongRepr != "":
+		return string(s.LongRepr)
+	case s.Crash != nil:
+		return shorten(fmt.Sprintf("%s:%d\n%s", s.Crash.Path, s.Crash.Line, s.Crash.Message))
 	}
 	return ""
 }
 
-// ctrfReport is what pytest-json-ctrf writes, as far as it is read here. Both
+// ctrfTest is a test of what pytest-json-ctrf writes, as far as it is read here. Both
 // spellings of the file's path are in use.
-type ctrfReport struct {
-	Results struct {
-		Tests []ctrfTest `json:"tests"`
-	} `json:"results"`
-}
-
 type ctrfTest struct {
 	Name     string   `json:"name"`
 	Status   string   `json:"status"`
 	Duration float64  `json:"duration"` // milliseconds
 	FilePath string   `json:"filePath"`
 	File     string   `json:"file_path"`
-	Tags     []string `json:"tags"`
+	Tags     keywords `json:"tags"`
 	Message  *string  `json:"message"`
 }
 
-func decodeCTRF(content []byte) (*ctrfReport, error) {
-	var r ctrfReport
-	if err := json.Unmarshal(content, &r); err != nil {
+// decodeCTRF reads the tests of a report of at most so many.
+func decodeCTRF(content []byte, most int) (tests []observed, err error) {
+	d := json.NewDecoder(bytes.NewReader(content))
+	err = eachField(d, func(key string) (bool, error) {
+		if key != "results" {
+			return false, nil
+		}
+		return true, eachField(d, func(key string) (bool, error) {
+			if key != "tests" {
+				return false, nil
+			}
+			return true, eachElement(d, func(t *ctrfTest) error {
+				if len(tests) == most {
+					return errTooManyTests
+				}
+				tests = append(tests, t.observed())
+				return nil
+			})
+		})
+	})
+	if err = cmp.Or(err, atEnd(d)); err != nil {
 		return nil, fmt.Errorf("ctrf-report.json is not a whole CTRF report: %w", err)
 	}
-	return &r, nil
+	return tests, nil
 }
 
 func (t *ctrfTest) observed() observed {
@@ -153,7 +226,7 @@ func (t *ctrfTest) observed() observed {
 		}
 	}
 	if t.Message != nil {
-		o.message = *t.Message
+		o.message = shorten(*t.Message)
 	}
 	switch t.Status {
 	case "passed", "failed", "skipped":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 )
@@ -24,7 +25,7 @@ func readLeft(ctx context.Context, store cache.Store, find func(output string) (
 		if !ok {
 			return nil, nil
 		}
-		content, err := cache.ReadBlob(ctx, store, d, maxReport)
+		content, err := cache.ReadBlob(ctx, store, d, -1)
 		if err != nil {
 			return nil, fmt.Errorf("reading the %s: %w", output, err)
 		}
@@ -44,11 +45,17 @@ func readLeft(ctx context.Context, store cache.Store, find func(output string) (
 	if err := json.Unmarshal(took, &l.timing); err != nil {
 		return l, fmt.Errorf("decoding the timing: %w", err)
 	}
-	if l.report, err = read(OutputReport); err != nil {
-		return l, err
-	}
-	if l.ctrf, err = read(OutputCTRF); err != nil {
-		return l, err
+	for _, r := range []struct {
+		output, path string
+		content      *[]byte
+	}{{OutputReport, jsonReportPath, &l.report}, {OutputCTRF, ctrfPath, &l.ctrf}} {
+		if d, ok := find(r.output); ok && d.Size > maxReport { // an earlier version kept it
+			l.exit.TooLarge = append(l.exit.TooLarge, path.Base(r.path))
+			continue
+		}
+		if *r.content, err = read(r.output); err != nil {
+			return l, err
+		}
 	}
 	l.log, err = read(OutputLog)
 	return l, err

@@ -53,7 +53,7 @@ type TestVerdict struct {
 
 // Describe implements graph.Task.
 func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		m.String("tests of "+file, p.Files[file])
@@ -112,6 +112,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, verdict.Meas
 			return Verdicts{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
+		parts[i].report, parts[i].ctrf = nil, nil // each may be large, and they have been read
 	}
 	v, m := p.judgeParts(parts)
 	return v, m, nil
@@ -151,7 +152,7 @@ func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []o
 		checkpoint := p.checkpointOf(o.file)
 		v.Tests = append(v.Tests, TestVerdict{ID: o.id, File: o.file, Checkpoint: checkpoint,
 			Group: p.group(checkpoint, o.keywords), Status: o.status})
-		m.Tests = append(m.Tests, verdict.TestMeasurement{DurationMS: o.durationMS, Message: shorten(o.message)})
+		m.Tests = append(m.Tests, verdict.TestMeasurement{DurationMS: o.durationMS, Message: o.message})
 	}
 	return v, m
 }

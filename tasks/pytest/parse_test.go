@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -255,7 +256,7 @@ func TestMeasurements(t *testing.T) {
 	for _, test := range m.Tests[:4] {
 		got = append(got, fmt.Sprintf("%v %s", test.DurationMS, test.Message))
 	}
-	if want := []string{"1000 assert 0", "1000 /w/t.py:3\nboom", "0 {\n  \"reason\": \"x\"\n}", "0 "}; !slices.Equal(got, want) {
+	if want := []string{"1000 assert 0", "1000 /w/t.py:3\nboom", `0 {"reason":"x"}`, "0 "}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if n := len(m.Tests[4].Message); n > maxMessage+20 {
@@ -360,4 +361,52 @@ func FuzzJudge(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a submission writes in place of a report costs a few times its size in memory, at
+// most, and is refused.
+func TestHostileReports(t *testing.T) {
+	fill := func(element string) string {
+		n := (maxReport - 1000) / (len(element) + 1)
+		return strings.Repeat(element+",", n) + element
+	}
+	report := func(tests string) []byte {
+		return []byte(`{"exitcode":0,"summary":{"collected":5},"tests":[` + tests + `]}`)
+	}
+	for name, try := range map[string]struct {
+		left  left
+		class verdict.Class
+		words string
+	}{
+		"empty tests":             {left{report: report(fill("{}")), log: collected(5)}, verdict.NoReport, "pytest-report.json has more than the 5 tests that pytest collected"},
+		"collected unknown":       {left{report: report(fill("{}"))}, verdict.NoReport, "pytest-report.json has more than 100000 tests"},
+		"collected forged":        {left{report: report(fill("{}")), log: collected(9_000_000)}, verdict.NoReport, "pytest-report.json has more than 100000 tests"},
+		"other report":            {left{report: report(fill("{}")), ctrf: ctrfOf(one{id: "t.py::a", outcome: "passed"}), log: collected(5)}, verdict.NoReport, "5 tests"},
+		"CTRF":                    {left{ctrf: []byte(`{"results":{"tests":[` + fill("{}") + `]}}`), log: collected(5)}, verdict.NoReport, "ctrf-report.json has more than the 5 tests"},
+		"null":                    {left{report: report(fill("null")), log: collected(5)}, verdict.NoReport, "5 tests"},
+		"collectors":              {left{report: []byte(`{"exitcode":0,"tests":[],"collectors":[` + fill("{}") + `]}`)}, verdict.NoTests, ""},
+		"keywords":                {left{report: report(`{"nodeid":"a","keywords":[` + fill(`""`) + `]}`)}, verdict.NoReport, "a test has more than 1000 keywords"},
+		"brackets in a text":      {left{report: report(`{"nodeid":"a","outcome":"failed","call":{"outcome":"failed","longrepr":[` + fill("[]") + `]}}`)}, verdict.Judged, ""},
+		"depth in a text":         {left{report: report(`{"nodeid":"a","outcome":"failed","call":{"outcome":"failed","longrepr":` + strings.Repeat("[", 9000) + fill("0") + strings.Repeat("]", 9000) + `}}`)}, verdict.Judged, ""},
+		"brackets somewhere else": {left{report: []byte(`{"exitcode":0,"tests":[{"nodeid":"a","outcome":"failed"}],"environment":[` + fill("{}") + `]}`)}, verdict.Judged, ""},
+		"not whole":               {left{report: append(report(`{"nodeid":"a","outcome":"passed"}`), "{}"...)}, verdict.NoReport, "not a whole JSON report"},
+		"too large":               {left{exit: exitFacts{TooLarge: []string{"pytest-report.json"}}, ctrf: ctrfOf(one{id: "t.py::a", outcome: "passed"}), log: collected(1)}, verdict.NoReport, "pytest-report.json is larger than 16 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			v, m := parse.judge(try.left)
+			runtime.ReadMemStats(&after)
+			if v.Class != try.class || !strings.Contains(m.Message, try.words) {
+				t.Errorf("%s: %q; want %s: %q", v.Class, m.Message, try.class, try.words)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > 20*maxReport {
+				t.Errorf("took %d MiB", got>>20)
+			}
+			encoded, err := json.Marshal(m)
+			if err != nil || len(encoded) > 1<<20 {
+				t.Errorf("results of %d bytes, %v", len(encoded), err)
+			}
+		})
+	}
 }

@@ -92,6 +92,8 @@ type exitFacts struct {
 	// Collected is how many tests pytest said that it collected, where the log has
 	// masks; nil when the log is whole, or pytest did not say it.
 	Collected *int `json:"collected,omitempty"`
+	// TooLarge are the names of reports that were larger than maxReport, and not kept.
+	TooLarge []string `json:"too_large,omitempty"`
 }
 
 // reportFacts are the keys of both reports whose values decide, or name what is decided
@@ -366,29 +368,35 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
 		return nil
 	}
+	reports := map[string][]byte{}
+	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
+		content, err := readReport(ctx, session, report.path)
+		switch {
+		case errors.Is(err, errReportTooLarge):
+			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
+		case isAbsent(err):
+			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
+		case err != nil:
+			return o, fmt.Errorf("fetching %s: %w", report.path, err)
+		default:
+			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
+		}
+	}
+	if len(reports)+len(facts.TooLarge) == 0 && uvFailed(exit, log) {
+		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", ending.LastLine(log))
+	}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
 	}
 	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()}); err != nil {
 		return o, err
 	}
-	reports := 0
-	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
-		content, err := readReport(ctx, session, report.path)
-		if isAbsent(err) {
-			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
-			continue
+	for _, name := range []string{OutputReport, OutputCTRF} {
+		if content, ok := reports[name]; ok {
+			if err := keep(name, content); err != nil {
+				return o, err
+			}
 		}
-		if err != nil {
-			return o, fmt.Errorf("fetching %s: %w", report.path, err)
-		}
-		reports++
-		if err := keep(report.name, backend.RedactJSON(content, r.secrets(), reportFacts...)); err != nil {
-			return o, err
-		}
-	}
-	if reports == 0 && uvFailed(exit, log) {
-		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", ending.LastLine(log))
 	}
 	if len(setup) > 0 {
 		if err := keep(OutputSetup, setup); err != nil {
@@ -413,15 +421,16 @@ func keepJSON(keep func(name string, content []byte) error, name string, value a
 	return keep(name, encoded)
 }
 
-// maxReport bounds a report in memory; larger ones count as absent.
-const maxReport = 256 << 20
+// maxReport bounds a report. It is a submission's to write where tests import it, and
+// verdicts on its tests are several times as large.
+const maxReport = 16 << 20
 
 var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
 
 // isAbsent reports whether there is no report to be had, as opposed to one
 // that could not be fetched.
 func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular) || errors.Is(err, errReportTooLarge)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
 func readReport(ctx context.Context, session backend.Session, name string) ([]byte, error) {

@@ -1,0 +1,44 @@
+package cache
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// RecordKey signs records. Whoever can write to a store's directory can lay a record into
+// it, such as a submission that runs as the user; without the key it is not served. Blobs
+// need no signature: a record names them by what they contain.
+type RecordKey []byte
+
+// NewRecordKey returns the key for records of who has a secret. The secret may have other
+// uses, whose proofs are no signatures of records.
+func NewRecordKey(secret []byte) (RecordKey, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, "fevalgraph records", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the key of records: %w", err)
+	}
+	return key, nil
+}
+
+// sign returns the signature of a record's sum.
+func (k RecordKey) sign(sum []byte) []byte {
+	mac := hmac.New(sha256.New, k)
+	mac.Write(sum)
+	return mac.Sum(nil)
+}
+
+// signed reports whether text is the signature of a sum.
+func (k RecordKey) signed(sum, text []byte) bool {
+	signature, err := hex.DecodeString(string(text))
+	return err == nil && hmac.Equal(signature, k.sign(sum))
+}
+
+// ForeignError says that the store has a record which its key did not sign.
+type ForeignError struct{ Key Key }
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("the record %s was not written by you", e.Key)
+}

@@ -1,0 +1,46 @@
+package tasks
+
+import (
+	"fmt"
+	"io/fs"
+
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+)
+
+// Limits bound a submission before it is read: a file of holes takes a
+// moment to make, and a day to hash and store. The zero value is none.
+type Limits struct {
+	Bytes   int64  // of all files together, holes counted as they would be stored
+	Entries int    // files, links and directories
+	Problem string // whose limits they are
+}
+
+// tooMany is the error of a walk that has met more than Entries.
+func (l Limits) tooMany(root string) error {
+	return fmt.Errorf("the submission is too large: more than %d files, links and directories in %s (hint: exclude some with ignore of the solution, or raise max_submission_files of problem %q)",
+		l.Entries, root, l.Problem)
+}
+
+// check refuses files that are larger than Bytes together. infos has nil for what is
+// no file.
+func (l Limits) check(found []file, infos []fs.FileInfo, bytes int64) error {
+	if l.Bytes == 0 || bytes <= l.Bytes {
+		return nil
+	}
+	largest, count := -1, 0
+	for i, info := range infos {
+		if info == nil {
+			continue
+		}
+		count++
+		if largest < 0 || info.Size() > infos[largest].Size() {
+			largest = i
+		}
+	}
+	within := " in " + found[largest].abs
+	if count > 1 {
+		within = fmt.Sprintf(" in %d files, of which %s has %s", count, found[largest].abs, ending.Size(infos[largest].Size()))
+	}
+	return fmt.Errorf("the submission is too large: %s%s; the limit is %s (hint: exclude files with ignore of the solution, or raise max_submission_size of problem %q)",
+		ending.Size(bytes), within, ending.Size(l.Bytes), l.Problem)
+}
