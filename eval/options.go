@@ -23,6 +23,7 @@ type Options struct {
 
 	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
 	Offline       bool // resolve no requirements over the network
+	Trusted       bool // calls that only read may ask the project's backends who they are
 	Locked        bool // requirements that are not locked are an error
 
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
@@ -61,6 +62,9 @@ type (
 	SessionLeft struct{ Err error }
 	// SessionsUnknown says why sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
+	// Untrusted says that a backend was not asked who it is, since that takes programs or
+	// servers that the project is not trusted with.
+	Untrusted struct{}
 )
 
 func (Warnings) notice()        {}
@@ -71,6 +75,7 @@ func (Locking) notice()         {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}
 func (SessionsUnknown) notice() {}
+func (Untrusted) notice()       {}
 
 func (o *Options) notify(n Notice) {
 	if o.Notify != nil {

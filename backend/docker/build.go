@@ -38,7 +38,7 @@ func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.I
 	if b.err != nil {
 		return nil, b.err
 	}
-	names, err := bases(dockerfile, b.opt.Build.Args)
+	names, err := Bases(dockerfile, b.opt.Build.Args)
 	if err != nil {
 		return nil, b.wrongRecipe(err)
 	}

@@ -16,11 +16,11 @@ import (
 // emptyBase is the base that is no image.
 const emptyBase = "scratch"
 
-// bases lists the images that a Dockerfile takes something of, each once, in
+// Bases lists the images that a Dockerfile takes something of, each once, in
 // order: those of FROM and of COPY --from that are not stages of its own. args
 // beat the defaults of the arguments that FROM may use. An error is about the
 // Dockerfile.
-func bases(dockerfile []byte, args []Arg) ([]string, error) {
+func Bases(dockerfile []byte, args []Arg) ([]string, error) {
 	parsed, err := parser.Parse(bytes.NewReader(dockerfile))
 	if err != nil {
 		return nil, err

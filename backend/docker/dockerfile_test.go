@@ -28,7 +28,7 @@ func TestBases(t *testing.T) {
 		{"platform", "FROM --platform=linux/arm64 a\n", nil, []string{"a"}},
 		{"escape", "# escape=`\nARG A=x\nFROM `\n  a:$A\n", nil, []string{"a:x"}},
 	} {
-		got, err := bases([]byte(try.dockerfile), try.args)
+		got, err := Bases([]byte(try.dockerfile), try.args)
 		if err != nil || !slices.Equal(got, try.want) {
 			t.Errorf("%s: %q, %v, want %q", try.name, got, err, try.want)
 		}
@@ -46,7 +46,7 @@ func TestBasesRefuse(t *testing.T) {
 		"FROM $NOTHING\n":        "FROM $NOTHING names no image",
 		"FROM a:${X\n":           "failed to process",
 	} {
-		_, err := bases([]byte(dockerfile), nil)
+		_, err := Bases([]byte(dockerfile), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", dockerfile, err, want)
 		}
@@ -57,7 +57,7 @@ func FuzzBases(f *testing.F) {
 	f.Add([]byte("ARG A=1\nFROM a:$A AS b\nCOPY --from=c /x /x\n"))
 	f.Add([]byte("# escape=`\nFROM `\n a\nRUN <<E\nx\nE\n"))
 	f.Fuzz(func(t *testing.T, dockerfile []byte) {
-		found, _ := bases(dockerfile, []Arg{{"A", "2"}})
+		found, _ := Bases(dockerfile, []Arg{{"A", "2"}})
 		if slices.Contains(found, "") {
 			t.Errorf("a base without a name: %q", found)
 		}

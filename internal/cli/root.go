@@ -37,6 +37,7 @@ type globalFlags struct {
 	jobs           int
 	progress       string
 	locked         bool
+	trust          bool
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -92,7 +93,7 @@ command it runs.`,
 	}
 	add("evaluate", run, a.planCommand(), a.evalCommand(), a.shellCommand())
 	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
-	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand())
+	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
 	a.complete(root)
@@ -126,6 +127,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
 	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
+	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: ask its backends who they are")
 	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
 }
 
@@ -176,7 +178,7 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, _ := a.storeReadOnly()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.
@@ -200,6 +202,8 @@ func (a *app) notice(n eval.Notice) {
 		if loud {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
+	case eval.Untrusted:
+		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
 	case eval.SessionsUnknown:
 		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
 	case eval.SessionLeft:

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -17,7 +18,7 @@ import (
 
 // Kind is the kind "docker".
 func Kind() eval.Kind {
-	return eval.Kind{Name: docker.Kind, New: open, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
+	return eval.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
@@ -35,6 +36,27 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	made := docker.New(s.Store, daemon, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
+}
+
+// asks are the images that are fetched, and that containers are made of.
+func asks(b *lang.Backend) []string {
+	if b.Container.Build == nil {
+		return []string{"use the image " + b.Container.Image}
+	}
+	var args []docker.Arg
+	for _, a := range b.Container.Build.Args {
+		args = append(args, docker.Arg(a))
+	}
+	text, err := os.ReadFile(b.Container.Build.Dockerfile)
+	names, wrong := docker.Bases(text, args)
+	if err != nil || wrong != nil {
+		return []string{"build from " + b.Container.Build.Dockerfile}
+	}
+	all := []string{"use an image built from " + b.Container.Build.Dockerfile}
+	for _, name := range names {
+		all = append(all, "use the image "+name)
+	}
+	return all
 }
 
 type daemonKey struct{}
