@@ -136,7 +136,7 @@ func (o *Options) stateDir(root string) string {
 	dir, ok := o.lookupEnv("FEVALGRAPH_DIR")
 	switch {
 	case !ok || dir == "":
-		return filepath.Join(root, ".fevalgraph")
+		return filepath.Join(root, stateName)
 	case filepath.IsAbs(dir):
 		return dir
 	}

@@ -128,7 +128,11 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 // execute ends the sessions of crashed runs.
 func (p *Project) open(ctx context.Context) error {
 	if p.access != Reading {
-		if err := os.MkdirAll(partitionsDir(p.state), 0o755); err != nil {
+		err := makeState(p.state)
+		if err == nil {
+			err = os.MkdirAll(partitionsDir(p.state), 0o755)
+		}
+		if err != nil {
 			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 		}
 	}
