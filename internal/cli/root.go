@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -205,14 +206,29 @@ func (a *app) notice(n eval.Notice) {
 	case eval.Untrusted:
 		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
 	case eval.SessionsUnknown:
-		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
+		a.tell("warning: ending what an earlier run left: %v\n", n.Err)
 	case eval.SessionLeft:
-		fmt.Fprintf(a.io.Err, "warning: a session that an earlier run left behind is still there: %v\n", n.Err)
+		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
 	case eval.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
 	case eval.LockRenewed:
-		fmt.Fprintf(a.io.Err, "warning: %s could not be read and is made again\n", n.Name)
+		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
+}
+
+// tell prints a remark that may hold what a submission, or a project, says: none of that
+// may steer a terminal.
+func (a *app) tell(format string, args ...any) {
+	io.WriteString(a.io.Err, text.Block(fmt.Sprintf(format, args...)))
+}
+
+// shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
+// one that steers nothing.
+func (a *app) shown(s string) string {
+	if _, ok := terminal(a.io.Out); ok {
+		return text.Block(s)
+	}
+	return s
 }
 
 func (a *app) findings(shown bool, list diag.List) {
