@@ -14,7 +14,7 @@ import (
 // What a configuration reads can go anywhere that its project sends it: into the
 // environment of a test, to a server. So it reads files of the project, and those below
 // paths that a person gave as the value of a variable. Defaults and *.auto.vars.hcl are the
-// project's own.
+// project's own. Exports are written there, and nowhere else, likewise.
 
 // readGiven finds the paths among the values of variables that a person gave.
 func (l *loader) readGiven() {
@@ -60,16 +60,15 @@ func (l *loader) give(v cty.Value) {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(l.root, path)
 			}
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				l.given = append(l.given, real)
-			}
+			l.given = append(l.given, l.realOf(path))
 		}
 		return true, nil
 	})
 }
 
-// mayRead reports whether the configuration may read what an absolute path leads to.
-func (l *loader) mayRead(path string) bool {
+// within reports whether an absolute path leads to a place in the project, or to one that
+// a person gave.
+func (l *loader) within(path string) bool {
 	real := l.realOf(path)
 	if !escapes(l.realDir(l.root), real) {
 		return true
@@ -109,10 +108,12 @@ func (l *loader) realDir(dir string) string {
 	return real
 }
 
+const placeHint = "declare a variable for the place, and give it by --var, by --var-file or in the environment; its default does not count"
+
 // outside says why an attribute or a function may not read a path.
 func (f finding) outside(err *funcs.OutsideError) finding {
 	f.code, f.summary = "outside-project", "File outside of the project"
 	f.detail = err.Error() + ". A configuration reads files of its own directory, and of directories and files that a person gives it as the value of a variable."
-	f.hint = "declare a variable for the place, and give it by --var, by --var-file or in the environment; its default does not count"
+	f.hint = placeHint
 	return f
 }

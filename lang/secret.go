@@ -34,7 +34,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 			return cty.DynamicVal
 		}
 	default:
-		if !l.mayRead(file) {
+		if !l.within(file) {
 			b.fail(b.at("file").outside(&funcs.OutsideError{Path: l.show(file)}))
 			return cty.DynamicVal
 		}
