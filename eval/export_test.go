@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// A configuration that is not evaluated again says nothing of links that are new.
+// A configuration that is not evaluated again knows of no links that are new.
 func TestExportStaysInside(t *testing.T) {
 	root, outer := t.TempDir(), t.TempDir()
 	for _, dir := range []string{"out", "elsewhere"} {

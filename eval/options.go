@@ -51,6 +51,12 @@ type (
 	// LockRenewed says that a lock file could not be read, and that a new one
 	// takes its place.
 	LockRenewed struct{ Name string }
+	// LockUnhashed says that a lock file has no hashes of some pins, so that what is
+	// installed for them is not checked.
+	LockUnhashed struct {
+		Name string
+		Pins []string
+	}
 	// Locking says that so many requirements are being resolved for a version of Python.
 	Locking struct {
 		Requirements int
@@ -71,6 +77,7 @@ func (Warnings) notice()        {}
 func (InvalidProblems) notice() {}
 func (LogDamaged) notice()      {}
 func (LockRenewed) notice()     {}
+func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}
