@@ -33,6 +33,7 @@ type trust struct {
 	adding bool // a person has the project executed, or trusts it
 	added  bool
 	asked  []TrustedBackend // that were added, or known before
+	listed map[string]bool  // among these
 }
 
 // trustFile is the content of a file about a project.
@@ -44,7 +45,7 @@ type trustFile struct {
 // openTrust reads what a project is trusted with. One whose file cannot be read is not
 // trusted.
 func (o *Options) openTrust() *trust {
-	t := &trust{root: realPath(absolute(o.projectDir())), all: o.Trusted, known: map[string]bool{}}
+	t := &trust{root: realPath(absolute(o.projectDir())), all: o.Trusted, known: map[string]bool{}, listed: map[string]bool{}}
 	dir, err := o.trustDir()
 	if err != nil {
 		return t
@@ -79,8 +80,9 @@ func (t *trust) allows(asks []string) bool {
 
 // add trusts the project with what it takes to ask a backend.
 func (t *trust) add(addr string, asks []string) {
-	if one := (TrustedBackend{addr, asks}); len(asks) > 0 && !slices.ContainsFunc(t.asked, one.equal) {
-		t.asked = append(t.asked, one)
+	if one := addr + "\x00" + strings.Join(asks, "\x00"); len(asks) > 0 && !t.listed[one] {
+		t.listed[one] = true
+		t.asked = append(t.asked, TrustedBackend{addr, asks})
 	}
 	for _, ask := range asks {
 		if d := t.digest(ask); !t.known[d] {
@@ -154,10 +156,6 @@ func realPath(path string) string {
 type TrustedBackend struct {
 	Addr string   `json:"backend"`
 	Asks []string `json:"asks"`
-}
-
-func (b TrustedBackend) equal(other TrustedBackend) bool {
-	return b.Addr == other.Addr && slices.Equal(b.Asks, other.Asks)
 }
 
 // Trust lets calls that only read ask the backends of a project who they are, and returns

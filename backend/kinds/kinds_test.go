@@ -17,19 +17,40 @@ func TestAsks(t *testing.T) {
   python = "pypy@3.10"
   env    = { FLAVOR = "x" }
 }`: nil,
-		`backend "local" "b" { python = ">=3.11,<3.13" }`:                         nil,
-		`backend "local" "b" { python = "./python" }`:                             {"start the interpreter ./python"},
-		`backend "local" "b" { python = "evil" }`:                                 {"start the interpreter evil"},
-		`backend "local" "b" { env = { LD_PRELOAD = "x" } }`:                      {"set LD_PRELOAD=x"},
-		`backend "local" "b" { env = { UV_INDEX = secret.s } }`:                   {"set UV_INDEX to a secret"},
-		`backend "local" "b" { env = { UV_PYTHON = "/x/python" } }`:               {"set UV_PYTHON=/x/python"},
-		`backend "local" "b" { versions = ["go version"] }`:                       {"run go version"},
-		`backend "gojudge" "b" {}`:                                                nil,
-		`backend "gojudge" "b" { binary = "/x" }`:                                 {"start /x"},
-		`backend "gojudge" "b" { versions = ["x --version"] }`:                    {"run in its sandbox x --version"},
-		`backend "gojudge" "b" { endpoint = "http://127.0.0.1:1" }`:               {"talk to http://127.0.0.1:1"},
-		`backend "lightcp" "b" { endpoint = "http://127.0.0.1:1" }`:               {"talk to http://127.0.0.1:1"},
-		`backend "docker" "b" { image = "python:3.12" }`:                          {"use the image python:3.12"},
+		`backend "local" "b" { python = ">=3.11,<3.13" }`:           nil,
+		`backend "local" "b" { python = "./python" }`:               {"start the interpreter ./python"},
+		`backend "local" "b" { python = "evil" }`:                   {"start the interpreter evil"},
+		`backend "local" "b" { env = { LD_PRELOAD = "x" } }`:        {"set LD_PRELOAD=x"},
+		`backend "local" "b" { env = { UV_INDEX = secret.s } }`:     {"set UV_INDEX to a secret"},
+		`backend "local" "b" { env = { UV_PYTHON = "/x/python" } }`: {"set UV_PYTHON=/x/python"},
+		`backend "local" "b" { versions = ["go version"] }`:         {"run go version"},
+		`backend "gojudge" "b" {}`:                                  nil,
+		`backend "gojudge" "b" { binary = "/x" }`:                   {"start /x"},
+		`backend "gojudge" "b" { versions = ["x --version"] }`:      {"run in its sandbox x --version"},
+		`backend "gojudge" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
+		`backend "lightcp" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
+		`backend "docker" "b" { image = "python:3.12" }`:            {"use the image python:3.12"},
+		`backend "docker" "b" {
+  image = "python:3.12"
+  env   = { A = "b" }
+}`: {"use the image python:3.12"},
+		`backend "docker" "b" {
+  image  = "python:3.12"
+  env    = { A = "b" }
+  user   = "root"
+  python = "3.12"
+  mount {
+    source   = "tools"
+    target   = "/tools"
+    read_only = false
+    content   = "unhashed"
+  }
+  mount {
+    source = "data"
+    target = "/data"
+  }
+}`: {"use the image python:3.12", "mount $DIR/tools at /tools, writable", "mount $DIR/data at /data",
+			"run as the user root", "start the interpreter 3.12", "set A=b"},
 		`backend "docker" "b" { dockerfile = "Dockerfile" }`:                      {"use an image built from $DIR/Dockerfile", "use the image busybox:1"},
 		`backend "docker" "b" { dockerfile = "Wrong.Dockerfile" }`:                {"build from $DIR/Wrong.Dockerfile"},
 		"backend \"local\" \"b\" {\n  versions = \"x\"\n  env = { A = \"b\" }\n}": {"run x", "set A=b"},

@@ -38,21 +38,52 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	return plan.Executor{Backend: made}, nil
 }
 
-// asks are the images that are fetched, and that containers are made of.
+// asks are the images that are fetched, and that containers are made of. A container that
+// is asked has the mounts of the block, and with them all that could have it start
+// something in there counts.
 func asks(b *lang.Backend) []string {
-	if b.Container.Build == nil {
-		return []string{"use the image " + b.Container.Image}
+	all := imagesOf(b.Container)
+	for _, m := range b.Container.Mounts {
+		ask := "mount " + m.Source + " at " + m.Target
+		if !m.ReadOnly {
+			ask += ", writable"
+		}
+		all = append(all, ask)
+	}
+	if len(b.Container.Mounts) == 0 {
+		return all
+	}
+	if b.Docker.User != "" {
+		all = append(all, "run as the user "+b.Docker.User)
+	}
+	if b.Python != "" {
+		all = append(all, "start the interpreter "+b.Python)
+	}
+	for _, v := range b.Env {
+		value := "=" + v.Value
+		if v.Secret != "" { // a person is shown this
+			value = " to a secret"
+		}
+		all = append(all, "set "+v.Name+value)
+	}
+	return all
+}
+
+// imagesOf are the images of a container, or those that its own is built on.
+func imagesOf(c *lang.Container) []string {
+	if c.Build == nil {
+		return []string{"use the image " + c.Image}
 	}
 	var args []docker.Arg
-	for _, a := range b.Container.Build.Args {
+	for _, a := range c.Build.Args {
 		args = append(args, docker.Arg(a))
 	}
-	text, err := os.ReadFile(b.Container.Build.Dockerfile)
+	text, err := os.ReadFile(c.Build.Dockerfile)
 	names, wrong := docker.Bases(text, args)
 	if err != nil || wrong != nil {
-		return []string{"build from " + b.Container.Build.Dockerfile}
+		return []string{"build from " + c.Build.Dockerfile}
 	}
-	all := []string{"use an image built from " + b.Container.Build.Dockerfile}
+	all := []string{"use an image built from " + c.Build.Dockerfile}
 	for _, name := range names {
 		all = append(all, "use the image "+name)
 	}
