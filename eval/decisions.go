@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // Decisions are what a run would do.
@@ -15,6 +16,7 @@ type Decisions struct {
 	Nodes       []Decision // in topological order; unless each was asked for, those of fresh partitions are only counted
 	Fresh       int        // nodes, with those that are only counted
 	Total       int        // likewise
+	Unknown     int        // nodes of which it is not known whether they are fresh
 	Seconds     float64    // that the others' work is expected to take, one after another
 	Jobs        int        // nodes that would run at once
 	InputErrors int        // nodes with an input that cannot be read
@@ -28,7 +30,7 @@ type Decisions struct {
 type Decision struct {
 	Addr     string         `json:"addr"`
 	Kind     string         `json:"kind"`
-	State    string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped
+	State    string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped, unknown
 	Cause    string         `json:"cause"`
 	Key      string         `json:"key,omitempty"` // 64 hexadecimal digits; "" when it cannot be computed
 	Changes  []event.Change `json:"changes,omitempty"`
@@ -42,6 +44,10 @@ type Decision struct {
 
 // Fresh is the State of a node whose stored answer a run would serve.
 const Fresh = "fresh"
+
+// Unknown is the State of a node that depends on a backend which may not be asked, since
+// the project is not trusted.
+const Unknown = report.StateUnknown
 
 // Plan decides like Run and executes and writes nothing.
 func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
@@ -78,6 +84,9 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 			d.Fresh--
 			d.Seconds += st.Expected
 		}
+		if st.Unknown {
+			d.Unknown++
+		}
 		d.Nodes = append(d.Nodes, one)
 	}
 	return d, nil
@@ -101,6 +110,8 @@ func stateOf(st *graph.Status) string {
 	switch {
 	case st.State == event.Cached:
 		return Fresh
+	case st.Unknown:
+		return Unknown
 	case st.Input:
 		return "error"
 	case st.State == event.Blocked:
@@ -127,6 +138,8 @@ func causeOf(st *graph.Status) string {
 
 func categoryOf(st *graph.Status) string {
 	switch {
+	case st.Unknown:
+		return Unknown
 	case st.Input:
 		return "error"
 	case st.State == event.Broken || st.WasBroke != "":

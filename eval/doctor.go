@@ -35,6 +35,7 @@ func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 			continue
 		}
 		site := o.bareSite()
+		site.Trusts = o.openTrust().allows
 		findings = append(findings, k.Doctor(ctx, site, cfg, containers)...)
 		if err := site.Close(); err != nil {
 			findings = append(findings, Finding{k.Name, "warning", err.Error()})

@@ -32,10 +32,12 @@ func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Res
 		if len(results.Cells) == 0 {
 			continue
 		}
-		var err error
-		if slices.Contains(report.Formats(), e.Kind) {
+		err := p.staysInside(e.Path)
+		switch {
+		case err != nil:
+		case slices.Contains(report.Formats(), e.Kind):
 			err = exportResults(e, results)
-		} else {
+		default:
 			err = p.exportBenchmark(ctx, rep, e, results)
 		}
 		if err != nil {
@@ -43,6 +45,21 @@ func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Res
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// staysInside returns an error when a path of the project leads out of it by now: the
+// configuration said nothing of that when it was evaluated.
+func (p *Project) staysInside(path string) error {
+	root := realPath(p.Config.Root)
+	for dir := path; within(dir, p.Config.Root); dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			if real != root && !within(real, root) {
+				return fmt.Errorf("%s leads out of the project, to %s; write to that place, and give it as the value of a variable", dir, real)
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // completed adds the last known results of what a run was not asked for to its results,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
@@ -24,6 +25,11 @@ type Kind struct {
 	// New makes the backend of a block; env is the environment of its probes. What it
 	// holds from one session to the next is closed with the site: see Site.OnClose.
 	New func(s *Site, b *lang.Backend, env []string) (plan.Executor, error)
+	// Asks are what of a block has a part in telling who the backend is and comes from
+	// the project: commands, programs and images to run, servers to talk to; as texts that
+	// a person can judge. A call that only reads asks the backend only if the project is
+	// trusted with all of them.
+	Asks func(b *lang.Backend) []string
 	// Tools are variables, KEY=value, that lead tools to their files.
 	Tools func(lookupEnv func(string) (string, bool)) []string
 	// Environments is where commands see the Python environments that sessions
@@ -50,6 +56,9 @@ type Site struct {
 	Run       string            // id of the run that sessions belong to
 	ReadOnly  bool              // write no facts about backends
 	LookupEnv func(string) (string, bool)
+	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
+	// trusts it with everything.
+	Trusts func(asks []string) bool
 	// Digest is that of a file whose state the caller has just read. It may be nil.
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 
@@ -100,13 +109,29 @@ func (p *Project) kind(b *lang.Backend) Kind {
 	return Kind{Name: b.Kind}
 }
 
-// executor implements plan.Environment.Executor.
+// executor implements plan.Environment.Executor. It is the one place that lets a call which
+// only reads run what the project names.
 func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 	k := p.kind(b)
 	if k.New == nil {
 		return plan.Executor{}, fmt.Errorf("kind %q is not available in this version", b.Kind)
 	}
-	return k.New(p.site, b, env)
+	made, err := k.New(p.site, b, env)
+	if err != nil || k.Asks == nil {
+		return made, err
+	}
+	asks := k.Asks(b)
+	if p.trust.adding {
+		p.trust.add(b.Addr(), asks)
+		return made, nil
+	}
+	if p.trust.allows(asks) {
+		return made, nil
+	}
+	return withheld(made, func() error {
+		p.untrusted.Do(func() { p.options.notify(Untrusted{}) })
+		return &graph.UnknownError{Err: fmt.Errorf("backend %s was not asked who it is, since the project is not trusted", b.Addr())}
+	}), nil
 }
 
 // tools implements plan.Environment.Tools.

@@ -21,7 +21,8 @@ type Locked struct {
 	Invalid diag.List
 }
 
-// Lock resolves the requirements that the lock file lacks and drops those that no
+// Lock resolves the requirements that the lock file lacks, adds the hashes that it lacks to
+// those that it has, without another version of anything, and drops those that no
 // problem asks for. With upgrade everything is resolved again, to the newest versions.
 func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err error) {
 	access := Writing
@@ -33,6 +34,7 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 		return nil, err
 	}
 	defer func() { err = p.closeAfter(err) }()
+	p.locker.hashes = true
 	if err := p.buildImages(ctx); err != nil {
 		return nil, err
 	}

@@ -24,12 +24,14 @@ type locker struct {
 	state   string
 	reads   bool
 	upgrade bool // resolve again, without regard to the lock file
+	hashes  bool // resolve again, to the same versions, what has no hashes
 
 	mu     sync.Mutex
 	lock   *requirements.Lock
 	failed map[setID]error // by set, so that uv is asked once
 	used   map[setID]bool  // sets that were asked for
 	done   map[setID]bool  // sets that this invocation resolved
+	told   bool            // that there are no hashes
 }
 
 func newLocker(p *Project) (*locker, error) {
@@ -60,7 +62,11 @@ func (l *locker) pins(ctx context.Context, b backend.Backend, env, requires []st
 	defer l.mu.Unlock()
 	key := setOf(python, platform, requires)
 	l.used[key] = true
-	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.upgrade || l.done[key]) {
+	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.upgrade && !l.lacksHashes(pins) || l.done[key]) {
+		if unhashed := requirements.Unhashed(pins); !l.reads && !l.told && len(unhashed) > 0 {
+			l.told = true
+			l.options.notify(LockUnhashed{requirements.FileName, unhashed})
+		}
 		return pins, nil
 	}
 	if err := l.failed[key]; err != nil {
@@ -104,10 +110,17 @@ func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, in
 		if l.lock, err = requirements.Load(l.path); err != nil {
 			return nil, &graph.InputError{Err: err}
 		}
-		if pins, ok := l.lock.Pins(set.Python, set.Platform, set.Requires); ok {
+		pins, ok := l.lock.Pins(set.Python, set.Platform, set.Requires)
+		if ok && !l.lacksHashes(pins) {
 			return pins, nil
 		}
-		preferences = l.lock.Preferences(set.Python, set.Platform)
+		for _, line := range pins { // the versions stay
+			pin, _ := requirements.Cut(line)
+			preferences = append(preferences, pin)
+		}
+		if !ok {
+			preferences = l.lock.Preferences(set.Python, set.Platform)
+		}
 	}
 	l.options.notify(Locking{Requirements: len(set.Requires), Python: set.Python})
 	pins, err := resolver.Resolve(ctx, interpreter, set.Requires, preferences)
@@ -123,7 +136,13 @@ func (l *locker) resolve(ctx context.Context, resolver requirements.Resolver, in
 	if err := l.lock.Save(l.path); err != nil {
 		return nil, err
 	}
+	pins, _ = l.lock.Pins(set.Python, set.Platform, set.Requires)
 	return pins, nil
+}
+
+// lacksHashes reports whether pins are to be resolved again for want of hashes.
+func (l *locker) lacksHashes(pins []string) bool {
+	return l.hashes && len(requirements.Unhashed(pins)) > 0
 }
 
 // exclusive waits until no other process of the project resolves. The lock is

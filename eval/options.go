@@ -23,6 +23,7 @@ type Options struct {
 
 	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
 	Offline       bool // resolve no requirements over the network
+	Trusted       bool // calls that only read may ask the project's backends who they are
 	Locked        bool // requirements that are not locked are an error
 
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
@@ -50,6 +51,12 @@ type (
 	// LockRenewed says that a lock file could not be read, and that a new one
 	// takes its place.
 	LockRenewed struct{ Name string }
+	// LockUnhashed says that a lock file has no hashes of some pins, so that what is
+	// installed for them is not checked.
+	LockUnhashed struct {
+		Name string
+		Pins []string
+	}
 	// Locking says that so many requirements are being resolved for a version of Python.
 	Locking struct {
 		Requirements int
@@ -67,18 +74,23 @@ type (
 	KeyMissing struct{ Err error }
 	// SessionsUnknown says why sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
+	// Untrusted says that a backend was not asked who it is, since that takes programs or
+	// servers that the project is not trusted with.
+	Untrusted struct{}
 )
 
 func (Warnings) notice()        {}
 func (InvalidProblems) notice() {}
 func (LogDamaged) notice()      {}
 func (LockRenewed) notice()     {}
+func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}
 func (JobsReduced) notice()     {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}
 func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
+func (Untrusted) notice()       {}
 
 func (o *Options) notify(n Notice) {
 	if o.Notify != nil {
@@ -144,7 +156,7 @@ func (o *Options) stateDir(root string) string {
 	dir, ok := o.lookupEnv("FEVALGRAPH_DIR")
 	switch {
 	case !ok || dir == "":
-		return filepath.Join(root, ".fevalgraph")
+		return filepath.Join(root, stateName)
 	case filepath.IsAbs(dir):
 		return dir
 	}

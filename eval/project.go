@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -43,6 +44,8 @@ type Project struct {
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
 	warnings   diag.List             // that evaluating it found, likewise
 	trace      *trace
+	trust      *trust
+	untrusted  sync.Once           // says that a backend was not asked
 	salt       []byte              // of a first index
 	damaged    *event.DamagedError // a record that should have had last results
 }
@@ -115,6 +118,8 @@ func absolute(dir string) string {
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	p.trust = o.openTrust()
+	p.trust.adding = access != Reading
 	p.site = &Site{Root: cfg.Root, State: p.state, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
 	return p
 }
@@ -123,7 +128,11 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 // execute ends the sessions of crashed runs.
 func (p *Project) open(ctx context.Context) error {
 	if p.access != Reading {
-		if err := os.MkdirAll(partitionsDir(p.state), 0o755); err != nil {
+		err := makeState(p.state)
+		if err == nil {
+			err = os.MkdirAll(partitionsDir(p.state), 0o755)
+		}
+		if err != nil {
 			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 		}
 	}
@@ -165,6 +174,9 @@ func (p *Project) Close() error {
 	var errs []error
 	if p.index != nil && p.access != Reading {
 		errs = append(errs, p.index.Save())
+	}
+	if p.access != Reading {
+		_ = p.trust.save() // without it a plan says how to trust the project
 	}
 	errs = append(errs, p.site.Close())
 	if p.log != nil {

@@ -20,7 +20,7 @@ func (p *Project) resourceGroups(g goals, rep *graph.Report) []ResourceGroup {
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		problem := p.Plan.Graph.Node(id).Label("problem")
 		nodes[problem]++
-		if stateOf(rep.Status(id)) != "fresh" {
+		if st := rep.Status(id); stateOf(st) != Fresh && !st.Unknown {
 			stale[problem]++
 		}
 	}

@@ -406,6 +406,7 @@ func project(t *testing.T, name string, beside ...string) string {
 		}
 	}
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, example := range append(beside, name) {
 		if err := os.CopyFS(filepath.Join(dir, example), os.DirFS(example)); err != nil {
 			t.Fatal(err)

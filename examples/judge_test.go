@@ -47,6 +47,7 @@ func goJudge(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Dir(binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 }
 
 // judgeScores are what the solutions get: the score, that without an upper

@@ -193,6 +193,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 		}
 	}
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "frontier-research")
 	if err := os.CopyFS(dir, os.DirFS("frontier-research")); err != nil {
 		t.Fatal(err)

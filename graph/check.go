@@ -20,6 +20,7 @@ type input struct {
 	failed  bool // the dependency's work failed, in this run or before
 	hole    bool // the dependency has no outputs to consume
 	stale   bool
+	unknown bool
 	culprit string // of a blocked dependency
 	cause   string
 	changes []event.Change
@@ -46,7 +47,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 		st := &s.status[on]
 		buf = append(buf, input{dep: &n.Deps[i], outputs: st.Outputs, state: st.State, message: st.Message,
 			failed: s.class[on] == cache.ClassFailed, hole: !s.usable(on),
-			stale: st.Stale, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
+			stale: st.Stale, unknown: st.Unknown, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
 	}
 	return buf
 }
@@ -109,6 +110,13 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 // decidedByInputs decides the nodes that need no description: those that cannot
 // run for want of an input and, in a dry run, those whose inputs are unknown.
 func (s *scheduler) decidedByInputs(d *decision) bool {
+	for i := range d.inputs {
+		if in := &d.inputs[i]; in.unknown {
+			d.verdict, d.status.Unknown = blocked, true
+			d.status.Cause = fmt.Sprintf("follows %s, of which it is not known whether it is fresh", s.g.Node(in.dep.On).Kind)
+			return true
+		}
+	}
 	for i := range d.inputs {
 		if in := &d.inputs[i]; in.hole && !d.n.Tolerant {
 			d.verdict, d.status.Culprit = blocked, in.culprit

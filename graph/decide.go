@@ -169,7 +169,7 @@ func cachedCause(run string) string {
 
 // fail resolves a node that could not be described or whose attempt broke for
 // good. Mistakes in the inputs are the user's, work that needs an absent device is
-// skipped, everything else is broken.
+// skipped, what may not be asked for is unknown, everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
@@ -182,6 +182,9 @@ func (s *scheduler) fail(id ID, err error) {
 		s.resolve(id, cache.ClassFailed)
 	case isAbsent(err):
 		st.State = event.Skipped
+		s.resolve(id, "")
+	case isUnknown(err):
+		st.State, st.Unknown = event.Blocked, true
 		s.resolve(id, "")
 	default:
 		st.State = event.Broken

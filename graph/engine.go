@@ -71,6 +71,7 @@ type Status struct {
 	State    event.State // "" when a dry run found it stale
 	Stale    bool        // its work had or has to run
 	New      bool        // no earlier answer is known for its address
+	Unknown  bool        // blocked, since a dry run may not find out whether it is fresh
 	WasBroke string      // why the last attempt broke, when it did
 	Key      cache.Key   // zero when it could not be computed
 	Outputs  []cache.Output

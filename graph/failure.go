@@ -25,6 +25,13 @@ type AbsentError struct{ Err error }
 func (e *AbsentError) Error() string { return e.Err.Error() }
 func (e *AbsentError) Unwrap() error { return e.Err }
 
+// UnknownError says that what the key depends on may not be asked for, so that it is
+// not known whether the node is fresh. Only dry runs meet it.
+type UnknownError struct{ Err error }
+
+func (e *UnknownError) Error() string { return e.Err.Error() }
+func (e *UnknownError) Unwrap() error { return e.Err }
+
 // IsInput reports whether err is a mistake in a source that the user named. A machine
 // that has run out of something could not even look at the source.
 func IsInput(err error) bool {
@@ -43,6 +50,12 @@ var exhaustion = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN,
 func isAbsent(err error) bool {
 	var absent *AbsentError
 	return errors.As(err, &absent)
+}
+
+// isUnknown reports whether err says that something may not be asked for.
+func isUnknown(err error) bool {
+	var unknown *UnknownError
+	return errors.As(err, &unknown)
 }
 
 // describe, validate, predict and runTask turn a panic of a task into an error: one bad

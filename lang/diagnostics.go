@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
 // finding is a diagnostic in the making. With expr and ctx it shows what the
@@ -148,6 +149,10 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	}
 	if h.Subject != nil {
 		f.rng = *h.Subject
+	}
+	var outside *funcs.OutsideError
+	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](h); ok && errors.As(call.FunctionCallError(), &outside) {
+		return f.outside(outside)
 	}
 	if h.Summary == "Attribute redefined" {
 		f.code, f.summary = "duplicate", "Duplicate attribute"

@@ -41,6 +41,8 @@ type loader struct {
 
 	defaults   map[string]cty.Value // by their text in the table
 	outside    assignments
+	given      []string          // real paths that values which a person gave lead to
+	real       map[string]string // directories without symbolic links
 	instances  instances
 	calling    sync.Mutex // see Expr
 	unresolved bool       // no point in evaluating: a file did not parse
@@ -59,6 +61,7 @@ func newLoader(o Options) *loader {
 		byAddr:    map[string]*decl{},
 		bad:       map[hcl.Range]bool{},
 		functions: map[string]function.Function{},
+		real:      map[string]string{},
 		libraries: map[string]map[string]function.Function{},
 		defaults:  map[string]cty.Value{},
 		instances: newInstances(),
@@ -73,6 +76,7 @@ func (l *loader) load() {
 	l.checkStructure()
 	l.declare()
 	l.readAssignments()
+	l.readGiven()
 	l.resolveAll()
 	order := l.evaluationOrder(l.decls)
 	for _, d := range l.decls {

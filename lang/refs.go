@@ -380,7 +380,7 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 // builtins are the functions of the language for files of dir.
 func (l *loader) builtins(dir string) map[string]function.Function {
 	if l.libraries[dir] == nil {
-		l.libraries[dir] = funcs.Library(funcs.Files{Dir: dir, Read: l.input})
+		l.libraries[dir] = funcs.Library(funcs.Files{Dir: dir, Read: l.input, Allowed: l.within})
 	}
 	return l.libraries[dir]
 }

@@ -58,6 +58,10 @@ func (l *loader) evaluateExport(d *decl) {
 	e := &Export{Kind: d.path[0], Name: d.path[1], Range: convertRange(d.header)}
 	e.From = b.suite("from")
 	e.Path, _ = b.path("path")
+	if e.Path != "" && !l.within(e.Path) {
+		b.reject("path", "outside-project", "Export outside of the project",
+			fmt.Sprintf("%q is outside of the project. Exports are written into its directory, and into directories that a person gives as the value of a variable.", l.show(e.Path)), placeHint)
+	}
 	d.made = e
 	for _, other := range l.decls {
 		if before, ok := other.made.(*Export); ok && other != d && e.Path != "" && before.Path == e.Path {

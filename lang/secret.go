@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
 func (l *loader) evaluateSecret(d *decl) cty.Value {
@@ -32,6 +34,10 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 			return cty.DynamicVal
 		}
 	default:
+		if !l.within(file) {
+			b.fail(b.at("file").outside(&funcs.OutsideError{Path: l.show(file)}))
+			return cty.DynamicVal
+		}
 		s.File = file
 		if _, ok := b.stat("file", file, ""); !ok {
 			return cty.DynamicVal

@@ -59,21 +59,32 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 	return grid
 }
 
-// staleNote says how many verdicts no longer hold; "" for none.
+// staleNote says how many verdicts no longer hold, and of how many that is not known; ""
+// for none.
 func (r *Results) staleNote() string {
-	n := 0
+	stale, unknown := 0, 0
 	for _, row := range rowsOf(r) {
-		if row.checkpoint.State != "" {
-			n++
+		switch row.checkpoint.State {
+		case "":
+		case StateUnknown:
+			unknown++
+		default:
+			stale++
 		}
 	}
-	switch n {
+	const why = "; `fevalgraph status` says why"
+	note := ""
+	switch stale {
 	case 0:
-		return ""
 	case 1:
-		return "\n1 verdict no longer holds; `fevalgraph status` says why"
+		note = "\n1 verdict no longer holds" + why
+	default:
+		note = fmt.Sprintf("\n%d verdicts no longer hold%s", stale, why)
 	}
-	return fmt.Sprintf("\n%d verdicts no longer hold; `fevalgraph status` says why", n)
+	if unknown > 0 {
+		note += fmt.Sprintf("\nwhether %s still hold is not known%s", text.Count(unknown, "verdict"), why)
+	}
+	return note
 }
 
 // spare are the columns without information, of a group of tests that there is none of and

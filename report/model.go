@@ -71,6 +71,9 @@ type Checkpoint struct {
 	State string `json:"state,omitempty"`
 }
 
+// StateUnknown is the State of a verdict of which it is not known whether it holds.
+const StateUnknown = "unknown"
+
 // Test is one test of a checkpoint. ID is the pytest node id after the first
 // "::"; File is what stands before it.
 type Test struct {

@@ -23,13 +23,13 @@ func samplePlan() []PlanLine {
 func TestPlanGolden(t *testing.T) {
 	causes := []CauseCount{{"asset", 1}, {"follows", 1}, {"new", 1}, {"broken", 1}, {"error", 1}}
 	var b bytes.Buffer
-	Plan(&b, samplePlan(), 23, 28, causes, 190, 2, false, false)
+	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 190, 2, false, false)
 	golden(t, "plan.txt", b.String())
 	b.Reset()
-	Plan(&b, samplePlan(), 23, 28, causes, 0, 2, true, true)
+	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 0, 2, true, true)
 	golden(t, "plan.verbose.color.txt", b.String())
 	b.Reset()
-	Plan(&b, nil, 27, 27, nil, 0, 2, false, false)
+	Plan(&b, nil, PlanCount{Fresh: 27, Total: 27}, nil, 0, 2, false, false)
 	if want := "= 27 fresh\n0 stale of 27. Nothing was changed.\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}

@@ -22,11 +22,13 @@ type CauseCount struct {
 	Count int
 }
 
+// PlanCount are the nodes of a plan; the rest of Total is stale.
+type PlanCount struct{ Fresh, Unknown, Total int }
+
 // Plan writes what a run would do, in the order of lines, and one line that
-// adds it up. fresh is the number of fresh nodes of total, whether or not
-// lines has them. estimateSeconds at or below 0 is not known. With verbose,
+// adds it up: nodes count whether or not lines has them. estimateSeconds at or below 0 is not known. With verbose,
 // fresh nodes have lines too.
-func Plan(w io.Writer, lines []PlanLine, fresh, total int, byCause []CauseCount,
+func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
 	estimateSeconds float64, jobs int, color, verbose bool) {
 	palette := text.NewPalette(color)
 	out := bufio.NewWriter(w)
@@ -47,8 +49,12 @@ func Plan(w io.Writer, lines []PlanLine, fresh, total int, byCause []CauseCount,
 		line := text.Pad(text.Line(l.Addr, 0), width) + "  " + text.Line(l.Cause, 0)
 		fmt.Fprintln(out, paintMark(palette, l.Mark), strings.TrimRight(line, " "))
 	}
-	fmt.Fprintln(out, palette.Quiet(fmt.Sprintf("= %d fresh", fresh)))
-	fmt.Fprintf(out, "%d stale of %d.", total-fresh, total)
+	fmt.Fprintln(out, palette.Quiet(fmt.Sprintf("= %d fresh", nodes.Fresh)))
+	unknown := ""
+	if nodes.Unknown > 0 {
+		unknown = fmt.Sprintf(" and %d unknown", nodes.Unknown)
+	}
+	fmt.Fprintf(out, "%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
 	if len(byCause) > 0 {
 		var parts []string
 		for _, c := range byCause {

@@ -57,13 +57,14 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 	if request != "" {
 		argv = append(argv, request)
 	}
-	path, err := b.ask(ctx, argv)
+	env := leading(b.opt.Env)
+	path, err := b.ask(ctx, argv, env)
 	if err != nil {
 		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+request), err,
 			strings.TrimSpace("install one: uv python install "+request))
 	}
 	version, err := b.ask(ctx, []string{path, "-I", "-c",
-		"import platform; print(platform.python_implementation(), platform.python_version())"})
+		"import platform; print(platform.python_implementation(), platform.python_version())"}, env)
 	if err != nil {
 		return interpreter{}, probeError(ctx, path, err, "")
 	}
@@ -71,10 +72,10 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 }
 
 // ask runs a probe and returns its standard output, which must not be empty.
-func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
+func (b *Backend) ask(ctx context.Context, argv, env []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd := b.probeCommand(ctx, argv)
+	cmd := b.probeCommand(ctx, argv, env)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -95,7 +96,7 @@ func (b *Backend) ask(ctx context.Context, argv []string) (string, error) {
 func (b *Backend) version(ctx context.Context, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd := b.probeCommand(ctx, []string{"/bin/sh", "-c", command})
+	cmd := b.probeCommand(ctx, []string{"/bin/sh", "-c", command}, b.opt.Env)
 	said, err := cmd.CombinedOutput()
 	if cause := context.Cause(ctx); cause != nil {
 		return "", cause
@@ -113,9 +114,9 @@ func (b *Backend) version(ctx context.Context, command string) (string, error) {
 
 // probeCommand starts in the root directory, where no project and no
 // .python-version can change the answer.
-func (b *Backend) probeCommand(ctx context.Context, argv []string) *exec.Cmd {
+func (b *Backend) probeCommand(ctx context.Context, argv, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append([]string{}, b.opt.Env...) // never nil: that would inherit everything
+	cmd.Env = append([]string{}, env...) // never nil: that would inherit everything
 	if _, set := getenv(cmd.Env, "PATH"); !set {
 		cmd.Env = append(cmd.Env, "PATH="+b.opt.Path)
 	}

@@ -29,9 +29,9 @@ func script(t *testing.T, path, text string) string {
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	python := script(t, filepath.Join(dir, "python3.11"), `[ "$1" = -I ] && echo "CPython 3.11.7"`)
-	script(t, filepath.Join(dir, "uv"), `echo "$PWD $* $MARK" >> `+dir+`/asked; echo `+python)
+	script(t, filepath.Join(dir, "uv"), `echo "$PWD $* $UV_MARK$MARK" >> `+dir+`/asked; echo `+python)
 	b := local.New(cache.NewMemory(), local.Options{
-		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"}, Isolation: "none",
+		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"UV_MARK=env", "MARK=kept from it"}, Isolation: "none",
 	})
 	for range 2 {
 		got, err := b.Identity(t.Context())

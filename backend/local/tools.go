@@ -1,6 +1,11 @@
 package local
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // Tools are variables, KEY=value, that lead commands to the caller's programs, uv to
 // the caller's cache and interpreters, and rustup to the caller's toolchains: sessions
@@ -26,4 +31,20 @@ func Tools(lookup func(string) (string, bool)) []string {
 		"UV_PYTHON_INSTALL_DIR="+filepath.Join(under("XDG_DATA_HOME", ".local", "share"), "uv", "python"),
 		"RUSTUP_HOME="+under("RUSTUP_HOME", ".rustup"),
 	)
+}
+
+// leads are the variables that say where uv, and the interpreter that it finds, look for
+// what they start.
+var leads = regexp.MustCompile(`^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_.*|DYLD_.*|UV_.*|XDG_.*|CONDA_.*|PYENV_.*|VIRTUAL_ENV|SSL_.*|(?i:[a-z]+_proxy))$`)
+
+// Leads reports whether finding an interpreter heeds a variable: no other one is in its
+// environment.
+func Leads(variable string) bool { return leads.MatchString(variable) }
+
+// leading are the variables of env, KEY=value, that lead.
+func leading(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return !Leads(name)
+	})
 }

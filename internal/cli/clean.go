@@ -50,7 +50,7 @@ func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
 	case err != nil:
 		return err
 	case r.All:
-		fmt.Fprintf(a.io.Out, "removed %s\n", c.State)
+		fmt.Fprintf(a.io.Out, "removed %s\n", text.Line(c.State, 0))
 	default:
 		fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", c.Sessions, c.Removed, c.Runs)
 	}

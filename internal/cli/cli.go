@@ -111,7 +111,7 @@ func (a *app) complain(err error) eval.Exit {
 		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
 		return code
 	}
-	fmt.Fprintf(a.io.Err, "fevalgraph: %v\n", err)
+	a.tell("fevalgraph: %v\n", err)
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees what the store holds")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -46,7 +47,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 				failed = true
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
 			} else {
-				fmt.Fprintln(a.io.Out, value)
+				fmt.Fprintln(a.io.Out, a.shown(value))
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -87,6 +88,6 @@ func (a *app) converse(console *lang.Console, terminal *os.File) error {
 			view.Diagnostics(t, diags, a.colorErr(), 0)
 			continue
 		}
-		fmt.Fprintln(t, value)
+		fmt.Fprintln(t, text.Block(value))
 	}
 }

@@ -17,16 +17,17 @@ import (
 // flagUsers are the commands for which a global flag means something; those that are
 // not listed mean something to all.
 var flagUsers = map[string][]string{
-	"chdir":    {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "cache", "clean", "doctor"},
-	"file":     {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
-	"var":      {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
-	"var-file": {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "cache", "clean", "doctor"},
+	"chdir":    {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"file":     {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"var":      {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"var-file": {"run", "plan", "eval", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
 	"cache":    {"run", "plan", "eval", "shell", "explain", "status", "list", "graph", "validate"},
 	"jobs":     {"run", "plan", "eval", "validate"},
 	"progress": {"run", "eval", "validate"},
 	"offline":  {"run", "eval", "shell", "validate", "lock"},
 	"locked":   {"run", "eval", "shell", "validate", "lock"},
-	"json":     {"run", "plan", "eval", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "cache", "clean", "doctor", "version"},
+	"trust":    {"plan", "explain", "status", "results", "doctor"},
+	"json":     {"run", "plan", "eval", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "cache", "clean", "doctor", "version"},
 }
 
 // relevant reports whether a global flag means something for a command. The program

@@ -60,10 +60,10 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f *impor
 	if skipped := imported.Count(); len(skipped) > 0 {
 		told += "; left out: " + strings.Join(skipped, ", ")
 	}
-	fmt.Fprintln(a.io.Err, told)
+	a.tell("%s\n", told)
 	if a.flags.verbose {
 		for _, s := range imported.Skipped {
-			fmt.Fprintf(a.io.Err, "  %s: %s\n", s.Name, s.Why)
+			a.tell("  %s: %s\n", s.Name, s.Why)
 		}
 	}
 	return nil

@@ -86,6 +86,11 @@ func (a *app) runInit(dir, kind string) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
+	o := a.options()
+	o.Dir, o.File = dir, ""
+	if err := o.MakeStateDir(); err != nil {
+		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
+	}
 	if !a.flags.quiet {
 		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.About, orDot(dir), orDot(dir), made.Next)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
-	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func (a *app) logCommand() *cobra.Command {
@@ -25,11 +24,7 @@ in the run shows the log of the run that made it.`,
 			if err != nil {
 				return err
 			}
-			if _, ok := terminal(a.io.Out); ok { // what a submission prints must not steer a terminal
-				_, err = io.WriteString(a.io.Out, text.Block(string(content)))
-			} else {
-				_, err = a.io.Out.Write(content)
-			}
+			_, err = io.WriteString(a.io.Out, a.shown(string(content)))
 			return err
 		})
 	cmd.Args = arguments(1, 1, "the node")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -21,7 +22,8 @@ func (a *app) planCommand() *cobra.Command {
 	var check bool
 	cmd := command("plan [SELECTOR...]", "Show what a run would do, and why",
 		`Plan decides like run, with the same code, and executes and writes nothing. With
---check it exits with 5 when something is stale.`,
+--check it exits with 5 when something is stale, and with 3 when that is not
+known, because the project is not trusted (see trust).`,
 		`  fevalgraph plan
   fevalgraph plan problem=kvstore
   fevalgraph plan --check --quiet`,
@@ -48,6 +50,8 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
 		return exit(eval.Usage, nil)
 	case check && slices.ContainsFunc(d.Nodes, func(n eval.Decision) bool { return n.Runs }):
 		return exit(exitStale, nil)
+	case check && d.Unknown > 0: // it may be stale
+		return exit(eval.NotJudged, nil)
 	}
 	return nil
 }
@@ -56,6 +60,7 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
 type planTail struct {
 	Stale   int     `json:"stale"`
 	Fresh   int     `json:"fresh"`
+	Unknown int     `json:"unknown,omitempty"`
 	Seconds float64 `json:"expected_seconds"`
 	// Diagnostics are the mistakes of invalid problems.
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
@@ -93,7 +98,7 @@ func (a *app) writePlan(d *eval.Decisions) error {
 	if len(d.Nodes) > 0 {
 		out.WriteString("\n  ")
 	}
-	tail, err := indented(planTail{Stale: d.Total - d.Fresh, Fresh: d.Fresh, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources}, "")
+	tail, err := indented(planTail{Stale: d.Total - d.Fresh - d.Unknown, Fresh: d.Fresh, Unknown: d.Unknown, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources}, "")
 	if err != nil {
 		return err
 	}
@@ -111,17 +116,20 @@ func (a *app) showPlan(d *eval.Decisions) error {
 	var lines []view.PlanLine
 	causes := map[string]int{}
 	for _, n := range d.Nodes {
-		if n.State != eval.Fresh {
+		if n.State != eval.Fresh && n.State != eval.Unknown {
 			causes[n.Category]++
 		}
-		if n.State != eval.Fresh || a.flags.verbose {
+		if n.State != eval.Fresh && n.State != eval.Unknown || a.flags.verbose {
 			lines = append(lines, view.PlanLine{Mark: markOf(n.State), Addr: n.Addr, Cause: n.Cause})
 		}
 	}
 	if cause := machineCause(d.Nodes); cause != "" && !a.flags.verbose && len(lines) > 1 {
 		lines = []view.PlanLine{{Mark: "~", Addr: fmt.Sprintf("%d nodes", len(lines)), Cause: cause + " (-v lists them)"}}
 	}
-	view.Plan(a.io.Out, lines, d.Fresh, d.Total, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
+	if d.Unknown > 0 && !a.flags.verbose {
+		lines = append(lines, view.PlanLine{Mark: "?", Addr: text.Count(d.Unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
+	}
+	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
 	return nil
 }
 
@@ -132,7 +140,7 @@ func machineCause(nodes []eval.Decision) string {
 	cause := ""
 	for _, n := range nodes {
 		switch n.Category {
-		case "follows":
+		case "follows", eval.Unknown:
 			continue
 		case "env", "backend", "requirement":
 		default:
@@ -159,6 +167,8 @@ func markOf(state string) string {
 		return "!"
 	case "new":
 		return "+"
+	case eval.Unknown:
+		return "?"
 	}
 	return "~"
 }

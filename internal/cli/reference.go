@@ -28,9 +28,9 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config) error {
 	} else {
 		for _, r := range rows {
 			if !r.Reached && r.Score != nil {
-				fmt.Fprintf(a.io.Err, "%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, r.Wanted)
+				a.tell("%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, r.Wanted)
 			} else if !r.Reached {
-				fmt.Fprintf(a.io.Err, "%s: its reference has no score, and must reach %v\n", r.Problem, r.Wanted)
+				a.tell("%s: its reference has no score, and must reach %v\n", r.Problem, r.Wanted)
 			}
 		}
 		if !a.flags.quiet {

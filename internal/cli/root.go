@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -37,6 +38,7 @@ type globalFlags struct {
 	jobs           int
 	progress       string
 	locked         bool
+	trust          bool
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -92,7 +94,7 @@ command it runs.`,
 	}
 	add("evaluate", run, a.planCommand(), a.evalCommand(), a.shellCommand())
 	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
-	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand())
+	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
 	a.complete(root)
@@ -126,6 +128,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
 	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
+	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: ask its backends who they are")
 	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
 }
 
@@ -176,7 +179,7 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, _ := a.storeReadOnly()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.
@@ -201,18 +204,47 @@ func (a *app) notice(n eval.Notice) {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
 	case eval.KeyMissing:
-		fmt.Fprintf(a.io.Err, "warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
+		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
+	case eval.Untrusted:
+		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
 	case eval.SessionsUnknown:
-		fmt.Fprintf(a.io.Err, "warning: ending what an earlier run left: %v\n", n.Err)
+		a.tell("warning: ending what an earlier run left: %v\n", n.Err)
 	case eval.SessionLeft:
-		fmt.Fprintf(a.io.Err, "warning: a session that an earlier run left behind is still there: %v\n", n.Err)
+		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
 	case eval.JobsReduced:
 		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
 	case eval.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
+	case eval.LockUnhashed:
+		if loud {
+			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, someOf(n.Pins))
+		}
 	case eval.LockRenewed:
-		fmt.Fprintf(a.io.Err, "warning: %s could not be read and is made again\n", n.Name)
+		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
+}
+
+// someOf is the first of some names, and how many more there are.
+func someOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+}
+
+// tell prints a remark that may hold what a submission, or a project, says: none of that
+// may steer a terminal.
+func (a *app) tell(format string, args ...any) {
+	io.WriteString(a.io.Err, text.Block(fmt.Sprintf(format, args...)))
+}
+
+// shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
+// one that steers nothing.
+func (a *app) shown(s string) string {
+	if _, ok := terminal(a.io.Out); ok {
+		return text.Block(s)
+	}
+	return s
 }
 
 func (a *app) findings(shown bool, list diag.List) {

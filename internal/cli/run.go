@@ -171,7 +171,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		return
 	}
 	if err := a.showResults(r, out); err != nil {
-		fmt.Fprintf(a.io.Err, "warning: %v\n", err)
+		a.tell("warning: %v\n", err)
 	}
 	switch {
 	case out.Exit != eval.NoMatch:
@@ -202,7 +202,7 @@ func (a *app) showTroubles(all []eval.Ended) {
 			continue // the cause has been shown
 		}
 		more[e.Message] = 0
-		fmt.Fprintf(a.io.Err, "%s %s: %s\n", e.Addr, e.State, e.Message)
+		a.tell("%s %s: %s\n", e.Addr, e.State, e.Message)
 		if n > 0 {
 			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more node"))
 		}
@@ -240,10 +240,10 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 		}
 	}
 	if out.BoardsErr != nil {
-		fmt.Fprintf(a.io.Err, "warning: %v\n", out.BoardsErr)
+		a.tell("warning: %v\n", out.BoardsErr)
 	}
 	for _, b := range out.Boards {
-		fmt.Fprintf(a.io.Out, "\n%s\n", b.Name)
+		fmt.Fprintf(a.io.Out, "\n%s\n", text.Line(b.Name, 0))
 		view.Table(a.io.Out, b.Header, b.Rows, a.color())
 	}
 	return nil

@@ -40,7 +40,7 @@ func (a *app) runRuns(limit int) error {
 	}
 	grid := text.Grid{Header: []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, Width: columns(a.io.Out)}
 	for _, r := range all {
-		row := []string{r.Run, r.Start.Local().Format(time.DateTime), "-", "-", "-", text.Line(cmp.Or(r.Selection, "-"), 0), "ended without results"}
+		row := []string{text.Line(r.Run, 0), r.Start.Local().Format(time.DateTime), "-", "-", "-", text.Line(cmp.Or(r.Selection, "-"), 0), "ended without results"}
 		if r.Start.IsZero() {
 			row[1] = "-"
 		}
@@ -50,6 +50,7 @@ func (a *app) runRuns(limit int) error {
 				row[6] = brief
 			}
 		}
+		row[6] = text.Line(row[6], 0)
 		grid.Rows = append(grid.Rows, row)
 	}
 	grid.Spare = append(grid.Blank(5), 1, 2) // an id begins with the time, in UTC

@@ -25,12 +25,12 @@ sandbox, with the program, its input and the answer.`,
   fevalgraph shell check:knapsack/3/greedy@gojudge.box`,
 		func(cmd *cobra.Command, args []string) error {
 			return eval.Shell(cmd.Context(), a.options(), args[0], eval.ShellRequest{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w eval.Workspace) {
-				fmt.Fprintf(a.io.Err, "workspace %s\n", w.Dir)
+				a.tell("workspace %s\n", w.Dir)
 				if w.Outside {
 					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", eval.RunTests)
 					return
 				}
-				fmt.Fprintf(a.io.Err, "./%s runs the tests with:\n  %s\n", eval.RunTests, shellquote.Join(w.Tests...))
+				a.tell("./%s runs the tests with:\n  %s\n", eval.RunTests, shellquote.Join(w.Tests...))
 			}})
 		})
 	cmd.Args = arguments(1, 1, "the cell")

@@ -5,6 +5,7 @@
 //	uv --version
 //	uv python find --no-project [VERSION]     the path of a stand-in interpreter
 //	uv pip compile ... --output-file OUT IN   pins what IN requires
+//	uv pip install ... --requirements FILE    checks the hashes in it
 //	uvx ... pytest --version
 //	uvx ... pytest DIR/ OPTION...             "runs" the test files in DIR
 //	uvx ... pytest DIR/FILE OPTION...         "runs" that file

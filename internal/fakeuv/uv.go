@@ -2,6 +2,7 @@ package fakeuv
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,8 @@ func UV() {
 		findPython(args[2:])
 	case len(args) >= 2 && args[0] == "pip" && args[1] == "compile":
 		compile(args[2:])
+	case len(args) >= 2 && args[0] == "pip" && args[1] == "install":
+		install(args[2:])
 	default:
 		fail(2, "error: the stand-in for uv does not know %q", args)
 	}
@@ -108,12 +111,37 @@ func compile(args []string) {
 				version = v
 			}
 		}
-		pins = append(pins, name+"=="+version)
+		pin := name + "==" + version
+		if slices.Contains(args, "--generate-hashes") {
+			pin += " \\\n    --hash=" + hashOf(pin)
+		}
+		pins = append(pins, pin)
 	}
 	slices.Sort(pins)
 	if err := os.WriteFile(out, []byte(strings.Join(slices.Compact(pins), "\n")+"\n"), 0o600); err != nil {
 		fail(2, "error: %v", err)
 	}
+}
+
+func hashOf(pin string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(pin))) }
+
+// install checks the hashes of what the file of --requirements names, and fetches it like
+// uvx does.
+func install(args []string) {
+	content, err := os.ReadFile(args[slices.Index(args, "--requirements")+1])
+	if err != nil {
+		fail(2, "error: %v", err)
+	}
+	for line := range strings.Lines(string(content)) {
+		pin, hash, hashed := strings.Cut(strings.TrimSpace(line), " --hash=")
+		if !hashed && slices.Contains(args, "--require-hashes") {
+			fail(1, "error: In `--require-hashes` mode, all requirements must have a hash, but none were provided for: %s", pin)
+		}
+		if hashed && hash != hashOf(pin) {
+			fail(1, "error: Failed to download `%s`\n  Caused by: Hash mismatch for `%s`", pin, pin)
+		}
+	}
+	provide(slices.Contains(args, "--offline"))
 }
 
 // versions reads name-version pairs.

@@ -65,7 +65,7 @@ var rooms = []room{
 	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/kinds", []string{"eval", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind"}, "it is a list"},
 	{"backend/local/localkind", []string{"eval", "lang", "plan", "backend", "backend/local"}, "a kind makes its backend of a block and knows no other kind"},
-	{"backend/docker/dockerkind", []string{"eval", "lang", "plan", "backend", "backend/docker", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
+	{"backend/docker/dockerkind", []string{"eval", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/gojudge/gojudgekind", []string{"eval", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},

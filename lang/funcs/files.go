@@ -23,6 +23,24 @@ type Files struct {
 	// kind "file" or "exists" with an absolute path, or "fileset" with an
 	// absolute directory, "\x00" and a pattern.
 	Read func(kind, name string)
+	// Allowed, when set, reports whether a function may look at an absolute path.
+	Allowed func(path string) bool
+}
+
+// OutsideError says that a function may not look at a path.
+type OutsideError struct {
+	Path string // as it was written
+}
+
+func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the project", e.Path) }
+
+// place is where a written path leads, if a function may look there.
+func (f Files) place(written string) (string, error) {
+	name := f.resolve(written)
+	if f.Allowed != nil && !f.Allowed(name) {
+		return "", &OutsideError{written}
+	}
+	return name, nil
 }
 
 func (f Files) functions() map[string]function.Function {
@@ -39,7 +57,10 @@ func (f Files) file() function.Function {
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			name := f.resolve(args[0].AsString())
+			name, err := f.place(args[0].AsString())
+			if err != nil {
+				return cty.UnknownVal(cty.String), err
+			}
 			f.read("file", name)
 			// A pipe would wait for a writer, and gives what it has once.
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -63,7 +84,10 @@ func (f Files) exists() function.Function {
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			name := f.resolve(args[0].AsString())
+			name, err := f.place(args[0].AsString())
+			if err != nil {
+				return cty.UnknownVal(cty.Bool), err
+			}
 			f.read("exists", name)
 			info, err := os.Stat(name)
 			switch {
@@ -87,7 +111,15 @@ func (f Files) set() function.Function {
 		Type: function.StaticReturnType(cty.List(cty.String)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.List(cty.String))
-			dir, pattern := f.resolve(args[0].AsString()), args[1].AsString()
+			pattern := args[1].AsString()
+			dir, err := f.place(args[0].AsString())
+			if err != nil {
+				return unknown, err
+			}
+			// A search enters no links but those that a pattern names before its first star.
+			if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
+				return unknown, &OutsideError{pattern}
+			}
 			f.read("fileset", dir+"\x00"+pattern)
 			if info, err := os.Stat(dir); err != nil {
 				return unknown, function.NewArgError(0, reason(args[0].AsString(), err))

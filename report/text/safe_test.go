@@ -35,6 +35,21 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// Characters that set colours, move the cursor or turn the direction of writing.
+func TestLineIsInert(t *testing.T) {
+	inert := func(r rune) {
+		got := Line("a"+string(r)+"b", 0)
+		if strings.ContainsRune(got, r) || Block("a"+string(r)+"b") != got {
+			t.Errorf("%U is shown as %q", r, got)
+		}
+	}
+	for _, span := range [][2]rune{{0x80, 0x9f}, {0x202a, 0x202e}, {0x2066, 0x2069}, {0x200e, 0x200f}, {0x061c, 0x061c}} {
+		for r := span[0]; r <= span[1]; r++ {
+			inert(r)
+		}
+	}
+}
+
 func TestBlockKeepsLines(t *testing.T) {
 	if got := Block("a\r\n\tb\x1b[2J\nc"); got != "a\n\tb\\x1b[2J\nc" {
 		t.Errorf("got %q", got)

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // FromProject and FromEnvironment are what tasks call the dependencies that
@@ -27,7 +28,7 @@ const (
 	FromEnvironment = "environment"
 )
 
-// OutputPins is the output of Environment: name==version, a line for each
+// OutputPins is the output of Environment: name==version with hashes, for each
 // package that the project needs to be built and run, sorted.
 const OutputPins = "pins"
 
@@ -50,7 +51,7 @@ type Environment struct {
 
 // Describe implements graph.Task.
 func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	m.String("overrides", e.Overrides)
 	e.Env.Describe(m)
 	identity, err := e.Identity(ctx)
@@ -78,7 +79,7 @@ except ModuleNotFoundError:
 // $3 a file of overrides or nothing.
 const resolve = `set -eu
 "$1" -c "$2" >../build.in
-uv pip compile --quiet --no-config --no-header --no-annotate --python "$1" ${3:+--override "$3"} --output-file ../pins.txt pyproject.toml ../build.in`
+uv pip compile --quiet --no-config --no-header --no-annotate --generate-hashes --python "$1" ${3:+--override "$3"} --output-file ../pins.txt pyproject.toml ../build.in`
 
 // Run implements graph.Task.
 func (e *Environment) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -166,17 +167,20 @@ type UV struct {
 // venv is a session's own environment, in the workspace.
 const venv = ".fevalgraph/venv"
 
-// build makes a shared environment in $2: $1 is the interpreter, $3 what uv
-// chose. It is made beside its place and then moved there, whole.
+// build makes a shared environment in $2: $1 is the interpreter, $3 an option of uv or
+// nothing, and the lines of what uv chose follow. It is made beside its place and then moved
+// there, whole.
 const build = `set -eu
 [ ! -f "$2/complete" ] || exit 0
 mkdir -p "${2%/*}"
 new=$(mktemp -d "${2%/*}/new.XXXXXX")
 uv venv --quiet --no-config --no-project --relocatable --python "$1" "$new/venv"
-printf '%s\n' "$3" >"$new/pins.txt"
-uv pip install --quiet --no-config --no-deps --python "$new/venv/bin/python" --requirements "$new/pins.txt"
+place=$2 option=$3
+shift 3
+printf '%s\n' "$@" >"$new/pins.txt"
+uv pip install --quiet --no-config --no-deps $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
 touch "$new/complete"
-mv -T "$new" "$2" 2>/dev/null || { rm -rf "$new"; [ -f "$2/complete" ]; }`
+mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
 
 // install makes a session's environment: $1 is the interpreter, $2 the shared
 // environment, $3 the project. What is shared is found, and not written to.
@@ -222,9 +226,17 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 		p.snapshot = at.snapshot
 		return p, nil
 	}
+	lines, err := requirements.ReadPins(string(pins))
+	if err != nil {
+		return prepared{}, err
+	}
+	demand := ""
+	if requirements.Hashed(lines) { // else those that there are count
+		demand = "--require-hashes"
+	}
 	said := &capped.Buffer{}
 	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
-		Argv: []string{"/bin/sh", "-c", build, "sh", python, p.shared, strings.TrimSpace(string(pins))},
+		Argv: append([]string{"/bin/sh", "-c", build, "sh", python, p.shared, demand}, lines...),
 		Env:  env.Variables(), Timeout: uvTimeout, Output: said,
 	})
 	if err != nil {

@@ -2,11 +2,13 @@ package pytest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // DefaultRequirements are what every pytest problem gets beside its own.
@@ -40,8 +42,9 @@ func (r *Run) uvx(python string, offline bool) []string {
 	if python != "" {
 		argv = append(argv, "--python="+python)
 	}
-	for _, requirement := range r.pins {
-		argv = append(argv, "--with="+requirement)
+	for _, line := range r.pins {
+		pin, _ := requirements.Cut(line)
+		argv = append(argv, "--with="+pin)
 	}
 	return append(argv, "pytest")
 }
@@ -54,6 +57,37 @@ func lastValue(env []string, name string) (value string) {
 		}
 	}
 	return value
+}
+
+// verified has uv check requirements against their hashes, and then runs a command: $1 is
+// the interpreter, $2 are options of uv; lines of requirements.txt follow, "--", and the
+// command. uvx itself checks none. What it installs it takes from uv's cache, which has the
+// files that were checked.
+const verified = `set -eu
+python=$1 options=$2
+shift 2
+while [ "$1" != -- ]; do printf '%s\n' "$1"; shift; done >requirements.txt
+shift
+uv pip install --quiet --no-config $options --python "$python" --target verified --requirements requirements.txt
+rm -rf verified requirements.txt
+exec "$@"`
+
+// provide is the command that makes uv provide pytest: it installs the locked requirements
+// where that is of no use, to have their hashes checked, and asks pytest for its version.
+func (r *Run) provide(python string, offline bool) []string {
+	argv := append(r.uvx(python, offline), "--version")
+	if python == "" || !slices.ContainsFunc(r.pins, func(line string) bool { return requirements.Hashed([]string{line}) }) {
+		return argv
+	}
+	var options []string
+	if requirements.Hashed(r.pins) { // else those that there are count
+		options = append(options, "--require-hashes")
+	}
+	if offline {
+		options = append(options, "--offline")
+	}
+	checked := append([]string{"/bin/sh", "-c", verified, "sh", python, strings.Join(options, " ")}, r.pins...)
+	return append(append(checked, "--"), argv...)
 }
 
 // testCommand is the whole pytest command. The explicit -c and --confcutdir

@@ -29,7 +29,7 @@ type Environments struct {
 // place is where pytest is provided, and what it takes.
 type place struct {
 	backend backend.Backend
-	command string // of uvx, NUL-separated
+	command string // that provides it, NUL-separated
 	uv      string // the variables that uv heeds, NUL-separated
 }
 
@@ -38,6 +38,11 @@ type preparation struct {
 	done     bool
 	snapshot string // for sessions
 }
+
+// notFound is how a shell ends when there is no such program: uv or uvx.
+const notFound = 127
+
+const uvxHint = "uvx comes with uv: pip install uv"
 
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
@@ -60,10 +65,13 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	snapshot, exit, out, err := e.fetch(ctx, r, python, where, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
-		tool.Hint = "uvx comes with uv: pip install uv"
+		tool.Hint = uvxHint
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
+	}
+	if exit.Code == notFound {
+		return "", "", fmt.Errorf("preparing pytest with uv: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
 	}
 	if exit.Code != 0 {
 		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.secrets())))
@@ -74,7 +82,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 
 // place is where r has pytest provided.
 func (r *Run) place(python string) place {
-	return place{backend: r.Backend, command: strings.Join(r.uvx(python, false), "\x00"), uv: uvVariables(r.variables())}
+	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(r.variables())}
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
@@ -110,7 +118,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, python string, where p
 	for _, offline := range attempts {
 		var said capped.Buffer
 		snapshot, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
-			Argv: append(r.uvx(python, offline), "--version"), Env: env, Timeout: prepareTimeout, Output: &said,
+			Argv: r.provide(python, offline), Env: env, Timeout: prepareTimeout, Output: &said,
 		})
 		if out = said.Bytes(); err != nil || exit.Code == 0 {
 			break

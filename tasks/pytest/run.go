@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
@@ -28,8 +29,8 @@ import (
 // OutputCTRF, OutputSetup and OutputLog when there were such.
 type Run struct {
 	Checkpoint string
-	// Pins returns the locked requirements, name==version, every one of them;
-	// nil when they are not locked yet.
+	// Pins returns the locked requirements, name==version with their hashes, every one
+	// of them; nil when they are not locked yet.
 	Pins           func(context.Context) ([]string, error)
 	Directory      string // of the tests in the workspace
 	File           string // the one test file in it to run; "" is every one
@@ -163,9 +164,13 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 	if r.pins == nil {
 		m.Null("requirements (not locked yet)")
 	}
-	for _, pin := range r.pins {
+	for _, line := range r.pins {
+		pin, hashes := requirements.Cut(line)
 		name, version, _ := strings.Cut(pin, "==")
 		m.String("requirement "+name, version)
+		if len(hashes) > 0 { // a lock file of an earlier version has none
+			m.Strings("requirement "+name+" hashes", hashes)
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (i *Inside) Resolve(ctx context.Context, python string, requires, preferenc
 	if err = errors.Join(err, out.Close()); err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
-	return readPins(content)
+	return ReadPins(string(content))
 }
 
 // maxPins bounds what is read of uv's answer, which has a line per package.

@@ -31,7 +31,7 @@ func TestInside(t *testing.T) {
 		t.Errorf("uv was told %q, want %q", told, want)
 	}
 	c := box.Calls()[0].Command
-	if want := "uv pip compile --quiet --no-config --no-header --no-annotate --python /usr/bin/python3 --output-file requirements.txt requirements.in"; strings.Join(c.Argv, " ") != want {
+	if want := "uv pip compile --quiet --no-config --no-header --no-annotate --generate-hashes --python /usr/bin/python3 --output-file requirements.txt requirements.in"; strings.Join(c.Argv, " ") != want {
 		t.Errorf("ran %q", c.Argv)
 	}
 	if !c.Online || c.Timeout == 0 || !slices.Equal(c.Env, inside.Env) {

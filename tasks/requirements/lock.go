@@ -30,6 +30,10 @@ type Set struct {
 	Platform string   `json:"platform"` // "linux/amd64": likewise
 	Requires []string `json:"requires"` // as written, sorted, without repetition
 	Pins     []string `json:"pins"`     // name==version, sorted by name
+	// Hashes are, by name and version with a space between, those of the files that may be
+	// installed. Lock files of earlier versions have none, and neither have repositories
+	// and directories, nor a version that a person wrote down.
+	Hashes map[string][]string `json:"hashes,omitempty"`
 }
 
 // Lock is the content of a lock file.
@@ -68,14 +72,30 @@ func Load(path string) (*Lock, error) {
 	return &Lock{sets: f.Sets}, nil
 }
 
-// Pins returns the pinned versions for a set of requirements.
+// hashed is under what a pin has its hashes. An edit of its version leaves those behind.
+func hashed(pin string) string { return strings.Replace(pin, "==", " ", 1) }
+
+// Pins returns the pinned versions for a set of requirements, each with its hashes: see
+// Cut.
 func (l *Lock) Pins(python, platform string, requires []string) ([]string, bool) {
 	want := Set{Python: python, Platform: platform, Requires: Normalise(requires)}
 	i := slices.IndexFunc(l.sets, want.same)
 	if i < 0 {
 		return nil, false
 	}
-	return l.sets[i].Pins, true
+	return l.sets[i].lines(), true
+}
+
+// lines are the pins with their hashes.
+func (s Set) lines() []string {
+	lines := make([]string, len(s.Pins))
+	for i, pin := range s.Pins {
+		lines[i] = pin
+		for _, hash := range s.Hashes[hashed(pin)] {
+			lines[i] += hashOption + hash
+		}
+	}
+	return lines
 }
 
 func (s Set) same(other Set) bool {
@@ -91,17 +111,29 @@ func (s Set) check() error {
 		return errors.New("requires or pins is empty")
 	}
 	for _, pin := range s.Pins {
-		if !strings.Contains(pin, "==") && !strings.Contains(pin, " @ ") {
-			return fmt.Errorf("%q pins no version", pin)
+		if err := checkPin(pin, s.Hashes[hashed(pin)]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Put adds or replaces a set.
+// Put adds or replaces a set. Its pins may have their hashes with them.
 func (l *Lock) Put(s Set) {
 	s.Requires = Normalise(s.Requires)
-	slices.Sort(s.Pins)
+	pins := make([]string, len(s.Pins))
+	for i, line := range s.Pins {
+		var hashes []string
+		if pins[i], hashes = Cut(line); len(hashes) > 0 {
+			if s.Hashes == nil {
+				s.Hashes = map[string][]string{}
+			}
+			slices.Sort(hashes)
+			s.Hashes[hashed(pins[i])] = hashes
+		}
+	}
+	slices.Sort(pins)
+	s.Pins = pins
 	l.sets = slices.DeleteFunc(l.sets, s.same)
 	l.sets = append(l.sets, s)
 	l.changed = true

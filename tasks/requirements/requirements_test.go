@@ -237,7 +237,7 @@ mv "$2.new" "$2"
 func TestResolve(t *testing.T) {
 	uv := fakeUV(t, shows)
 	got, err := uv.Resolve(t.Context(), "/usr/bin/python3", []string{"pytest", "attrs>=1"}, []string{"pytest==8.4.2"})
-	want := []string{"args==pip,compile,--quiet,--no-config,--no-header,--no-annotate,--python,/usr/bin/python3", "env==hello", "preferred==pytest==8.4.2", "required==attrs>=1", "required==pytest"}
+	want := []string{"args==pip,compile,--quiet,--no-config,--no-header,--no-annotate,--generate-hashes,--python,/usr/bin/python3", "env==hello", "preferred==pytest==8.4.2", "required==attrs>=1", "required==pytest"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}

@@ -10,15 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
 
 // Resolver finds versions that meet requirements.
 type Resolver interface {
-	// Resolve returns name==version for every package that requires needs,
-	// sorted. python is the interpreter's path; preferences are pins to keep
+	// Resolve returns a line for every package that requires needs, name==version
+	// and the hashes of its files, sorted: see Cut. python is the interpreter's path; preferences are pins to keep
 	// where possible. An error that is not an *UnresolvableError means that the
 	// resolver could not do its work.
 	Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error)
@@ -54,7 +53,7 @@ var unresolvable = regexp.MustCompile(`(?i)no solution found|was not found in th
 // compileCommand are the arguments that make uv write the pins for what in holds.
 // It takes those of an existing out as preferences.
 func compileCommand(python, in, out string) []string {
-	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--python", python, "--output-file", out, in}
+	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--generate-hashes", "--python", python, "--output-file", out, in}
 }
 
 // Resolve implements Resolver.
@@ -108,7 +107,7 @@ func (u *UV) compile(ctx context.Context, python string, requires, preferences [
 	if err != nil {
 		return nil, fmt.Errorf("resolving requirements: %w", err)
 	}
-	return readPins(content)
+	return ReadPins(string(content))
 }
 
 // workplace makes a directory in Scratch, and removes what killed processes
@@ -144,21 +143,3 @@ func failure(err error, requires []string, said string) error {
 }
 
 func lines(texts []string) []byte { return []byte(strings.Join(texts, "\n") + "\n") }
-
-// readPins reads the requirements.txt that uv wrote.
-func readPins(content []byte) ([]string, error) {
-	var pins []string
-	for line := range strings.Lines(string(content)) {
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		pins = append(pins, line)
-	}
-	if len(pins) == 0 {
-		return nil, errors.New("resolving requirements: uv named no packages")
-	}
-	slices.Sort(pins)
-	return pins, nil
-}

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -17,7 +19,7 @@ import (
 
 // Kind is the kind "docker".
 func Kind() eval.Kind {
-	return eval.Kind{Name: docker.Kind, New: open, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
+	return eval.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
@@ -35,6 +37,58 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	made := docker.New(s.Store, daemon, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
+}
+
+// asks are the images that are fetched, and that containers are made of. A container that
+// is asked has the mounts of the block, and with them all that could have it start
+// something in there counts.
+func asks(b *lang.Backend) []string {
+	all := imagesOf(b.Container)
+	for _, m := range b.Container.Mounts {
+		ask := "mount " + m.Source + " at " + m.Target
+		if !m.ReadOnly {
+			ask += ", writable"
+		}
+		all = append(all, ask)
+	}
+	if len(b.Container.Mounts) == 0 {
+		return all
+	}
+	if b.Docker.User != "" {
+		all = append(all, "run as the user "+b.Docker.User)
+	}
+	if b.Python != "" {
+		all = append(all, "start the interpreter "+b.Python)
+	}
+	for _, v := range b.Env {
+		value := "=" + v.Value
+		if v.Secret != "" { // a person is shown this
+			value = " to a secret"
+		}
+		all = append(all, "set "+v.Name+value)
+	}
+	return all
+}
+
+// imagesOf are the images of a container, or those that its own is built on.
+func imagesOf(c *lang.Container) []string {
+	if c.Build == nil {
+		return []string{"use the image " + c.Image}
+	}
+	args := map[string]string{}
+	for _, a := range c.Build.Args {
+		args[a.Name] = a.Value
+	}
+	text, err := os.ReadFile(c.Build.Dockerfile)
+	names, wrong := buildfiles.Bases(text, args)
+	if err != nil || wrong != nil {
+		return []string{"build from " + c.Build.Dockerfile}
+	}
+	all := []string{"use an image built from " + c.Build.Dockerfile}
+	for _, name := range names {
+		all = append(all, "use the image "+name)
+	}
+	return all
 }
 
 type daemonKey struct{}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -17,7 +18,7 @@ import (
 // Kind is the kind "gojudge".
 func Kind() eval.Kind {
 	return eval.Kind{
-		Name: gojudge.Kind, New: open, Doctor: check,
+		Name: gojudge.Kind, New: open, Asks: asks, Doctor: check,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
 }
@@ -33,6 +34,29 @@ func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), FactsReadOnly: s.ReadOnly,
 	})}, nil
 }
+
+// asks are a server or a program that the block names, and commands of its own.
+func asks(b *lang.Backend) []string {
+	j := b.GoJudge
+	var all []string
+	switch {
+	case j.Endpoint != "":
+		all = append(all, "talk to "+j.Endpoint)
+	case j.Binary != usualBinary:
+		all = append(all, "start "+j.Binary)
+	}
+	for _, command := range j.Versions {
+		if !slices.Contains(usualVersions, command) {
+			all = append(all, "run in its sandbox "+command)
+		}
+	}
+	return all
+}
+
+// What a block has that names nothing.
+const usualBinary = "go-judge"
+
+var usualVersions = []string{"/usr/bin/g++ --version", "/usr/bin/python3 --version"}
 
 // key is equal for blocks that can share a server.
 type key struct {
@@ -82,6 +106,9 @@ func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.F
 }
 
 func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) eval.Finding {
+	if s.Trusts != nil && !s.Trusts(asks(b)) {
+		return eval.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
+	}
 	server, err := serverOf(s, b)
 	version := ""
 	if err == nil {

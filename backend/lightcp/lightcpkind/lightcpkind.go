@@ -9,7 +9,9 @@ import (
 )
 
 // Kind is the kind "lightcp".
-func Kind() eval.Kind { return eval.Kind{Name: lightcp.Kind, New: open} }
+func Kind() eval.Kind { return eval.Kind{Name: lightcp.Kind, New: open, Asks: asks} }
+
+func asks(b *lang.Backend) []string { return []string{"talk to " + b.LightCP.Endpoint} }
 
 func open(_ *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	client, err := lightcp.New(b.LightCP.Endpoint, b.LightCP.Timeout)

@@ -4,6 +4,7 @@ package localkind
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
@@ -15,7 +16,7 @@ import (
 // Kind is the kind "local".
 func Kind() eval.Kind {
 	return eval.Kind{
-		Name: local.Kind, New: open, Tools: local.Tools, Doctor: check,
+		Name: local.Kind, New: open, Asks: asks, Tools: local.Tools, Doctor: check,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
 	}
 }
@@ -47,6 +48,31 @@ func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
 }
+
+// asks are the commands of the block, an interpreter that is more than a version, and the
+// variables that can have uv or an interpreter start something else.
+func asks(b *lang.Backend) []string {
+	var all []string
+	for _, command := range b.Local.Versions {
+		all = append(all, "run "+command)
+	}
+	if b.Python != "" && !pythonVersion.MatchString(b.Python) {
+		all = append(all, "start the interpreter "+b.Python)
+	}
+	for _, v := range b.Env {
+		if len(b.Local.Versions) > 0 || local.Leads(v.Name) {
+			value := "=" + v.Value
+			if v.Secret != "" { // a person is shown this
+				value = " to a secret"
+			}
+			all = append(all, "set "+v.Name+value)
+		}
+	}
+	return all
+}
+
+// pythonVersion is what uv takes for a version, and not for the name of a program.
+var pythonVersion = regexp.MustCompile(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
 // check looks for this machine's Python, and tells what tests with fixed ports get.
 // Either way they work.

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// trustVariable trusts the project of a call, as --trust does.
+const trustVariable = "FEVALGRAPH_TRUST"
+
+// trusted reports whether the caller trusts the project of this call.
+func (a *app) trusted() bool {
+	value, _ := a.io.LookupEnv(trustVariable)
+	yes, err := strconv.ParseBool(value)
+	return a.flags.trust || err == nil && yes
+}
+
+func (a *app) trustCommand() *cobra.Command {
+	revoke, list := false, false
+	cmd := command("trust [DIR]", "Let commands that only read ask a project's backends",
+		`Trust lets plan, status, explain, results and doctor run what the configuration
+in DIR names to find out who its backends are: commands of versions, programs,
+images and servers. It shows them and runs none. Trust is in each of them alone:
+one that is added or changed later is asked for again; other edits are not.
+
+Run, eval, lock and shell trust the project that they execute. Without trust
+commands that only read execute nothing of it, and show as unknown what depends
+on it. In CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
+		`  fevalgraph trust
+  fevalgraph trust --revoke evals
+  fevalgraph trust --list`,
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.flags.dir = filepath.Join(a.flags.dir, args[0])
+				if filepath.IsAbs(args[0]) {
+					a.flags.dir = args[0]
+				}
+			}
+			switch {
+			case revoke && list:
+				return usageError(cmd, fmt.Errorf("--revoke and --list exclude each other"))
+			case list:
+				return a.listTrust()
+			case revoke:
+				return a.runDistrust()
+			}
+			return a.runTrust(cmd.Context())
+		})
+	cmd.Args = arguments(0, 1, "DIR")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "trust the project with nothing any more")
+	cmd.Flags().BoolVar(&list, "list", false, "list the projects that are trusted")
+	return cmd
+}
+
+func (a *app) runTrust(ctx context.Context) error {
+	root, backends, err := eval.Trust(ctx, a.options())
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": orEmpty(backends)})
+	}
+	if a.flags.quiet {
+		return nil
+	}
+	if len(backends) == 0 {
+		fmt.Fprintf(a.io.Out, "%s names nothing that needs trust\n", text.Line(root, 0))
+		return nil
+	}
+	fmt.Fprintf(a.io.Out, "trusted %s; to ask its backends who they are, commands that only read may\n", text.Line(root, 0))
+	said := map[string]bool{}
+	for _, b := range backends {
+		for _, ask := range b.Asks {
+			if line := fmt.Sprintf("  %s: %s\n", text.Line(b.Addr, 0), text.Line(ask, 0)); !said[line] {
+				said[line] = true
+				fmt.Fprint(a.io.Out, line)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) runDistrust() error {
+	root, was, err := eval.Distrust(a.options())
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "root": root, "revoked": was})
+	}
+	if a.flags.quiet {
+		return nil
+	}
+	now := "no longer trusted"
+	if !was {
+		now = "not trusted"
+	}
+	fmt.Fprintf(a.io.Out, "%s is %s\n", text.Line(root, 0), now)
+	return nil
+}
+
+func (a *app) listTrust() error {
+	roots, err := eval.TrustedProjects(a.options())
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "trusted": orEmpty(roots)})
+	}
+	for _, root := range roots {
+		fmt.Fprintln(a.io.Out, text.Line(root, 0))
+	}
+	return nil
+}
