@@ -1,6 +1,7 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+# make attack  judges solutions that attack, and prints a table; part of test
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
@@ -39,7 +40,7 @@ export UV_HTTP_RETRIES ?= 8
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real differential soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
 
 build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -101,6 +102,11 @@ real: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
+
+# Solutions that attack, and a table of what became of them; part of real.
+attack: build $(UV) $(GOJUDGE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^TestAttacks$$' ./cmd/fevalgraph ./backend/local
 
 # Random projects, edited and disturbed at random: a run shows what a clean one does,
 # and runs what was planned. A seed that fails says how to have it again.

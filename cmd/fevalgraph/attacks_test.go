@@ -1,0 +1,235 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// attackTracks are the problems of testdata/attacks, and the backends that judge them.
+var attackTracks = []struct {
+	problem, label string
+	backends       []string
+}{
+	{"add", "pytest", []string{"local.host", "docker.box"}},
+	{"grade", "command", []string{"local.host", "docker.box"}},
+	{"judge", "judge", []string{"gojudge.judge"}},
+}
+
+// openAttacks are those that a backend does not hold, as SECURITY.md says: by problem,
+// solution, and the backend, "" being all.
+var openAttacks = []struct{ problem, solution, backend string }{
+	{"grade", "scores_late", ""},
+}
+
+// callersSecret is in the environment of the caller and in files of its project.
+const callersSecret = "canary-of-the-caller"
+
+// TestAttacks judges solutions that do everything but solve their problem. None may be
+// judged as better than one that is simply wrong, be blamed on the machine, change what
+// becomes of the others, or leave anything. With -v it prints a table.
+func TestAttacks(t *testing.T) {
+	if os.Getenv(realVariable) == "" {
+		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attack has them")
+	}
+	c := attackProject(t)
+	before := snapshot(t, c.dir)
+	cmd := c.command("run", "-q", "-j", "8") // most of the long ones sleep
+	_ = cmd.Run() // what went wrong is in the results
+	var results report.Results
+	if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
+		t.Fatalf("%v\n%s", err, output(cmd))
+	}
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ATTACK\tTRACK\tBACKEND\tOUTCOME\tCLASS")
+	worst := map[string]int{} // tests passed by the solution that is simply wrong
+	for _, cell := range results.Cells {
+		if cell.Solution == "wrong" {
+			worst[cell.Problem+cell.Backend] = merit(cell)
+		}
+	}
+	count := 0
+	for _, cell := range results.Cells {
+		outcome := attackOutcome(cell, worst[cell.Problem+cell.Backend])
+		if cell.Solution != "right" && cell.Solution != "wrong" {
+			count++
+		}
+		if outcome != "held" && !isOpenAttack(cell) {
+			t.Errorf("%s/%s@%s: %s: %s", cell.Problem, cell.Solution, cell.Backend, outcome, attackMessage(cell))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cell.Solution, cell.Problem, cell.Backend, outcome, cell.Checkpoints[0].Class)
+	}
+	w.Flush()
+	t.Logf("%d attacks\n%s", count, table.String())
+	c.afterAttacks(before)
+}
+
+// lastKnown are the results of every cell, whatever they are.
+func (c *checkout) lastKnown() string {
+	cmd := c.command("results", "--format", "json")
+	_ = cmd.Run()
+	return fmt.Sprint(cmd.Stdout)
+}
+
+// attackOutcome says what became of a cell: "held", or what went wrong.
+func attackOutcome(cell report.Cell, worst int) string {
+	switch {
+	case cell.Solution == "right" && !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed && !(c.Score != nil && *c.Score >= 100) }):
+		return "held"
+	case cell.Solution == "right":
+		return "harmed"
+	case merit(cell) > worst:
+		return "raised"
+	case slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !slices.Contains(attackClasses, string(c.Class)) }):
+		return "misclassified"
+	}
+	return "held"
+}
+
+// attackClasses are what may become of a submission's own doing.
+var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "pytest_failed", "setup_failed", "compile_error", "invalid_submission"}
+
+// merit is how much a cell was found to be worth.
+func merit(cell report.Cell) int {
+	worth := 0
+	for _, c := range cell.Checkpoints {
+		if c.Passed {
+			worth += 1000
+		}
+		if c.Score != nil {
+			worth += int(*c.Score)
+		}
+		for _, test := range c.Tests {
+			if test.Status == "passed" {
+				worth++
+			}
+		}
+	}
+	return worth
+}
+
+func attackMessage(cell report.Cell) string {
+	var all []string
+	for _, c := range cell.Checkpoints {
+		text := string(c.Class)
+		if c.Message != nil {
+			text += ": " + *c.Message
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+func isOpenAttack(cell report.Cell) bool {
+	for _, o := range openAttacks {
+		if o.problem == cell.Problem && o.solution == cell.Solution && (o.backend == "" || o.backend == cell.Backend) {
+			return true
+		}
+	}
+	return false
+}
+
+// attackProject makes the project, with a suite for each track.
+func attackProject(t *testing.T) *checkout {
+	t.Helper()
+	place, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCheckoutOf(t, filepath.Join("testdata", "attacks"), place)
+	names := map[string][]string{}
+	for _, track := range attackTracks {
+		archive, err := txtar.ParseFile(filepath.Join("testdata", "attacks", track.problem+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			name, _, _ := strings.Cut(f.Name, "/")
+			if !slices.Contains(names[track.problem], name) {
+				names[track.problem] = append(names[track.problem], name)
+			}
+			path := filepath.Join(c.dir, "solutions", track.problem, filepath.FromSlash(f.Name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		backends := ""
+		for _, b := range track.backends {
+			if b != "docker.box" || os.Getenv(dockerVariable) != "" {
+				backends += "backend." + b + ", "
+			}
+		}
+		c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite %q {\n  matrix {\n    solution = [solution.%s]\n    backend  = [%s]\n  }\n}\n", track.label, track.problem, strings.TrimSuffix(backends, ", ")))
+	}
+	listed, err := json.Marshal(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, callersSecret), []byte("42"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	image := "fevalgraph-test/python:latest"
+	_, programs, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator)) // without the stand-ins
+	c.env = append(c.env, "FEVALGRAPH_ISOLATION=full", "FEVALGRAPH_VAR_solutions="+string(listed), "FEVALGRAPH_VAR_image="+image,
+		"API_TOKEN="+callersSecret, "DOCKER_HOST="+os.Getenv("DOCKER_HOST"),
+		"PATH="+filepath.Dir(os.Getenv(judgeVariable))+":"+programs)
+	return c
+}
+
+// afterAttacks looks at what is left of them.
+func (c *checkout) afterAttacks(before map[string]string) {
+	c.t.Helper()
+	for name, was := range before {
+		if now := snapshot(c.t, c.dir)[name]; now != was && !strings.HasPrefix(name, ".fevalgraph") {
+			c.t.Errorf("%s of the project changed", name)
+		}
+	}
+	for _, dir := range []string{"/", "/usr", "/etc", "/opt", "/root", filepath.Join(c.place, "home"), "/var/lib"} {
+		for _, name := range []string{"fevalgraph-was-here", ".fevalgraph-was-here"} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				c.t.Errorf("%s was written to", dir)
+			}
+		}
+	}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, line := range lines {
+		if content, err := os.ReadFile(line); err == nil && bytes.Contains(content, []byte("\x00314159265\x00")) {
+			c.t.Errorf("a process of an attack is alive: %q", content)
+		}
+	}
+	c.run("cache", "verify")
+}
+
+// snapshot is the content of a directory's files.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir+"/")] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

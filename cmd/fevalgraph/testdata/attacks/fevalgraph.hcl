@@ -1,0 +1,94 @@
+# A problem for each way of judging, a right and a wrong solution of each, and solutions
+# that try to be judged as something else than wrong.
+
+variable "image" {
+  type    = string
+  default = "none"
+}
+
+variable "isolation" {
+  type    = string
+  default = "full"
+}
+
+variable "solutions" {
+  type        = map(list(string))
+  description = "Names of solutions of each problem."
+}
+
+locals {
+  # What installs a submission's packages, and so runs code of theirs.
+  setup = "if [ -f setup.sh ]; then timeout 20 sh setup.sh; fi"
+}
+
+backend "local" "host" {
+  isolation = var.isolation
+  setup     = local.setup
+}
+
+backend "docker" "box" {
+  image = var.image
+  pull  = "never"
+  setup = local.setup
+}
+
+backend "gojudge" "judge" {}
+
+# Tests start the submission as a program. One of them reads what it wants after that.
+problem "add" {
+  entry           = "python3 main.py"
+  timeout         = "20s"
+  session_timeout = "40s"
+  pytest { root = "problems/add/tests" }
+  checkpoint "one" {}
+  pass { policy = "all-cases" }
+}
+
+# The grader starts the submission as a program, and writes the score afterwards.
+problem "grade" {
+  command {
+    root     = "problems/grade"
+    solution = "answer/main.py"
+    argv     = ["python3", "grade.py"]
+    timeout  = "40s"
+    score {
+      from    = "file"
+      file    = "score.json"
+      pointer = "/score"
+    }
+  }
+  pass { when = self.score >= 1 }
+}
+
+# The checker quotes what the submission prints.
+problem "judge" {
+  name = "1"
+  judge {
+    root    = "problems/judge"
+    checker = "checker.cc"
+    time    = "2s"
+    memory  = "256MiB"
+    subtask { n_cases = 2 }
+  }
+}
+
+solution "add" {
+  for_each = toset(var.solutions.add)
+  name     = each.key
+  problem  = problem.add
+  source   = "solutions/add/${each.key}"
+}
+
+solution "grade" {
+  for_each = toset(var.solutions.grade)
+  name     = each.key
+  problem  = problem.grade
+  source   = "solutions/grade/${each.key}/main.py"
+}
+
+solution "judge" {
+  for_each = toset(var.solutions.judge)
+  name     = each.key
+  problem  = problem.judge
+  source   = "solutions/judge/${each.key}/main.cpp"
+}
