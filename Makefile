@@ -60,7 +60,7 @@ $(STATIC): tools/go.mod tools/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install honnef.co/go/tools/cmd/staticcheck
 
 $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install github.com/criyle/go-judge/cmd/go-judge
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install -tags seccomp github.com/criyle/go-judge/cmd/go-judge
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)

@@ -36,7 +36,7 @@ type Process struct {
 }
 
 // binaryHint is what to do about a go-judge that is not there.
-const binaryHint = "build it: go install github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
+const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
 
 // find returns the program's absolute path.
 func (o *Process) find() (string, error) {
@@ -172,6 +172,9 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 			return nil, err
 		}
 	}
+	if err := os.WriteFile(filepath.Join(p.base, seccompFile), []byte(seccompPolicy), 0o600); err != nil {
+		return nil, err
+	}
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -189,6 +192,8 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 		"-pre-fork", strconv.Itoa(2*parallelism),
 		// Ends what has reached a limit sooner than the default of 100ms.
 		"-time-limit-checker-interval", "20ms",
+		// As root, programs belong to users that there are not. Others are themselves.
+		"-container-cred-start", strconv.Itoa(programUsers),
 		"-file-timeout", "30m", "-release")
 	p.cmd.Dir = p.base // where it looks for mount.yaml and seccomp.yaml
 	p.cmd.Env = []string{"PATH=" + p.opt.Path, "TMPDIR=" + tmp, "ES_AUTH_TOKEN=" + token}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,6 +111,11 @@ func TestOwnServer(t *testing.T) {
 	nothingLeft(t, scratch)
 	if got := say(t, box, store, programOf("echo hello")); got != "hello\n" {
 		t.Errorf("got %q", got)
+	}
+	// A program is a user that there is not, and has no namespaces to make.
+	if got := say(t, box, store, programOf("cat /proc/self/uid_map; unshare -U true 2>/dev/null || echo refused")); os.Geteuid() == 0 &&
+		!regexp.MustCompile(`\n +1000 +15\d{8} +1\nrefused\n$`).MatchString(got) {
+		t.Errorf("its users, and namespaces: %q", got)
 	}
 	made := ids(t, scratch)
 	if groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + made[0]); len(made) != 1 || len(groups) == 0 && os.Geteuid() == 0 {
