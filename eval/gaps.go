@@ -20,7 +20,7 @@ func Gaps(cfg *lang.Config) (found diag.List) {
 	if cfg == nil {
 		return nil
 	}
-	found = append(noDirectories(cfg), shortSecrets(cfg)...)
+	found = append(append(noDirectories(cfg), shortSecrets(cfg)...), inProcess(cfg)...)
 	for _, s := range cfg.Suites {
 		missing, all := 0, 0
 		for _, cell := range s.Cells {
