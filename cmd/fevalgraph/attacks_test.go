@@ -32,6 +32,8 @@ var attackTracks = []struct {
 // solution, and the backend, "" being all.
 var openAttacks = []struct{ problem, solution, backend string }{
 	{"grade", "scores_late", ""},
+	{"add", "rewrites_late_data", "docker.box"},
+	{"add", "replaces_late_data", "docker.box"},
 }
 
 // callersSecret is in the environment of the caller and in files of its project.
@@ -47,7 +49,7 @@ func TestAttacks(t *testing.T) {
 	c := attackProject(t)
 	before := snapshot(t, c.dir)
 	cmd := c.command("run", "-q", "-j", "8") // most of the long ones sleep
-	_ = cmd.Run() // what went wrong is in the results
+	_ = cmd.Run()                            // what went wrong is in the results
 	var results report.Results
 	if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
 		t.Fatalf("%v\n%s", err, output(cmd))
@@ -100,7 +102,7 @@ func attackOutcome(cell report.Cell, worst int) string {
 }
 
 // attackClasses are what may become of a submission's own doing.
-var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "pytest_failed", "setup_failed", "compile_error", "invalid_submission"}
+var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "invalid_submission"}
 
 // merit is how much a cell was found to be worth.
 func merit(cell report.Cell) int {
