@@ -109,6 +109,7 @@ func (p *project) make() error {
 func (p *project) environ() []string {
 	return []string{
 		"PATH=" + filepath.Join(p.dir, "tools") + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home,
+		"FEVALGRAPH_ISOLATION=none", // as what it is compared with
 		"TMPDIR=" + filepath.Join(p.home, "tmp"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(p.home, "store"),
 	}
 }
