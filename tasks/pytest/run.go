@@ -92,6 +92,8 @@ type exitFacts struct {
 	// Collected is how many tests pytest said that it collected, where the log has
 	// masks; nil when the log is whole, or pytest did not say it.
 	Collected *int `json:"collected,omitempty"`
+	// Summary is what pytest said of its end, where the log has masks.
+	Summary *summary `json:"summary,omitempty"`
 	// TooLarge are the names of reports that were larger than maxReport, and not kept.
 	TooLarge []string `json:"too_large,omitempty"`
 }
@@ -109,7 +111,7 @@ type timing struct {
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 3)
 	if len(r.secrets()) > 0 {
-		m.String("secrets are masked in", "texts") // not in what decides, as they were
+		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
 	}
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
@@ -234,8 +236,11 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 		}
 	}
 	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
-	if n, counted := collectedIn(unmasked.Bytes()); counted && unmasked != log {
-		facts.Collected = &n
+	if unmasked != log {
+		if n, counted := collectedIn(unmasked.Bytes()); counted {
+			facts.Collected = &n
+		}
+		facts.Summary = summaryIn(unmasked.Bytes())
 	}
 	outcome, err := r.collect(ctx, w, session, exit, facts, setup.Bytes(), log.Bytes())
 	if err == nil && r.neverJudged(exit, outcome) {
@@ -380,9 +385,6 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		default:
 			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
 		}
-	}
-	if len(reports)+len(facts.TooLarge) == 0 && uvFailed(exit, log) {
-		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", ending.LastLine(log))
 	}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
