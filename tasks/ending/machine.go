@@ -138,7 +138,7 @@ var networkTrouble = regexp.MustCompile(`(?i).*(?:error sending request|dns erro
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
 // ErrUnclear says that the network may have failed for a moment.
-var ErrUnclear = errors.New("it speaks of the network, and the package index can be reached; it is run once more")
+var ErrUnclear = errors.New("its output speaks of the network, but the package index can be reached; it runs once more")
 
 // Blame returns an error where a set-up command that failed is no reason for a verdict:
 // the machine lacks something, or could not be asked. A command that says that the

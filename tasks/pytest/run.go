@@ -249,7 +249,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	}
 	outcome, err := r.collect(ctx, w, session, exit, facts, setup.Bytes(), log.Bytes())
 	if err == nil && r.neverJudged(exit, outcome) {
-		err = r.Environment.verify(ctx, r, session, python, env)
+		err = r.Environment.verify(ctx, r, w.Addr, python)
 	}
 	return outcome, exit, err
 }
