@@ -138,11 +138,11 @@ var networkTrouble = regexp.MustCompile(`(?i).*(?:error sending request|dns erro
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
 // ErrUnclear says that the network may have failed for a moment.
-var ErrUnclear = errors.New("its output speaks of the network, but the package index can be reached; it runs once more")
+var ErrUnclear = errors.New("its output speaks of the network, but the machine lacks nothing; it runs once more")
 
 // Blame returns an error where a set-up command that failed is no reason for a verdict:
 // the machine lacks something, or could not be asked. A command that says that the
-// network failed, while the index is there, makes the machine no worse, and is
+// network failed, while the machine lacks nothing, makes the machine no worse, and is
 // ErrUnclear but the last time.
 func Blame(lacks string, err error, output []byte, last bool) error {
 	const enough = 256 << 10 // what ended a command is said last, and expressions are slow on megabytes
