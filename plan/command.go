@@ -100,7 +100,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
-		Backend: d.Backend, Own: ownInput,
+		Backend: d.Backend, Own: ownInput, Machine: c.machine,
 	}
 	for _, m := range d.mounted {
 		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
@@ -163,7 +163,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	known := c.once(graph.Node{
 		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
-			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter,
+			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},

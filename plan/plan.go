@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
@@ -167,6 +168,7 @@ type compiler struct {
 	judges    map[*lang.Backend]judgeOn
 	prepared  *pytest.Environments
 	virtual   *command.Environments
+	machine   *ending.Machine
 	overrides map[override]*driver
 }
 
@@ -185,6 +187,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		judges:    map[*lang.Backend]judgeOn{},
 		prepared:  &pytest.Environments{Offline: env.Offline},
 		virtual:   &command.Environments{},
+		machine:   &ending.Machine{Offline: env.Offline},
 		overrides: map[override]*driver{},
 	}
 	c.divide(cfg, env.Rows)

@@ -135,7 +135,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Environment: c.prepared,
+		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry))...),
 	}
 	for _, m := range d.mounted {

@@ -110,6 +110,23 @@ func (s *suite) exitCode() int {
 	return exitPassed
 }
 
+// lastLine is pytest's summary of the run.
+func (s *suite) lastLine() string {
+	var counts []string
+	for _, status := range []string{"failed", "passed", "skipped", "error"} {
+		if n := s.count(status); n > 0 && !s.collectError {
+			counts = append(counts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	switch {
+	case s.collectError:
+		counts = []string{"1 error"}
+	case len(counts) == 0:
+		counts = []string{"no tests ran"}
+	}
+	return fmt.Sprintf("=============== %s in 0.01s ===============", strings.Join(counts, ", "))
+}
+
 func (s *suite) count(status string) int {
 	n := 0
 	for _, t := range s.tests {

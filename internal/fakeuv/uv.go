@@ -88,6 +88,9 @@ func compile(args []string) {
 	if wait, err := time.ParseDuration(os.Getenv("FAKEUV_WAIT")); err == nil {
 		time.Sleep(wait)
 	}
+	if !slices.Contains(args, "--output-file") {
+		return // only asked whether there is an index
+	}
 	out := args[slices.Index(args, "--output-file")+1]
 	required, err := os.ReadFile(args[slices.Index(args, "--output-file")+2])
 	if err != nil {

@@ -77,7 +77,7 @@ func run(dir string, args []string) {
 	if err := reports.write(s, code); err != nil {
 		fail(3, "INTERNALERROR> %v", err)
 	}
-	fmt.Println("=============================== session is over ===============================")
+	fmt.Println(s.lastLine())
 	os.Exit(code)
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -66,6 +67,7 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	store := cache.NewMemory()
 	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir(), Isolation: "none"})
 	r.Identity = func(context.Context) (backend.Identity, error) { return nil, nil }
+	r.Machine = &ending.Machine{Offline: true}
 	r.Inputs = []string{"root", "submission"}
 	r.Env = append(r.Env, environ.Var{Name: "PATH", Value: backendtest.Path})
 	if r.Directory == "" {
@@ -151,6 +153,10 @@ func TestEndings(t *testing.T) {
 		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
 		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
+		{"set-up takes too long", "echo 12", command.Run{Setup: []command.Step{{Line: "sleep 600", Directory: "."}}, SetupTimeout: 100 * time.Millisecond}, safe, verdict.NoScore, -1,
+			`the limit of 100ms on set-up ended "sleep 600"`},
+		{"set-up speaks of the machine", "echo 12", command.Run{Setup: []command.Step{{Line: "echo connection refused; exit 127", Directory: "."}}}, safe, verdict.NoScore, -1,
+			`ended with exit code 127: connection refused`},
 		{"set-up", "cat made", command.Run{Setup: []command.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
 		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, verdict.Judged, 61, ""},
 		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "there is no problem/new.json: 3"},

@@ -47,6 +47,7 @@ type Environment struct {
 	Backend   backend.Backend
 	Identity  func(context.Context) (backend.Identity, error)
 	Python    Python
+	Machine   *ending.Machine
 }
 
 // Describe implements graph.Task.
@@ -115,10 +116,16 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 	if err != nil {
 		return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
 	}
-	if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
-		return graph.Outcome{}, fmt.Errorf("asking uv for versions: %s", reason)
+	if exit.TimedOut {
+		return graph.Outcome{}, fmt.Errorf("asking uv for versions: its limit of %v ended it", uvTimeout)
 	}
 	if exit.Code != 0 || exit.Signal != "" {
+		lacks, err := e.Machine.Lacks(ctx, ending.Setup{
+			Backend: e.Backend, Spec: backend.Spec{Name: w.Addr}, Env: e.Env.Variables(), Secrets: e.Env.Secrets(), Line: "uv pip compile", Exit: exit,
+		})
+		if err = ending.Blame(lacks, err, said.Bytes(), false); err != nil {
+			return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
+		}
 		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(said.Bytes())))}
 	}
 	w.Phase(graph.Storing)

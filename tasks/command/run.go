@@ -42,6 +42,8 @@ type Run struct {
 
 	UV *UV // nil is no uv project
 
+	Machine *ending.Machine
+
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 }
@@ -137,17 +139,21 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 		uv = &p
 	}
-	outcome, exit, err := r.try(ctx, w, uv)
-	if err == nil && ending.Doubtful(exit) {
+	outcome, exit, err := r.try(ctx, w, uv, false)
+	switch {
+	case errors.Is(err, ending.ErrUnclear):
+		w.Note(err.Error())
+		outcome, _, err = r.try(ctx, w, uv, true)
+	case err == nil && ending.Doubtful(exit):
 		w.Note(ending.Again("the program", exit))
-		outcome, _, err = r.try(ctx, w, uv)
+		outcome, _, err = r.try(ctx, w, uv, true)
 	}
 	return outcome, err
 }
 
 // try does the work in a session of its own. The exit is that of the program, if it
-// was run.
-func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared) (graph.Outcome, backend.Exit, error) {
+// was run. What is unclear is an error but the last time.
+func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, backend.Exit, error) {
 	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
@@ -163,7 +169,7 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared) (graph.Outco
 		return graph.Outcome{}, backend.Exit{}, err
 	}
 	w.Phase(graph.Executing)
-	no, err := r.setUp(ctx, session, uv, io.MultiWriter(setup, w.Log))
+	no, err := r.setUp(ctx, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
 	if err != nil {
 		return graph.Outcome{}, backend.Exit{}, err
 	}
@@ -251,13 +257,19 @@ func joined(stdout, stderr []byte) []byte {
 	return append(stdout, stderr...)
 }
 
-// open makes the workspace. A session is returned also with an error that came
-// later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
+// spec is an empty workspace.
+func (r *Run) spec(w *graph.Work, uv *prepared) backend.Spec {
 	spec := backend.Spec{Name: w.Addr}
 	if uv != nil {
 		spec.Snapshot = uv.snapshot
 	}
+	return spec
+}
+
+// open makes the workspace. A session is returned also with an error that came
+// later; the caller closes it.
+func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
+	spec := r.spec(w, uv)
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {
@@ -273,9 +285,9 @@ func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Se
 }
 
 // setUp installs the uv project and runs the set-up commands. The exit is that
-// of one that said no; one that could not do its work for want of a program or
-// of the network is an error.
-func (r *Run) setUp(ctx context.Context, session backend.Session, uv *prepared, out io.Writer) (*Exit, error) {
+// of one that failed or took too long; it is an error when the machine lacks what that
+// takes. empty is a session without the submission.
+func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.Spec, uv *prepared, out io.Writer, last bool) (*Exit, error) {
 	left := r.SetupTimeout
 	run := func(line, dir string, argv []string) (*Exit, error) {
 		var said capped.Buffer
@@ -292,13 +304,21 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, uv *prepared, 
 			return nil, fmt.Errorf("set-up command %q: %w", line, err)
 		}
 		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
-		if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
-			return nil, fmt.Errorf("set-up command %q: %s", line, reason)
+		if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
+			return nil, nil
 		}
-		if exit.Code != 0 || exit.Signal != "" {
-			return &Exit{Setup: line, Code: exit.Code, Signal: exit.Signal}, nil
+		lacks, err := r.Machine.Lacks(ctx, ending.Setup{
+			Backend: r.Backend, Spec: empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: exit,
+			In: func(s backend.Session, program []string) []string { return r.argv(s, uv, program) },
+		})
+		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
+			return nil, fmt.Errorf("set-up command %q: %w", line, err)
 		}
-		return nil, nil
+		no := &Exit{Setup: line, Code: exit.Code, Signal: exit.Signal}
+		if exit.TimedOut {
+			no.TimedOut, no.Limit = true, r.SetupTimeout.Seconds()
+		}
+		return no, nil
 	}
 	if uv != nil {
 		no, err := run("uv pip install --editable "+r.UV.Project, ".", []string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared, r.UV.Project})

@@ -171,6 +171,9 @@ func (l left) end() string {
 
 func (l left) setupFailed() string {
 	said := fmt.Sprintf("set-up command %q ended with %s", l.exit.Setup, l.end())
+	if l.exit.TimedOut {
+		said = fmt.Sprintf("the limit of %v on set-up ended %q", time.Duration(l.exit.Limit*float64(time.Second)), l.exit.Setup)
+	}
 	// Past its own line, and before the one that says how it ended.
 	text := string(l.setup)
 	if at := strings.LastIndex(text, "$ "+l.exit.Setup+"\n"); at >= 0 {

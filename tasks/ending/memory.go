@@ -26,6 +26,9 @@ func Size(bytes int64) string {
 // Words says for people how a command ended, after a word for its exit code.
 func Words(word string, e backend.Exit) string {
 	out := fmt.Sprintf("%s %d", word, e.Code)
+	if e.TimedOut {
+		out += ", its time limit ended it"
+	}
 	if e.OOM {
 		out += ", killed: " + OutOfMemory(e.OOMLimit)
 	}

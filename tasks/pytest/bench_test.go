@@ -24,6 +24,7 @@ type bench struct {
 
 	tests func(c *fake.Call) (backend.Exit, error) // what pytest does; nil passes
 	setup func(c *fake.Call) (backend.Exit, error)
+	probe func(c *fake.Call) (backend.Exit, error) // what asking the machine does
 	uvx   func(c *fake.Call) (backend.Exit, error) // what preparing does
 }
 
@@ -40,11 +41,13 @@ func newBench(t *testing.T) *bench {
 	return s
 }
 
-// program tells the three kinds of commands apart.
+// program tells the kinds of commands apart.
 func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 	argv := c.Command.Argv
 	do := s.tests
 	switch {
+	case argv[0] == "/bin/sh" && len(argv) > 3:
+		do = s.probe
 	case argv[0] == "/bin/sh":
 		do = s.setup
 	case argv[len(argv)-1] == "--version":

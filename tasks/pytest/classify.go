@@ -61,8 +61,12 @@ func readReports(l left) read {
 	if l.report != nil {
 		r.readJSON(l)
 	}
-	if len(r.tests) == 0 && l.ctrf != nil && !r.mismatch {
-		r.readCTRF(l)
+	fromJSON := len(r.tests) > 0
+	if l.ctrf != nil && !r.mismatch {
+		r.readCTRF(l, fromJSON)
+	}
+	if why := r.contradiction(l, fromJSON); why != "" && r.usable {
+		r.distrust(why)
 	}
 	return r
 }
@@ -122,11 +126,18 @@ func (r *read) refuse(report string, err error) {
 	}
 }
 
-// readCTRF reads the report that has no exit code. It keeps only the first
+// readCTRF reads the report that has no exit code. Some versions keep only the first
 // case of a parametrised test, so it cannot be trusted when pytest ended with
-// failures and it knows of none.
-func (r *read) readCTRF(l left) {
+// failures and it knows of none. Where there are tests from the other report, it is
+// read as a witness alone, if it can be.
+func (r *read) readCTRF(l left, witness bool) {
 	tests, err := decodeCTRF(l.ctrf, r.most())
+	if witness {
+		if why := disagreement(r.tests, tests); err == nil && why != "" {
+			r.distrust(why)
+		}
+		return
+	}
 	if err != nil {
 		r.refuse("ctrf-report.json", err)
 		return

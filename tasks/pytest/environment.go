@@ -86,15 +86,17 @@ func (r *Run) place(python string) place {
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
-// its cache may have been removed meanwhile. If it cannot, the next attempt prepares it
-// again.
-func (e *Environments) verify(ctx context.Context, r *Run, session backend.Session, python string, env []string) error {
-	var out capped.Buffer
-	exit, err := session.Exec(ctx, backend.Command{Argv: append(r.uvx(python, true), "--version"), Env: env, Timeout: prepareTimeout, Output: &out})
+// its cache may have been removed meanwhile. What a submission did in its own session
+// proves nothing, so another is asked. If it cannot, the next attempt prepares it again.
+func (e *Environments) verify(ctx context.Context, r *Run, name, python string) error {
+	p := e.at(r.place(python))
+	p.mu.Lock()
+	snapshot := p.snapshot
+	p.mu.Unlock()
+	exit, out, err := r.ask(ctx, backend.Spec{Name: name, Snapshot: snapshot}, append(r.uvx(python, true), "--version"))
 	if err == nil && exit.Code == 0 {
 		return nil
 	}
-	p := e.at(r.place(python))
 	p.mu.Lock()
 	p.done = false
 	p.mu.Unlock()
@@ -102,7 +104,21 @@ func (e *Environments) verify(ctx context.Context, r *Run, session backend.Sessi
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
 	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
-		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.secrets())))
+		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out, r.secrets())))
+}
+
+// ask runs a command in a session of its own.
+func (r *Run) ask(ctx context.Context, spec backend.Spec, argv []string) (backend.Exit, []byte, error) {
+	session, err := r.Backend.Open(ctx, spec)
+	if session != nil {
+		defer session.Close(context.WithoutCancel(ctx))
+	}
+	if err != nil {
+		return backend.Exit{}, nil, err
+	}
+	var out capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{Argv: argv, Env: r.variables(), Timeout: prepareTimeout, Output: &out})
+	return exit, out.Bytes(), err
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

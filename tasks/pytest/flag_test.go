@@ -11,18 +11,21 @@ import (
 // away that was recorded. Unlike there, the report is asked for the number of
 // tests when the output does not tell.
 func TestInfrastructureFlag(t *testing.T) {
-	pass := one{id: current + "::test_a", outcome: "passed"}
 	for code := -1; code <= 260; code++ {
+		ran := one{id: current + "::test_a", outcome: "passed"}
+		if code == exitTestsFailed {
+			ran.outcome = "failed"
+		}
 		for _, try := range []struct {
 			name   string
 			report []byte
 			log    []byte
 			infra  bool // whatever the exit code
 		}{
-			{"collected, reported", jsonOf(code, pass), collected(3), false},
+			{"collected, reported", jsonOf(code, ran), collected(3), false},
 			{"collected", nil, collected(3), false},
 			{"one item", nil, []byte("collected 1 item / 1 deselected\n"), false},
-			{"only reported", jsonOf(code, pass), nil, !readable(code)},
+			{"only reported", jsonOf(code, ran), nil, !readable(code)},
 			{"nothing collected", nil, []byte("collected 0 items / 1 error\n"), true},
 			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
 			{"no output", nil, nil, true},

@@ -10,8 +10,10 @@ import (
 
 // observed is one test as a report tells it.
 type observed struct {
+	name       string // the report's own
 	file, id   string
 	status     verdict.TestStatus
+	failures   int      // of its stages
 	keywords   []string // nearest decorator first
 	durationMS float64
 	message    string

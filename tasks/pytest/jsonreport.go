@@ -145,7 +145,7 @@ func (t *jsonTest) observed() observed {
 	if !known {
 		status = verdict.TestError
 	}
-	o := observed{file: file, id: id, status: status, keywords: t.Keywords}
+	o := observed{name: t.NodeID, file: file, id: id, status: status, keywords: t.Keywords}
 	if status == verdict.TestPassed && (t.Call == nil || t.Teardown == nil) {
 		// The report says "passed" until a phase says otherwise, so a test that
 		// an interrupt cut off looks like one.
@@ -154,17 +154,25 @@ func (t *jsonTest) observed() observed {
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
 		if s != nil {
 			o.durationMS += s.Duration * 1000
+			if s.failed() {
+				o.failures++
+			}
 		}
 	}
 	// The call's own failure tells most.
 	for _, s := range []*stage{t.Call, t.Setup, t.Teardown} {
-		if s != nil && (s.Outcome == "failed" || s.Outcome == "error") {
+		if s != nil && s.failed() {
 			o.message = s.message()
 			break
 		}
 	}
+	if o.failures == 0 && (o.status == verdict.TestFailed || o.status == verdict.TestError) {
+		o.failures = 1 // in a stage that only plugins have
+	}
 	return o
 }
+
+func (s *stage) failed() bool { return s.Outcome == "failed" || s.Outcome == "error" }
 
 func (s *stage) message() string {
 	switch {
@@ -215,7 +223,7 @@ func decodeCTRF(content []byte, most int) (tests []observed, err error) {
 }
 
 func (t *ctrfTest) observed() observed {
-	o := observed{file: t.FilePath, id: t.Name, keywords: t.Tags, durationMS: t.Duration}
+	o := observed{name: t.Name, file: t.FilePath, id: t.Name, keywords: t.Tags, durationMS: t.Duration}
 	if o.file == "" {
 		o.file = t.File
 	}

@@ -40,6 +40,7 @@ func TestKeep(t *testing.T) {
 		}
 		s.run.Keep, s.run.Setup = try.keep, []string{"set up"}
 		s.setup = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: try.setup}, nil }
+		s.probe = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: 3}, nil } // the program is missing
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
 			if try.exit.Code == 0 && try.err == nil {
 				passing(c)

@@ -45,7 +45,8 @@ func TestMergedEnds(t *testing.T) {
 		{name: "fails", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
 		{name: "has no tests", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
 		{name: "has none left", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
-		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")}, class: verdict.Judged, code: 1, collected: 2, tests: "a b"},
+		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")},
+			class: verdict.NoReport, code: 1, collected: 2, message: "pytest ended with exit code 1, but there is no report to trust: the report has no failure, but pytest ended with exit code 1"},
 		{name: "cannot be imported", left: left{exit: exitFacts{Code: 2}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
 		{name: "cannot be imported in part, and goes on",
@@ -245,7 +246,7 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 	case n == 0:
 		code = 5
 	}
-	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), broken, n), log: log}
+	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
 }
 
 // ended is what a run leaves that ends before its time.

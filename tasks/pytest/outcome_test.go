@@ -10,13 +10,13 @@ import (
 
 // phases is a test of a synthetic report with the phases that it went through,
 // as pytest-json-report puts them: "setup=passed call=failed teardown=passed".
-func phases(outcome, went string) []byte {
+func phases(code int, outcome, went string) []byte {
 	test := map[string]any{"nodeid": current + "::t", "outcome": outcome}
 	for phase := range strings.FieldsSeq(went) {
 		name, ended, _ := strings.Cut(phase, "=")
 		test[name] = map[string]any{"duration": 0.5, "outcome": ended}
 	}
-	b, err := json.Marshal(map[string]any{"exitcode": 1, "tests": []any{test}})
+	b, err := json.Marshal(map[string]any{"exitcode": code, "tests": []any{test}})
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +47,11 @@ func TestOutcomeOfPhases(t *testing.T) {
 		{"cut off in the call", "passed", "setup=passed teardown=passed", verdict.TestError},
 		{"cut off in the teardown", "passed", "setup=passed call=passed", verdict.TestError},
 	} {
-		v, m := parse.judge(left{exit: exitFacts{Code: 1}, report: phases(try.outcome, try.went), log: collected(1)})
+		code := exitOK
+		if try.want == verdict.TestFailed || try.want == verdict.TestError {
+			code = exitTestsFailed
+		}
+		v, m := parse.judge(left{exit: exitFacts{Code: code}, report: phases(code, try.outcome, try.went), log: collected(1)})
 		if len(v.Tests) != 1 || v.Tests[0].Status != try.want {
 			t.Errorf("%s: %+v, want %s", try.name, v.Tests, try.want)
 		}

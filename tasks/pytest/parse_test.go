@@ -66,8 +66,9 @@ func ctrfOf(tests ...one) []byte {
 	return b
 }
 
+// collected is a log without a beginning and an end that pytest writes in any case.
 func collected(n int) []byte {
-	return fmt.Appendf(nil, "=== test session starts ===\ncollecting ... collected %d items\n\n...\n", n)
+	return fmt.Appendf(nil, "collecting ... collected %d items\n\n...\n", n)
 }
 
 var parse = Parse{Grouping: Grouping{

@@ -55,6 +55,7 @@ type Run struct {
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 	Environment *Environments
+	Machine     *ending.Machine
 
 	pins []string // of the last Describe
 }
@@ -93,6 +94,8 @@ type exitFacts struct {
 	// Collected is how many tests pytest said that it collected, where the log has
 	// masks; nil when the log is whole, or pytest did not say it.
 	Collected *int `json:"collected,omitempty"`
+	// Summary is what pytest said of its end, where the log has masks.
+	Summary *summary `json:"summary,omitempty"`
 	// TooLarge are the names of reports that were larger than maxReport, and not kept.
 	TooLarge []string `json:"too_large,omitempty"`
 }
@@ -111,7 +114,7 @@ type timing struct {
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 3)
 	if len(r.secrets()) > 0 {
-		m.String("secrets are masked in", "texts") // not in what decides, as they were
+		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
 	}
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
@@ -182,18 +185,22 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	outcome, exit, err := r.try(ctx, w)
-	if err == nil && ending.Doubtful(exit) {
+	outcome, exit, err := r.try(ctx, w, false)
+	switch {
+	case errors.Is(err, ending.ErrUnclear):
+		w.Note(err.Error())
+		outcome, _, err = r.try(ctx, w, true)
+	case err == nil && ending.Doubtful(exit):
 		w.Note(ending.Again("pytest", exit))
-		outcome, _, err = r.try(ctx, w)
+		outcome, _, err = r.try(ctx, w, true)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own.
-func (r *Run) try(ctx context.Context, w *graph.Work) (graph.Outcome, backend.Exit, error) {
+// try does the work in a session of its own. What is unclear is an error but the last time.
+func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome, backend.Exit, error) {
 	setup := &capped.Buffer{}
-	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log))
+	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last)
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer func() {
@@ -240,12 +247,15 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 		}
 	}
 	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
-	if n, counted := collectedIn(unmasked.Bytes()); counted && unmasked != log {
-		facts.Collected = &n
+	if unmasked != log {
+		if n, counted := collectedIn(unmasked.Bytes()); counted {
+			facts.Collected = &n
+		}
+		facts.Summary = summaryIn(unmasked.Bytes())
 	}
 	outcome, err := r.collect(ctx, w, session, exit, facts, setup.Bytes(), log.Bytes())
 	if err == nil && r.neverJudged(exit, outcome) {
-		err = r.Environment.verify(ctx, r, session, python, env)
+		err = r.Environment.verify(ctx, r, w.Addr, python)
 	}
 	return outcome, exit, err
 }
@@ -264,7 +274,7 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 // it, and only then everything of the problem's, so that no code which a
 // submission gets to run before the tests can touch them. A session is
 // returned also with an error that came later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session backend.Session, python string, err error) {
+func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
 	python, snapshot, err := r.Environment.prepare(ctx, r, r.variables())
 	if err != nil {
@@ -272,7 +282,10 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session
 	}
 	w.Phase(graph.Workspace)
 	submission, _ := w.Input("submission", "tree")
-	session, err = r.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: ".", Tree: submission}}, Snapshot: snapshot})
+	spec := backend.Spec{Name: w.Addr, Snapshot: snapshot}
+	empty := spec
+	spec.Inputs = []backend.Input{{Path: ".", Tree: submission}}
+	session, err = r.Backend.Open(ctx, spec)
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}
@@ -280,7 +293,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer) (session
 	if len(r.Setup) > 0 {
 		w.Phase(graph.Executing)
 	}
-	if err := r.setUp(ctx, session, env, setup); err != nil {
+	if err := r.setUp(ctx, session, empty, env, setup, last); err != nil {
 		return session, "", err
 	}
 	w.Phase(graph.Workspace)
@@ -334,10 +347,10 @@ func (r *Run) environ(dir string) []string {
 
 func (r *Run) secrets() []string { return environ.List(r.Env).Secrets() }
 
-// setUp runs the set-up commands. One that says no is the submission's affair
-// and noted in the log; one that could not do its work for want of a program
-// or of the network leaves no basis for a verdict.
-func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, out io.Writer) error {
+// setUp runs the set-up commands. One that fails, or takes too long, is the
+// submission's affair and noted in the log, unless the machine lacks what it takes:
+// that leaves no basis for a verdict. empty is a session without the submission.
+func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.Spec, env []string, out io.Writer, last bool) error {
 	left := r.SetupTimeout
 	for _, line := range r.Setup {
 		var said capped.Buffer // by the command alone: it is what gets judged
@@ -354,8 +367,12 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, env []string, 
 		if err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}
-		if reason := ending.SetupBroken(exit, said.Bytes()); reason != "" {
-			return fmt.Errorf("set-up command %q: %s", line, reason)
+		if exit.Code == 0 && !exit.TimedOut {
+			continue
+		}
+		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: r.variables(), Secrets: r.secrets(), Line: line, Exit: exit})
+		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
+			return fmt.Errorf("set-up command %q: %w", line, err)
 		}
 	}
 	return nil
@@ -386,9 +403,6 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		default:
 			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
 		}
-	}
-	if len(reports)+len(facts.TooLarge) == 0 && uvFailed(exit, log) {
-		return graph.Outcome{}, fmt.Errorf("uvx could not start pytest: %s", ending.LastLine(log))
 	}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err

@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
 func TestRun(t *testing.T) {
@@ -150,32 +151,53 @@ func TestSetup(t *testing.T) {
 		exit    backend.Exit
 		err     error
 		said    string
+		probed  backend.Exit
+		answer  string
+		tries   int // 0 is one
 		state   event.State
 		message string
 	}{
 		{name: "fine", said: "ok\n", state: event.Done},
 		{name: "says no", exit: backend.Exit{Code: 1}, said: "tests failed\n", state: event.Done},
 		{name: "requirement cannot be met", exit: backend.Exit{Code: 1}, said: "  × No solution found\n", state: event.Done},
-		{name: "program is missing", exit: backend.Exit{Code: 127}, said: "sh: 1: uv: not found\n", state: event.Broken, message: `set-up command "setup": a program is missing: sh: 1: uv: not found`},
-		{name: "no network", exit: backend.Exit{Code: 2}, said: "error: x\n  error sending request for url (u)\nlast\n", state: event.Broken, message: `set-up command "setup": no network: error sending request for url (u)`},
+		{name: "program is missing", exit: backend.Exit{Code: 127}, probed: backend.Exit{Code: 3}, answer: "setup\n", state: event.Broken, message: `set-up command "setup": a program is missing: setup`},
+		{name: "says that a program is missing", exit: backend.Exit{Code: 127}, said: "sh: 1: uv: not found\n", state: event.Done},
+		{name: "no network", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: 4}, answer: "error: x\n  error sending request for url (u)\nlast\n",
+			state: event.Broken, message: `set-up command "setup": no network: error sending request for url (u)`},
+		{name: "no package", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: 4}, answer: "  × No solution found\n", state: event.Done},
+		{name: "says that there is no network", exit: backend.Exit{Code: 2}, said: "connection refused\n", tries: 2, state: event.Done},
+		{name: "no network, until the limit", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: -1, TimedOut: true}, state: event.Broken, message: "the package index does not answer within 2m0s"},
+		{name: "the question is killed", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: -1, Signal: "killed"}, state: event.Broken, message: "ended by a signal: killed"},
 		{name: "network words, but fine", said: "connection refused\n", state: event.Done},
-		{name: "took too long", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Broken, message: "time limit"},
+		{name: "took too long", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Done},
 		{name: "machinery", err: errors.New("unplugged"), state: event.Broken, message: `set-up command "setup": unplugged`},
 	} {
 		s := newBench(t)
 		s.run.Setup, s.run.SetupTimeout = []string{"setup", "second"}, time.Hour
+		tries := 0
 		s.setup = func(c *fake.Call) (backend.Exit, error) {
 			if c.Command.Argv[2] == "second" {
 				return backend.Exit{}, nil
 			}
+			tries++
 			io.WriteString(c.Command.Output, try.said)
 			return try.exit, try.err
+		}
+		s.probe = func(c *fake.Call) (backend.Exit, error) {
+			if len(c.Spec.Inputs) > 0 {
+				t.Errorf("%s: asked with the submission", try.name)
+			}
+			io.WriteString(c.Command.Output, try.answer)
+			return try.probed, nil
 		}
 		st, outputs := s.execute()
 		if st.State != try.state || !strings.Contains(st.Message, try.message) {
 			t.Errorf("%s: %s: %s", try.name, st.State, st.Message)
 		}
-		if want := "$ setup\n" + try.said + fmt.Sprintf("[exit %d]\n$ second\n[exit 0]\n", try.exit.Code); try.state == event.Done && outputs[OutputSetup] != want {
+		if tries != max(try.tries, 1) {
+			t.Errorf("%s: %d tries", try.name, tries)
+		}
+		if want := "$ setup\n" + try.said + fmt.Sprintf("[%s]\n$ second\n[exit 0]\n", ending.Words("exit", try.exit)); try.state == event.Done && outputs[OutputSetup] != want {
 			t.Errorf("%s: noted %q, want %q", try.name, outputs[OutputSetup], want)
 		}
 	}
@@ -278,8 +300,8 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "uv's cache gone", exit: backend.Exit{Code: 3}, said: "test session starts", uvGone: true, state: event.Broken, message: "uv no longer provides pytest"},
 		{name: "uv's cache gone, tests red", exit: backend.Exit{Code: 1}, reports: true, uvGone: true, state: event.Done},
 		{name: "memory limit", exit: backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}, state: event.Done, facts: `{"code":-1,"signal":"killed","memory_limit":67108864}`},
-		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Broken, message: "uvx could not start pytest: error: Failed to spawn: `pytest`"},
-		{name: "uvx cannot resolve", exit: backend.Exit{Code: 1}, said: "  × No solution found\n  ╰─▶ Because\n", state: event.Broken, message: "uvx could not start pytest"},
+		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", uvGone: true, state: event.Broken, message: "uv no longer provides pytest"},
+		{name: "what uvx would say", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Done, facts: `{"code":2}`},
 		{name: "error: in a test", exit: backend.Exit{Code: 1}, said: "=== test session starts ===\nerror: mine\n", state: event.Done},
 		{name: "error: with a report", exit: backend.Exit{Code: 1}, said: "error: mine\n", reports: true, state: event.Done},
 		{name: "usage", exit: backend.Exit{Code: 4}, said: "ERROR: usage: pytest\n", state: event.Done, facts: `{"code":4}`},
@@ -296,8 +318,12 @@ func TestEndsOfTheTests(t *testing.T) {
 			if try.reports {
 				passing(c)
 			}
-			if try.uvGone {
-				s.uvx = func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: 2}, nil }
+			submission := c.Spec.Inputs
+			s.uvx = func(c *fake.Call) (backend.Exit, error) {
+				if try.uvGone || len(c.Spec.Inputs) == len(submission) { // it may have removed uv's files there
+					return backend.Exit{Code: 2}, nil
+				}
+				return backend.Exit{}, nil
 			}
 			io.WriteString(c.Command.Output, try.said)
 			return try.exit, try.err

@@ -227,6 +227,10 @@ func TestSecrets(t *testing.T) {
 		fmt.Fprintf(c.Command.Output, "%s: not found\n", secret)
 		return backend.Exit{Code: 127}, nil
 	}
+	s.probe = func(c *fake.Call) (backend.Exit, error) {
+		fmt.Fprintf(c.Command.Output, "error sending request for https://%s@host\n", secret)
+		return backend.Exit{Code: 4}, nil
+	}
 	st, _ = s.execute()
 	if st.State != event.Broken || strings.Contains(st.Message, secret) || strings.Contains(s.saved, secret) {
 		t.Errorf("%s: %s\n%s", st.State, st.Message, s.saved)

@@ -1,0 +1,15 @@
+package ending
+
+import (
+	"bytes"
+	"strings"
+)
+
+// LastLine is the last line of a text that is not blank at its end.
+func LastLine(text []byte) string {
+	text = bytes.TrimSpace(text)
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	return strings.TrimSpace(string(text))
+}

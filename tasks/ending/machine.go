@@ -1,0 +1,192 @@
+package ending
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Machine asks, after a set-up command that failed, whether the machine lacks what it
+// takes: a program that the command names, or the package index. What the command
+// printed and how it ended decide nothing, since a submission has a hand in both. The
+// question is asked in a session of its own, without a submission. The zero value is
+// ready, nil remembers no answers; it is safe for concurrent use.
+type Machine struct {
+	Offline bool // ask nothing of the network
+
+	mu      sync.Mutex
+	answers map[question]*answer
+}
+
+// Setup is a set-up command that failed.
+type Setup struct {
+	Backend backend.Backend
+	Spec    backend.Spec // of a session like the command's, without inputs
+	Env     []string
+	Secrets []string
+	Line    string // for the shell
+	Exit    backend.Exit
+	In      func(backend.Session, []string) []string // the environment of programs; nil is none
+}
+
+// question is what an answer depends on.
+type question struct {
+	backend                 backend.Backend
+	snapshot, env, programs string // lists are NUL-separated
+}
+
+type answer struct {
+	mu    sync.Mutex
+	at    time.Time
+	lacks string
+}
+
+// lasting is how long an answer is believed: an index can be lost at any time.
+const lasting = 10 * time.Second
+
+// asking is generous: uv tries several times.
+const asking = 2 * time.Minute
+
+// probe exits with 3 when one of its arguments is no program, and with 4 when uv gets
+// nothing from the index. Where uv has orders to use none, or there is no uv,
+// nothing can be said about it.
+const probe = `for program do command -v "$program" >/dev/null || { echo "$program"; exit 3; }; done
+[ -z "${UV_OFFLINE:-}${UV_NO_INDEX:-}" ] && command -v uv >/dev/null || exit 0
+echo pip | uv pip compile --quiet --no-config --no-cache --no-header - >/dev/null || exit 4`
+
+// Lacks says what the machine lacks, or "". An error means that it could not be asked.
+func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
+	var programs []string
+	if s.Exit.Code == shellNotFound || s.Exit.Code == shellNotExecutable {
+		programs = programsIn(s.Line)
+	}
+	if m != nil && m.Offline {
+		s.Env = append(slices.Clone(s.Env), "UV_OFFLINE=1")
+	}
+	a := m.at(question{s.Backend, s.Spec.Snapshot, strings.Join(s.Env, "\x00"), strings.Join(programs, "\x00")})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.at.IsZero() && time.Since(a.at) < lasting {
+		return a.lacks, nil
+	}
+	lacks, err := s.ask(ctx, programs)
+	if err != nil {
+		return "", fmt.Errorf("asking whether the machine has what it takes: %w", err)
+	}
+	a.at, a.lacks = time.Now(), lacks
+	return lacks, nil
+}
+
+func (m *Machine) at(q question) *answer {
+	if m == nil {
+		return &answer{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.answers == nil {
+		m.answers = map[question]*answer{}
+	}
+	if m.answers[q] == nil {
+		m.answers[q] = &answer{}
+	}
+	return m.answers[q]
+}
+
+func (s *Setup) ask(ctx context.Context, programs []string) (string, error) {
+	session, err := s.Backend.Open(ctx, s.Spec)
+	if session != nil {
+		defer session.Close(context.WithoutCancel(ctx))
+	}
+	if err != nil {
+		return "", err
+	}
+	argv := append([]string{"/bin/sh", "-c", probe, "sh"}, programs...)
+	if s.In != nil {
+		argv = s.In(session, argv)
+	}
+	var said capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{Argv: argv, Env: s.Env, Timeout: asking, Online: true, Output: &said})
+	output := backend.RedactBytes(said.Bytes(), s.Secrets)
+	switch {
+	case err != nil:
+		return "", err
+	case exit.TimedOut:
+		return fmt.Sprintf("the package index does not answer within %v", asking), nil
+	case exit.Signal != "":
+		return "", fmt.Errorf("the question was ended by a signal: %s", exit.Signal)
+	case exit.Code == 3:
+		return "a program is missing: " + LastLine(output), nil
+	case exit.Code == 4 && networkTrouble.Match(output):
+		return "no network: " + string(bytes.TrimSpace(networkTrouble.Find(output))), nil
+	}
+	return "", nil
+}
+
+// networkTrouble are the lines in which uv and pip say that the index could not be
+// reached, as opposed to a requirement that cannot be met.
+var networkTrouble = regexp.MustCompile(`(?i).*(?:error sending request|dns error|failed to lookup address|connection (?:refused|reset)|` +
+	`tcp connect error|operation timed out|network (?:connectivity|unreachable|is unreachable)|temporary failure in name resolution|` +
+	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
+
+// ErrUnclear says that the network may have failed for a moment.
+var ErrUnclear = errors.New("its output speaks of the network, but the machine lacks nothing; it runs once more")
+
+// Blame returns an error where a set-up command that failed is no reason for a verdict:
+// the machine lacks something, or could not be asked. A command that says that the
+// network failed, while the machine lacks nothing, makes the machine no worse, and is
+// ErrUnclear but the last time.
+func Blame(lacks string, err error, output []byte, last bool) error {
+	const enough = 256 << 10 // what ended a command is said last, and expressions are slow on megabytes
+	switch {
+	case err != nil:
+		return err
+	case lacks != "":
+		return errors.New(lacks)
+	case !last && networkTrouble.Match(output[max(0, len(output)-enough):]):
+		return ErrUnclear
+	}
+	return nil
+}
+
+// How a shell says that it could not start a program.
+const shellNotExecutable, shellNotFound = 126, 127
+
+var (
+	separators = regexp.MustCompile(`[;|&\n(){}]+`)
+	quoted     = regexp.MustCompile("'[^']*'|\"[^\"$`\\\\]*(?:[$][A-Za-z{][^\"$`\\\\]*)*\"")
+	tooHard    = regexp.MustCompile("[\"'`#\\\\]|[$][(]|<<")
+	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	program    = regexp.MustCompile(`^(?:/[A-Za-z0-9_./+@-]+|[A-Za-z0-9_][A-Za-z0-9_.+@-]*)$`)
+	reserved   = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "exec", "command", "env"}
+)
+
+// programsIn are the programs that a line for the shell names, up to where it takes a
+// shell to tell. A relative path is of the submission.
+func programsIn(line string) []string {
+	line = quoted.ReplaceAllLiteralString(line, "$")
+	if at := tooHard.FindStringIndex(line); at != nil {
+		line = line[:at[0]]
+	}
+	var found []string
+	for _, simple := range separators.Split(line, -1) {
+		for _, word := range strings.Fields(simple) {
+			if assignment.MatchString(word) || slices.Contains(reserved, word) {
+				continue
+			}
+			if program.MatchString(word) && !slices.Contains(found, word) {
+				found = append(found, word)
+			}
+			break
+		}
+	}
+	return found
+}

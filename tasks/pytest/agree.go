@@ -1,0 +1,82 @@
+package pytest
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Reports and log are written by processes of the submission's user, which can change
+// them until pytest has ended. So they are believed only as far as they agree. All
+// comparisons are of what a submission gains by: runs have more reasons to count a test
+// twice than a person thinks of, and none to report a pass that pytest did not see.
+
+// distrust makes the reports worth nothing.
+func (r *read) distrust(why string) {
+	r.mismatch, r.usable, r.tests, r.trouble = true, false, nil, why
+}
+
+// contradiction says what in the report is otherwise than pytest ended, or "". whole is
+// said of a report with every test and its stages.
+func (r *read) contradiction(l left, whole bool) string {
+	code := l.exit.Code
+	if code != exitOK && code != exitTestsFailed || r.collector != nil {
+		return "" // nothing was judged
+	}
+	passed, failed, failures := 0, 0, 0
+	for i := range r.tests {
+		failures += r.tests[i].failures
+		switch r.tests[i].status {
+		case verdict.TestPassed:
+			passed++
+		case verdict.TestFailed, verdict.TestError:
+			failed++
+		}
+	}
+	s := l.exit.Summary
+	if s == nil {
+		s = summaryIn(l.log)
+	}
+	counted := s.Counts["failed"] + s.Counts["error"]
+	switch {
+	case s.Cut:
+		return `pytest's output does not end with its summary, such as "1 passed in 0.01s"`
+	case code == exitTestsFailed && failed == 0:
+		return "the report has no failure, but pytest ended with exit code 1"
+	case s.Counts == nil:
+		return ""
+	case passed > s.Counts["passed"]+s.Counts["xpassed"]:
+		return fmt.Sprintf("the report has %d tests that passed, but pytest's summary %d", passed, s.Counts["passed"]+s.Counts["xpassed"])
+	case whole && !s.Subtests && counted > failures:
+		return fmt.Sprintf("the report has %d failures and errors, but pytest's summary %d", failures, counted)
+	}
+	return ""
+}
+
+// disagreement says what a CTRF report has otherwise than the tests of the other, or "".
+// The names in it may lack the parameters.
+func disagreement(tests, ctrf []observed) string {
+	passed, failed := map[string]bool{}, 0
+	for i := range tests {
+		switch tests[i].status {
+		case verdict.TestPassed:
+			passed[tests[i].name] = true
+		case verdict.TestFailed, verdict.TestError:
+			failed++
+		}
+	}
+	others := 0
+	for i := range ctrf {
+		if ctrf[i].status != verdict.TestFailed {
+			continue
+		}
+		others++
+		if passed[ctrf[i].name] {
+			return fmt.Sprintf("%s passed in pytest-report.json and failed in ctrf-report.json", ctrf[i].name)
+		}
+	}
+	if others > failed {
+		return fmt.Sprintf("pytest-report.json has %d failures, but ctrf-report.json %d", failed, others)
+	}
+	return ""
+}
