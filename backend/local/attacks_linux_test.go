@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,6 +105,45 @@ func TestAttacks(t *testing.T) {
 						t.Errorf("alive: %s", alive)
 					}
 				})
+			}
+		})
+	}
+}
+
+// What the environment names is shown, but not what a submission makes of it, nor what is
+// closed.
+func TestNamedPaths(t *testing.T) {
+	here := t.TempDir()
+	for _, file := range []string{"home/.ssh/key", "home/.ssh/other", "data/big"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(here, file)), 0o700), os.WriteFile(filepath.Join(here, file), []byte(secret), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(here, "home"), filepath.Join(here, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []isolation.Level{isolation.Full, isolation.Partial} {
+		t.Run(string(level), func(t *testing.T) {
+			need(t, level)
+			s := open(t, local.Options{Isolation: string(level), Scratch: filepath.Join(here, "scratch"), Path: backendtest.Path, Home: filepath.Join(here, "home")}, backend.Spec{})
+			env := []string{"PATH=" + backendtest.Path, "ASSET=" + s.Dir() + "/asset", "DATA=" + here + "/data", "KEY=" + here + "/home/.ssh/key", "LINK=" + here + "/link", "TOP=" + here}
+			in := func(script string) string {
+				t.Helper()
+				var out bytes.Buffer
+				if _, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sh", "-c", script}, Env: env, Output: &out}); err != nil {
+					t.Fatal(err)
+				}
+				return strings.TrimSpace(out.String())
+			}
+			in("ln -s $KEY/../../.. asset")
+			in("rm asset; ln -s ${KEY%/.ssh/key} asset")
+			for script, want := range map[string]string{
+				"cat $DATA/big": secret, "cat $KEY": secret,
+				"cat ${KEY%key}other 2>/dev/null": "", "cat $ASSET/.ssh/other 2>/dev/null": "", "cat $LINK/.ssh/other 2>/dev/null": "", "ls $TOP/home/.ssh 2>/dev/null | grep other": "",
+			} {
+				if got := in(script); got != want {
+					t.Errorf("%s: got %q, want %q", script, got, want)
+				}
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 			cmd.Env = append(cmd.Env, uvCache+"="+own)
 		}
 	}
-	view.ReadOnly = s.b.visible(cmd, c)
+	view.ReadOnly = s.visible(cmd, c)
 	for _, path := range c.ReadOnly {
 		path = filepath.Join(s.dir, filepath.FromSlash(path))
 		view.ReadOnly = append(view.ReadOnly, isolation.Place{Source: path, Target: path})
@@ -83,22 +83,36 @@ func (b *Backend) hidden() []string {
 }
 
 // visible is what of the machine a command may read: the system, what the configuration
-// lists, and every file and directory that its arguments and environment name.
-func (b *Backend) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
-	var named []string
+// lists, every file and directory that its arguments and environment name, and programs.
+func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
+	programs := []string{cmd.Path, s.b.knownInterpreter()}
+	named := slices.Clone(c.Argv)
 	for _, v := range c.Env {
-		_, value, _ := strings.Cut(v, "=")
-		named = append(named, filepath.SplitList(value)...)
-	}
-	named = append(named, c.Argv...)
-	named = append(named, cmd.Path, b.knownInterpreter())
-	paths := append(slices.Clone(system), "/etc/resolv.conf")
-	for _, path := range named {
-		if filepath.IsAbs(path) && !ownInside(path) {
-			paths = append(paths, b.tool(filepath.Clean(path))...)
+		name, value, _ := strings.Cut(v, "=")
+		if name == "PATH" {
+			programs = append(programs, filepath.SplitList(value)...)
+		} else {
+			named = append(named, filepath.SplitList(value)...)
 		}
 	}
-	return seen(append(paths, b.opt.Readable...))
+	paths := append(slices.Clone(system), "/etc/resolv.conf")
+	for _, path := range programs {
+		if s.outside(path) {
+			paths = append(paths, s.b.tool(filepath.Clean(path))...)
+		}
+	}
+	for _, path := range named {
+		if s.outside(path) {
+			paths = append(paths, s.b.unlessClosed(filepath.Clean(path))...)
+		}
+	}
+	return seen(append(paths, s.b.opt.Readable...))
+}
+
+// outside reports whether path may be shown to a command that it is named to. The
+// workspace is shown anyway, and what is in it could be a link by the submission.
+func (s *session) outside(path string) bool {
+	return filepath.IsAbs(path) && !ownInside(path) && !strings.HasPrefix(filepath.Clean(path)+"/", s.base+"/")
 }
 
 // ownInside reports whether path is below a directory that is another one for each command.
@@ -107,20 +121,26 @@ func ownInside(path string) bool {
 	return below("/proc") || below("/dev") && !below("/dev/shm")
 }
 
-// tool is path, with the rest of the program or of the Python environment that it belongs
-// to. A path that would show what is hidden is left out.
-func (b *Backend) tool(path string) []string {
-	parent := filepath.Dir(path)
-	candidates := []string{path, b.homeOf(path)}
-	for _, prefix := range []string{parent, filepath.Dir(parent)} {
-		if isPrefix(prefix) {
-			candidates = append(candidates, prefix)
-		}
+// unlessClosed is path, or nothing if it, or what it is a link to, would show what is closed.
+func (b *Backend) unlessClosed(path string) []string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || b.covers(path) || b.covers(real) {
+		return nil
 	}
-	var found []string
-	for _, dir := range candidates {
-		if dir != "" && !b.covers(dir) {
-			found = append(found, dir)
+	return []string{path}
+}
+
+// tool is path, with the rest of the program or of the Python environment that it belongs
+// to, as far as that shows nothing closed.
+func (b *Backend) tool(path string) []string {
+	found := b.unlessClosed(path)
+	candidates := []string{b.homeOf(path)}
+	for dir := filepath.Dir(path); len(candidates) < 3; dir = filepath.Dir(dir) {
+		candidates = append(candidates, dir)
+	}
+	for i, dir := range candidates {
+		if dir != "" && (i == 0 || isPrefix(dir)) {
+			found = append(found, b.unlessClosed(dir)...)
 		}
 	}
 	// The interpreter of an environment may lie elsewhere, as may the target of a link.
