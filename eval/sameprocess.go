@@ -52,7 +52,7 @@ func inProcess(cfg *lang.Config) diag.List {
 	return diag.List{{
 		Severity: diag.Warning, Code: "same-process", Summary: "The submission runs in the process that judges it",
 		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), some(names, 3), some(where, 2)),
-		Hint:   "start the submission as a program and read what it prints, or trust its author",
+		Hint:   "start the submission as a program and read what it prints, as problems/common/ask.py of examples/research does",
 	}}
 }
 

@@ -7,3 +7,6 @@ const openFlags = os.O_RDONLY
 // ours reports whether a file belongs to the caller. Directories for temporary files
 // are the user's own.
 func ours(os.FileInfo) bool { return true }
+
+// movable is for systems with modes.
+func movable(os.FileInfo) bool { return false }

@@ -87,7 +87,11 @@ func makeOurs(dir string) error {
 		return fmt.Errorf("%s is no directory of this user: another user may have made it; have it removed, or set TMPDIR to another place", dir)
 	case info.IsDir() && !ours(info):
 		return fmt.Errorf("%s belongs to another user, who could change what runs there; have it removed, or set TMPDIR to another place", dir)
-	case info.IsDir() && info.Mode().Perm()&0o022 != 0:
+	}
+	if parent, err := os.Stat(filepath.Dir(dir)); err != nil || movable(parent) {
+		return errors.Join(err, fmt.Errorf("every user may move %s away; set the sticky bit of the directory that it is in, or set TMPDIR to another place", dir))
+	}
+	if info.IsDir() && info.Mode().Perm()&0o022 != 0 {
 		return os.Chmod(dir, 0o700)
 	}
 	return nil

@@ -125,7 +125,8 @@ func TestScratchOfAnotherUser(t *testing.T) {
 			theirs := path + " there"
 			return errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345), os.Symlink(theirs, path))
 		},
-		"file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"file":        func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"open parent": func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) },
 	} {
 		path := filepath.Join(t.TempDir(), "scratch")
 		if err := make(path); err != nil {
