@@ -18,7 +18,7 @@ import (
 
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == name {
-		os.Exit(takeOver())
+		syscall.Exit(takeOver()) // at once: nothing here waits for the end
 	}
 }
 
@@ -66,7 +66,7 @@ func takeOver() int {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, told)
-		os.Exit(1) // the caller has ended, and so does everything here
+		syscall.Exit(1) // the caller has ended, and so does everything here
 	}()
 	go forward(signals, pid)
 	return attend(pid, status)
