@@ -122,6 +122,8 @@ func TestEndings(t *testing.T) {
 		{`"status":"Signalled","exitStatus":25`, backend.OutputLimit, 0, ""},
 		{`"status":"Dangerous Syscall","exitStatus":31`, backend.Signalled, 0, "bad system call"},
 		{fmt.Sprintf(`"status":"Signalled","exitStatus":9,"runTime":%d`, 60*second), backend.ClockLimit, 0, ""},
+		{fmt.Sprintf(`"status":"Signalled","exitStatus":9,"runTime":%d`, 60*second-2_000_000), backend.ClockLimit, 0, ""},
+		{fmt.Sprintf(`"status":"Signalled","exitStatus":9,"runTime":%d`, 59*second), backend.Signalled, 0, "killed"},
 		{fmt.Sprintf(`"status":"Time Limit Exceeded","exitStatus":9,"time":%d,"runTime":%d`, 31*second, 32*second), backend.CPULimit, 0, ""},
 		{fmt.Sprintf(`"status":"Time Limit Exceeded","exitStatus":9,"time":%d,"runTime":%d`, 3*second, 60*second), backend.ClockLimit, 0, ""},
 		{`"status":"Memory Limit Exceeded","exitStatus":9`, backend.MemoryLimit, 0, ""},

@@ -25,7 +25,9 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	if err != nil {
 		return end, err
 	}
-	cpu, clock := end.CPU > p.Limits.CPU, end.Clock >= p.Limits.Clock
+	// go-judge begins to measure a moment after the clock that makes it kill.
+	const moment = 50 * time.Millisecond
+	cpu, clock := end.CPU > p.Limits.CPU, end.Clock >= p.Limits.Clock-moment
 	switch r.Status {
 	case statusAccepted, statusNonzero:
 		end.Status, end.Code = backend.Exited, r.ExitStatus
