@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -146,6 +147,44 @@ func TestNamedPaths(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A command that is cancelled leaves no open file behind.
+func TestCancelledLeavesNoFile(t *testing.T) {
+	need(t, isolation.Full)
+	s := open(t, local.Options{Isolation: "full", Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	files := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	cancelled := func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun, tell, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer begun.Close()
+		go func() {
+			_, _ = begun.Read(make([]byte, 1))
+			cancel()
+		}()
+		_, err = s.Exec(ctx, backend.Command{Argv: []string{"sh", "-c", "echo; sleep 1000"}, Output: tell})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		tell.Close()
+	}
+	cancelled() // what is opened once for all
+	before := files()
+	for range 5 {
+		cancelled()
+	}
+	if after := files(); after > before {
+		t.Errorf("%d files were open, and %d afterwards", before, after)
 	}
 }
 

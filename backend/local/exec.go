@@ -127,6 +127,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	timedOut, stopped := release()
 	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
+	status, statusErr := p.status(c.Argv[0])
 	if err := errors.Join(watchErr, s.end()); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
@@ -137,9 +138,8 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if waitErr != nil && !errors.As(waitErr, &failed) {
 		return exit, fmt.Errorf("waiting for %s: %w", c.Argv[0], waitErr)
 	}
-	status, err := p.status(c.Argv[0])
-	if err != nil {
-		return exit, err
+	if statusErr != nil {
+		return exit, statusErr
 	}
 	exit.Code = status.ExitStatus() // -1 after a signal
 	if status.Signaled() {
@@ -169,29 +169,32 @@ func (p *process) status(program string) (syscall.WaitStatus, error) {
 	return own, nil
 }
 
-// launch starts cmd on the network that it is to have, and with the umask of commands.
-func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err error) {
+// launch starts cmd, isolated as far as the session is.
+func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
 	private := c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork
-	var isolated *isolation.Process
-	if s.level != isolation.None {
-		if isolated, err = s.isolate(cmd, c, private); err != nil {
-			return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
-		}
-		defer func() {
-			begun := isolated.Begin(err == nil)
-			if err != nil {
-				_, _, _ = isolated.End()
-				return
-			}
-			p.isolated = isolated
-			if begun != nil {
-				_ = p.reap()
-				_, _, _ = isolated.End()
-				p, err = nil, begun
-			}
-		}()
-		private = private && s.level != isolation.Full
+	if s.level == isolation.None {
+		return s.launchOn(cmd, c, private)
 	}
+	isolated, err := s.isolate(cmd, c, private)
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
+	p, err := s.launchOn(cmd, c, private && s.level != isolation.Full) // else it has a network by its namespaces
+	begun := isolated.Begin(err == nil)
+	if err == nil && begun != nil {
+		_ = p.reap()
+		err = begun
+	}
+	if err != nil {
+		_, _, _ = isolated.End()
+		return nil, err
+	}
+	p.isolated = isolated
+	return p, nil
+}
+
+// launchOn starts cmd on the network that it is to have, and with the umask of commands.
+func (s *session) launchOn(cmd *exec.Cmd, c backend.Command, private bool) (p *process, err error) {
 	if private || ownUmask() != commandUmask {
 		failed := ownthread.Do(func() error {
 			if private {
@@ -217,17 +220,13 @@ func (s *session) launch(cmd *exec.Cmd, c backend.Command) (p *process, err erro
 	return p, nil
 }
 
-// start starts a process like cmd. A program that was just written may be
-// busy for the moment in which another thread forks with the file still open,
-// so ETXTBSY is tried again.
-func (s *session) start(cmd *exec.Cmd) (*process, error) {
-	for wait := time.Millisecond; ; wait *= 2 {
-		p, err := start(*cmd, s.mark)
-		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
-			return p, err
-		}
-		time.Sleep(wait)
-	}
+// start starts a process like cmd.
+func (s *session) start(cmd *exec.Cmd) (p *process, err error) {
+	err = isolation.WhenNotBusy(func() error {
+		p, err = start(*cmd, s.mark)
+		return err
+	})
+	return p, err
 }
 
 // end kills every process of the session. Each command leaves none, so there

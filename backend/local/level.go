@@ -11,10 +11,7 @@ import (
 )
 
 // Isolation returns how much commands are kept from, and why that is not more.
-func (b *Backend) Isolation() (level isolation.Level, reason error) {
-	b.isolating.Do(func() { b.level, b.levelReason = b.findLevel() })
-	return b.level, b.levelReason
-}
+func (b *Backend) Isolation() (level isolation.Level, reason error) { return b.level() }
 
 // isolated is the level alone.
 func (b *Backend) isolated() isolation.Level {

@@ -96,9 +96,7 @@ type Backend struct {
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
 
-	isolating   sync.Once // guards what follows
-	level       isolation.Level
-	levelReason error
+	level func() (isolation.Level, error) // see Isolation
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -112,6 +110,7 @@ func New(store cache.Store, o Options) *Backend {
 		o.Digest = readDigest
 	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
+	b.level = sync.OnceValues(b.findLevel)
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
 		case o.Network != "":

@@ -50,7 +50,7 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 		path = filepath.Join(s.dir, filepath.FromSlash(path))
 		view.ReadOnly = append(view.ReadOnly, isolation.Place{Source: path, Target: path})
 	}
-	return isolation.Command(cmd, s.level, view, commandUmask)
+	return isolation.Command(cmd, s.level, view)
 }
 
 // realDirectory makes a directory, if it is not there, and returns its path without links.

@@ -17,7 +17,6 @@ type order struct {
 	View  View
 	Path  string // of the program; "" has the view made and nothing started
 	Dir   string
-	Umask int
 	// Foreground makes the program's process group that of the terminal it reads from.
 	Foreground bool
 }
@@ -46,28 +45,28 @@ type Process struct {
 
 // Command changes cmd, which has a Path, into one that starts the program isolated. After
 // it was started, or could not be, the caller calls Begin, and then End.
-func Command(cmd *exec.Cmd, level Level, view View, umask int) (*Process, error) {
+func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 	attr := syscall.SysProcAttr{}
 	if cmd.SysProcAttr != nil {
 		attr = *cmd.SysProcAttr
 	}
-	content, err := json.Marshal(order{Level: level, View: view, Path: cmd.Path, Dir: cmd.Dir, Umask: umask, Foreground: attr.Foreground})
+	content, err := json.Marshal(order{Level: level, View: view, Path: cmd.Path, Dir: cmd.Dir, Foreground: attr.Foreground})
 	if err != nil {
 		return nil, err
 	}
-	var orders, statuses [2]int
-	if err := unix.Pipe2(orders[:], unix.O_CLOEXEC); err != nil {
-		return nil, os.NewSyscallError("pipe2", err)
+	told, tell, err := os.Pipe()
+	if err != nil {
+		return nil, err
 	}
-	if err := unix.Pipe2(statuses[:], unix.O_CLOEXEC); err != nil {
-		return nil, errors.Join(os.NewSyscallError("pipe2", err), unix.Close(orders[0]), unix.Close(orders[1]))
+	hear, say, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, told.Close(), tell.Close())
 	}
 	if level == Full {
 		separate(&attr, view.PrivateNetwork)
 	}
 	p := &Process{
-		level: level, order: content, tell: os.NewFile(uintptr(orders[1]), "order"), status: &status{fd: statuses[0]},
-		theirs: []*os.File{os.NewFile(uintptr(orders[0]), "order"), os.NewFile(uintptr(statuses[1]), "status")},
+		level: level, order: content, tell: tell, status: &status{file: hear}, theirs: []*os.File{told, say},
 	}
 	cmd.Args = append([]string{name}, cmd.Args...)
 	cmd.Path, cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = itself, "/", &attr, p.theirs
@@ -111,12 +110,12 @@ func (p *Process) Attends() bool { return p != nil && p.level == Full }
 // Stopped reports whether a signal has stopped the program. It is not called after End.
 func (p *Process) Stopped() bool { return p.status.stopped() }
 
-// End is called once, when the process has ended or was never started. It returns how the program ended. ok is
-// false when nothing was said of that: at level Partial the process that took over became
-// the program itself, and at level Full it was killed.
-// An error says that the program was not started.
+// End is called once, when the process has ended or was never started. It returns how the
+// program ended. ok is false when nothing was said of that: at level Partial the process
+// that took over became the program itself, and at level Full it was killed. An error says
+// that the program was not started.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) {
 	p.tell.Close()
-	defer p.status.close()
+	defer p.status.file.Close()
 	return p.status.ending()
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,11 +40,11 @@ func mountDevices() error {
 	if err := mountEmpty("/dev", "mode=0755"); err != nil {
 		return err
 	}
-	show := devices
+	show := slices.Clone(devices)
 	for _, pattern := range graphics {
 		found, _ := filepath.Glob(filepath.Join(outside, "dev", pattern))
 		for _, path := range found {
-			show = append(show[:len(show):len(show)], filepath.Base(path))
+			show = append(show, filepath.Base(path))
 		}
 	}
 	for _, name := range show {

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,7 +44,6 @@ func takeOver() int {
 	if err := json.NewDecoder(told).Decode(&o); err != nil {
 		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
 	}
-	unix.Umask(o.Umask)
 	if err := o.isolate(); err != nil {
 		return fail(failure{}, err)
 	}
@@ -60,7 +58,13 @@ func takeOver() int {
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals) // no signal of the program's ends this process
-	pid, err := o.start()
+	var pid int
+	err := WhenNotBusy(func() (err error) {
+		pid, err = syscall.ForkExec(o.Path, os.Args[1:], &syscall.ProcAttr{
+			Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true, Foreground: o.Foreground},
+		})
+		return err
+	})
 	if err != nil {
 		return fail(failure{Program: true}, err)
 	}
@@ -70,20 +74,6 @@ func takeOver() int {
 	}()
 	go forward(signals, pid)
 	return attend(pid, status)
-}
-
-// start starts the program. One that was just written may be busy for the moment in which
-// another process, that is about to start a program, still has the file open.
-func (o *order) start() (pid int, err error) {
-	for wait := time.Millisecond; ; wait *= 2 {
-		pid, err = syscall.ForkExec(o.Path, os.Args[1:], &syscall.ProcAttr{
-			Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true, Foreground: o.Foreground},
-		})
-		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
-			return pid, err
-		}
-		time.Sleep(wait)
-	}
 }
 
 // isolate restricts this process, or this thread of it and what it starts.

@@ -11,6 +11,12 @@
 // it needs to do nothing else.
 package isolation
 
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
 // Level says how much a program is kept from.
 type Level string
 
@@ -55,6 +61,19 @@ type Overlay struct {
 	// Changes is a directory that keeps what is changed, for later programs with the same
 	// overlay. Without one it is forgotten.
 	Changes string
+}
+
+// WhenNotBusy starts a program. One that was just written may be busy for the moment in
+// which another thread or process, about to start something else, has the file open still,
+// so ETXTBSY is tried again.
+func WhenNotBusy(start func() error) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		err := start()
+		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // StartError says that a program could not be started although its isolation was ready.

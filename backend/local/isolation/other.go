@@ -12,7 +12,7 @@ import (
 type Process struct{}
 
 // Command is an error: only Linux isolates.
-func Command(*exec.Cmd, Level, View, int) (*Process, error) { return nil, errors.ErrUnsupported }
+func Command(*exec.Cmd, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
 
 // Begin does nothing.
 func (p *Process) Begin(bool) error { return nil }

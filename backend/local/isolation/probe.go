@@ -13,7 +13,7 @@ func Try(level Level, view View) error {
 		return nil
 	}
 	cmd := &exec.Cmd{}
-	p, err := Command(cmd, level, view, 0)
+	p, err := Command(cmd, level, view)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"syscall"
 
@@ -30,31 +31,27 @@ type failure struct {
 // status is the reading end of what is said.
 type status struct {
 	mu   sync.Mutex
-	fd   int // -1 once closed
+	file *os.File
 	said []byte
 }
 
 // read takes in what was said, without waiting for more.
 func (s *status) read() {
-	buffer := make([]byte, 512)
-	for s.fd >= 0 {
-		files := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
-		ready, err := unix.Poll(files, 0)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || ready == 0 {
-			return
-		}
-		n, err := unix.Read(s.fd, buffer)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || n == 0 {
-			return
-		}
-		s.said = append(s.said, buffer[:n]...)
+	conn, err := s.file.SyscallConn()
+	if err != nil {
+		return
 	}
+	buffer := make([]byte, 512)
+	_ = conn.Read(func(fd uintptr) bool {
+		for {
+			n, err := unix.Read(int(fd), buffer)
+			if err == nil && n > 0 {
+				s.said = append(s.said, buffer[:n]...)
+			} else if !errors.Is(err, unix.EINTR) {
+				return true
+			}
+		}
+	})
 }
 
 func (s *status) stopped() bool {
@@ -99,13 +96,4 @@ func (f failure) error() error {
 		return &StartError{Err: err}
 	}
 	return fmt.Errorf("isolating a program: %w", err)
-}
-
-func (s *status) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fd >= 0 {
-		unix.Close(s.fd)
-		s.fd = -1
-	}
 }

@@ -117,14 +117,16 @@ func (v *View) mount() error {
 
 func (m mount) mount(number int) error {
 	source := filepath.Join(outside, m.source)
+	switch m.kind {
+	case hidden:
+		return hide(m.target)
+	case overlaid:
+		return overlay(source, m.target, m.changes, number)
+	case writable:
+		return bind(source, m.target, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	}
 	info, err := os.Lstat(source)
 	switch {
-	case m.kind == hidden:
-		return hide(m.target)
-	case m.kind == overlaid:
-		return overlay(source, m.target, m.changes, number)
-	case m.kind == writable:
-		return bind(source, m.target, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil
 	case err == nil && info.Mode()&fs.ModeSymlink != 0: // such as /bin
