@@ -52,6 +52,7 @@ type Site struct {
 	Registry  *backend.Registry // nil for a site that starts no sessions
 	Root      string            // directory of the configuration
 	State     string            // the project's state directory
+	UserState string            // the user's; "" when there is no place for it
 	Scratch   string            // directory below which workspaces are made
 	Run       string            // id of the run that sessions belong to
 	ReadOnly  bool              // write no facts about backends

@@ -120,7 +120,8 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
 	p.trust = o.openTrust()
 	p.trust.adding = access != Reading
-	p.site = &Site{Root: cfg.Root, State: p.state, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
+	userState, _ := o.userState() // sessions and records say why there is none
+	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
 	return p
 }
 

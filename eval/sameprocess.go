@@ -43,15 +43,9 @@ func inProcess(cfg *lang.Config) diag.List {
 	if len(names) == 0 {
 		return nil
 	}
-	some := func(list []string, most int) string {
-		if len(list) <= most {
-			return strings.Join(list, ", ")
-		}
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
-	}
 	return diag.List{{
 		Severity: diag.Warning, Code: "same-process", Summary: "The submission runs in the process that judges it",
-		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), some(names, 3), some(where, 2)),
+		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), text.Some(names, 3), text.Some(where, 2)),
 		Hint:   "start the submission as a program and read what it prints, as problems/common/ask.py of examples/research does",
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -173,11 +174,7 @@ func verdictWords(c report.Checkpoint) []string {
 func someOf(names []string) string {
 	const shown = 8
 	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) > shown {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
-	}
-	return strings.Join(names, ", ")
+	return text.Some(slices.Compact(names), shown)
 }
 
 // Node finds the one node that an argument means: its address, a selector that fits

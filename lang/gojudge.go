@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -21,6 +22,12 @@ func goJudgeKind() backendKind {
 	return backendKind{schema: goJudgeSchema(), judges: true, decode: func(b *block, made *Backend) { made.GoJudge = b.goJudge(made) }}
 }
 
+// What a block has that names no program of its own.
+const GoJudgeBinary = "go-judge"
+
+// GoJudgeVersions are the versions of such a block.
+var GoJudgeVersions = []string{"/usr/bin/g++ --version", "/usr/bin/python3 --version"}
+
 func goJudgeSchema() BlockSchema {
 	return BlockSchema{
 		Name: "gojudge",
@@ -28,9 +35,9 @@ func goJudgeSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "endpoint", Type: TypeText, Doc: "Address of a go-judge that runs already, such as \"http://127.0.0.1:5050\". Without it one is started for the run and ended with it."},
 			{Name: "token", Type: TypeText, secrets: true, Doc: "What the server was started with as -auth-token."},
-			{Name: "binary", Type: TypeText, Default: `"go-judge"`, Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
+			{Name: "binary", Type: TypeText, Default: strconv.Quote(GoJudgeBinary), Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
 			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
-			{Name: "versions", Type: TypeOneOrTexts, Default: `["/usr/bin/g++ --version", "/usr/bin/python3 --version"]`, Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+			{Name: "versions", Type: TypeOneOrTexts, Default: fmt.Sprintf("[%q, %q]", GoJudgeVersions[0], GoJudgeVersions[1]), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
 		},
 	}
 }

@@ -9,15 +9,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// system are directories of the machine that every command may read, where they exist.
-var system = []string{
-	"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/snap", "/sys", "/usr",
-}
+// systemPlaces are what of the machine every command may read, where it exists.
+var systemPlaces = sync.OnceValue(func() []isolation.Place {
+	var places []isolation.Place
+	for _, path := range []string{
+		"/bin", "/etc", "/etc/resolv.conf", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin", "/snap", "/sys", "/usr",
+	} {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Dir(path) == "/" {
+			places = append(places, isolation.Place{Source: path, Target: path}) // it stays a link
+		} else {
+			places = append(places, placesOf(path)...)
+		}
+	}
+	return places
+})
 
 // secrets are what of these only root may read, which commands may be.
 var secrets = []string{
@@ -95,18 +106,21 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 			named = append(named, filepath.SplitList(value)...)
 		}
 	}
-	paths := append(slices.Clone(system), "/etc/resolv.conf")
+	places := slices.Clone(systemPlaces())
+	for _, path := range s.b.opt.Readable {
+		places = append(places, placesOf(path)...)
+	}
 	for _, path := range programs {
 		if s.outside(path) {
-			paths = append(paths, s.b.tool(filepath.Clean(path))...)
+			places = append(places, s.b.tool(filepath.Clean(path))...)
 		}
 	}
 	for _, path := range named {
 		if s.outside(path) {
-			paths = append(paths, s.b.unlessClosed(filepath.Clean(path))...)
+			places = append(places, s.b.unlessClosed(filepath.Clean(path))...)
 		}
 	}
-	return seen(append(paths, s.b.opt.Readable...))
+	return places
 }
 
 // outside reports whether path may be shown to a command that it is named to. The
@@ -121,18 +135,32 @@ func ownInside(path string) bool {
 	return below("/proc") || below("/dev") && !below("/dev/shm")
 }
 
-// unlessClosed is path, or nothing if it, or what it is a link to, would show what is closed.
-func (b *Backend) unlessClosed(path string) []string {
+// placesOf is where path is shown: as it is named and, so that links lead on, as it really
+// is. What does not exist is shown nowhere.
+func placesOf(path string) []isolation.Place {
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil || b.covers(path) || b.covers(real) {
+	switch {
+	case err != nil:
 		return nil
+	case real == path:
+		return []isolation.Place{{Source: real, Target: real}}
 	}
-	return []string{path}
+	return []isolation.Place{{Source: real, Target: real}, {Source: real, Target: path}}
 }
 
-// tool is path, with the rest of the program or of the Python environment that it belongs
-// to, as far as that shows nothing closed.
-func (b *Backend) tool(path string) []string {
+// unlessClosed is where path is shown, if neither it nor what it is a link to would show
+// what is closed.
+func (b *Backend) unlessClosed(path string) []isolation.Place {
+	places := placesOf(path)
+	if b.covers(path) || len(places) > 0 && b.covers(places[0].Source) {
+		return nil
+	}
+	return places
+}
+
+// tool is where path is shown, with the rest of the program or of the Python environment
+// that it belongs to, as far as that shows nothing closed.
+func (b *Backend) tool(path string) []isolation.Place {
 	found := b.unlessClosed(path)
 	candidates := []string{b.homeOf(path)}
 	for dir := filepath.Dir(path); len(candidates) < 3; dir = filepath.Dir(dir) {
@@ -185,26 +213,4 @@ func (b *Backend) covers(dir string) bool {
 	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool {
 		return closed == dir || strings.HasPrefix(closed, dir+"/")
 	})
-}
-
-func systemPlaces() []isolation.Place { return seen(system) }
-
-// seen are paths as they are named and as they really are, so that links lead on.
-func seen(paths []string) []isolation.Place {
-	var places []isolation.Place
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && filepath.Dir(path) == "/" {
-			places = append(places, isolation.Place{Source: path, Target: path})
-			continue // it stays a link
-		}
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			continue
-		}
-		places = append(places, isolation.Place{Source: real, Target: real})
-		if real != path {
-			places = append(places, isolation.Place{Source: real, Target: path})
-		}
-	}
-	return places
 }

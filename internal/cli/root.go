@@ -217,19 +217,11 @@ func (a *app) notice(n eval.Notice) {
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
 	case eval.LockUnhashed:
 		if loud {
-			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, someOf(n.Pins))
+			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1))
 		}
 	case eval.LockRenewed:
 		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
-}
-
-// someOf is the first of some names, and how many more there are.
-func someOf(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
 // tell prints a remark that may hold what a submission, or a project, says: none of that

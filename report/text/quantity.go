@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Duration shows seconds in the two largest units that matter: "0.3s",
@@ -51,4 +52,13 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Some joins names by commas, as many as most and the number of the others: "a, b and 3
+// more".
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -52,6 +52,16 @@ func (l List) Variables() []string {
 	return env
 }
 
+// Value is that of a variable, the one that counts; "" when there is none.
+func (l List) Value(name string) string {
+	for _, v := range slices.Backward(l) {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
 // Secrets are the values that must not be shown.
 func (l List) Secrets() []string {
 	var secrets []string

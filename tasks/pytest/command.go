@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -33,7 +34,7 @@ func (r *Run) uvx(python string, offline bool) []string {
 	// Isolated, uv looks for no tool that a submission installed in its home directory.
 	argv := []string{uvxProgram, "--isolated", "--no-config"}
 	// Where a session gives the submission a cache of its own, pytest comes from the other.
-	if dir := lastValue(r.variables(), "UV_CACHE_DIR"); dir != "" {
+	if dir := environ.List(r.Env).Value("UV_CACHE_DIR"); dir != "" {
 		argv = append(argv, "--cache-dir="+dir)
 	}
 	if offline {
@@ -47,16 +48,6 @@ func (r *Run) uvx(python string, offline bool) []string {
 		argv = append(argv, "--with="+pin)
 	}
 	return append(argv, "pytest")
-}
-
-// lastValue returns the value of a variable, the one that counts.
-func lastValue(env []string, name string) (value string) {
-	for _, v := range env {
-		if found, ok := strings.CutPrefix(v, name+"="); ok {
-			value = found
-		}
-	}
-	return value
 }
 
 // verified has uv check requirements against their hashes, and then runs a command: $1 is

@@ -39,9 +39,6 @@ type preparation struct {
 	snapshot string // for sessions
 }
 
-// notFound is how a shell ends when there is no such program: uv or uvx.
-const notFound = 127
-
 const uvxHint = "uvx comes with uv: pip install uv"
 
 // prepareTimeout is generous: a first run downloads every wheel.
@@ -70,7 +67,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 	if err != nil {
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
-	if exit.Code == notFound {
+	if exit.Code == ending.ShellNotFound { // uv or uvx
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
 	}
 	if exit.Code != 0 {
@@ -93,7 +90,10 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 	p.mu.Lock()
 	snapshot := p.snapshot
 	p.mu.Unlock()
-	exit, out, err := r.ask(ctx, backend.Spec{Name: name, Snapshot: snapshot}, append(r.uvx(python, true), "--version"))
+	var out capped.Buffer
+	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
+		Argv: append(r.uvx(python, true), "--version"), Env: r.variables(), Timeout: prepareTimeout, Output: &out,
+	})
 	if err == nil && exit.Code == 0 {
 		return nil
 	}
@@ -104,21 +104,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
 	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
-		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out, r.secrets())))
-}
-
-// ask runs a command in a session of its own.
-func (r *Run) ask(ctx context.Context, spec backend.Spec, argv []string) (backend.Exit, []byte, error) {
-	session, err := r.Backend.Open(ctx, spec)
-	if session != nil {
-		defer session.Close(context.WithoutCancel(ctx))
-	}
-	if err != nil {
-		return backend.Exit{}, nil, err
-	}
-	var out capped.Buffer
-	exit, err := session.Exec(ctx, backend.Command{Argv: argv, Env: r.variables(), Timeout: prepareTimeout, Output: &out})
-	return exit, out.Bytes(), err
+		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.secrets())))
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

@@ -42,21 +42,16 @@ func asks(b *lang.Backend) []string {
 	switch {
 	case j.Endpoint != "":
 		all = append(all, "talk to "+j.Endpoint)
-	case j.Binary != usualBinary:
+	case j.Binary != lang.GoJudgeBinary:
 		all = append(all, "start "+j.Binary)
 	}
 	for _, command := range j.Versions {
-		if !slices.Contains(usualVersions, command) {
+		if !slices.Contains(lang.GoJudgeVersions, command) {
 			all = append(all, "run in its sandbox "+command)
 		}
 	}
 	return all
 }
-
-// What a block has that names nothing.
-const usualBinary = "go-judge"
-
-var usualVersions = []string{"/usr/bin/g++ --version", "/usr/bin/python3 --version"}
 
 // key is equal for blocks that can share a server.
 type key struct {

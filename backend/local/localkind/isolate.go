@@ -24,16 +24,15 @@ func isolate(s *eval.Site, o *local.Options, readable []string) error {
 		}
 	}
 	home, _ := s.LookupEnv("HOME")
-	states, ok := s.LookupEnv("XDG_STATE_HOME")
-	if !ok {
-		states = filepath.Join(home, ".local", "state")
-	}
 	if real, err := filepath.EvalSymlinks(home); err == nil && filepath.IsAbs(real) {
 		o.Home = real
 	}
-	for _, dir := range []string{states, s.Root, s.State} {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(real) {
-			o.Hidden = append(o.Hidden, real)
+	for _, dir := range []string{s.UserState, s.Root, s.State} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		} // else it may be made later
+		if filepath.IsAbs(dir) {
+			o.Hidden = append(o.Hidden, dir)
 		}
 	}
 	o.ReadableNames = readable
