@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"syscall"
+
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
 // ErrNotRegular is what Collect returns, wrapped, for a symlink, directory,
@@ -23,7 +24,7 @@ type ToolError struct {
 // Error includes the hint: it is often all that a person gets to see. A tool that the
 // machine had nothing left to start with is no worse for that.
 func (e *ToolError) Error() string {
-	hint := cmp.Or(ExhaustedHint(e.Err), e.Hint)
+	hint := cmp.Or(exhaustion.Hint(e.Err), e.Hint)
 	if hint == "" {
 		return fmt.Sprintf("%s: %v", e.Tool, e.Err)
 	}
@@ -32,22 +33,6 @@ func (e *ToolError) Error() string {
 
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }
-
-// ExhaustedHint is what a person can do about a start that failed because the machine
-// had none left of something; "" for any other error.
-func ExhaustedHint(err error) string {
-	switch {
-	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit on open files, `ulimit -n`, or run fewer nodes at once: -j"
-	case errors.Is(err, syscall.ENFILE):
-		return "the machine's limit on open files, fs.file-max, is reached: raise it, or end what holds them"
-	case errors.Is(err, syscall.EAGAIN):
-		return "the limit on processes is reached: raise it, or run fewer nodes at once: -j"
-	case errors.Is(err, syscall.ENOMEM):
-		return "the machine has no memory left: run fewer nodes at once: -j"
-	}
-	return ""
-}
 
 // SettingError says that an attribute of the backend's configuration cannot be
 // meant, as far as that shows only where it runs. It is a person's to mend, so

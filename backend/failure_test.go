@@ -7,14 +7,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-func TestExhaustedHint(t *testing.T) {
+func TestExhaustedTool(t *testing.T) {
 	for errno, want := range map[syscall.Errno]string{
 		syscall.EMFILE: "ulimit -n", syscall.ENFILE: "fs.file-max", syscall.EAGAIN: "processes", syscall.ENOMEM: "memory", syscall.ENOENT: "", syscall.EACCES: "",
 	} {
 		err := &exec.Error{Name: "uv", Err: &fs.PathError{Op: "fork/exec", Path: "/bin/uv", Err: errno}}
-		if got := ExhaustedHint(errors.Join(errors.New("another"), err)); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := exhaustion.Hint(errors.Join(errors.New("another"), err)); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%v: %q, want %q", errno, got, want)
 		}
 		tool := &ToolError{Tool: "uv", Err: err, Hint: "install it"}

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
-	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
 // InputError says that a source which the configuration names cannot be used.
@@ -36,15 +35,8 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 // that has run out of something could not even look at the source.
 func IsInput(err error) bool {
 	var input *InputError
-	return errors.As(err, &input) && !isExhausted(err)
+	return errors.As(err, &input) && !exhaustion.Is(err)
 }
-
-// isExhausted reports whether the machine had no descriptors, processes or memory left.
-func isExhausted(err error) bool {
-	return slices.ContainsFunc(exhaustion, func(e syscall.Errno) bool { return errors.Is(err, e) })
-}
-
-var exhaustion = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}
 
 // isAbsent reports whether err says that the machine lacks a device.
 func isAbsent(err error) bool {

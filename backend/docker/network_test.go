@@ -61,7 +61,7 @@ func meets(t *testing.T, b backend.Backend) string {
 	select {
 	case address = <-said:
 	case err := <-done:
-		t.Fatalf("nobody listens: %v", err)
+		t.Fatalf("the first session does not listen: %v", err)
 	}
 	met := output(t, second, python(call, address))
 	cancel()

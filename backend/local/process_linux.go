@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,7 +39,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	defer runtime.UnlockOSThread()
 	started := &traced
 	if err := started.Start(); err != nil {
-		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) || backend.ExhaustedHint(err) != "" {
+		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) || exhaustion.Is(err) {
 			return nil, err
 		}
 		// A sandbox or a debugger may forbid tracing.

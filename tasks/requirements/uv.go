@@ -16,9 +16,9 @@ import (
 
 // Resolver finds versions that meet requirements.
 type Resolver interface {
-	// Resolve returns a line for every package that requires needs, name==version
-	// and the hashes of its files, sorted: see Cut. python is the interpreter's path; preferences are pins to keep
-	// where possible. An error that is not an *UnresolvableError means that the
+	// Resolve returns a line for every package that requires needs, name==version and
+	// the hashes of its files, sorted: see Cut. python is the interpreter's path;
+	// preferences are pins to keep where possible. An error that is not an *UnresolvableError means that the
 	// resolver could not do its work.
 	Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error)
 }
