@@ -89,10 +89,11 @@ func (c *checkout) lastKnown() string {
 // attackOutcome says what became of a cell: "held", or what went wrong.
 func attackOutcome(cell report.Cell, worst int) string {
 	switch {
-	case cell.Solution == "right" && !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed && !(c.Score != nil && *c.Score >= 100) }):
-		return "held"
 	case cell.Solution == "right":
-		return "harmed"
+		if slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed && (c.Score == nil || *c.Score < 100) }) {
+			return "harmed"
+		}
+		return "held"
 	case merit(cell) > worst:
 		return "raised"
 	case slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !slices.Contains(attackClasses, string(c.Class)) }):
@@ -197,8 +198,9 @@ func attackProject(t *testing.T) *checkout {
 // afterAttacks looks at what is left of them.
 func (c *checkout) afterAttacks(before map[string]string) {
 	c.t.Helper()
+	after := snapshot(c.t, c.dir)
 	for name, was := range before {
-		if now := snapshot(c.t, c.dir)[name]; now != was && !strings.HasPrefix(name, ".fevalgraph") {
+		if after[name] != was && !strings.HasPrefix(name, ".fevalgraph") {
 			c.t.Errorf("%s of the project changed", name)
 		}
 	}
