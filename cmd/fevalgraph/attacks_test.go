@@ -103,7 +103,7 @@ func attackOutcome(cell report.Cell, worst int) string {
 }
 
 // attackClasses are what may become of a submission's own doing.
-var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "invalid_submission"}
+var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "refused"}
 
 // merit is how much a cell was found to be worth.
 func merit(cell report.Cell) int {

@@ -66,6 +66,11 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return tasks.PutGraded(ctx, w.Store, &c, &m)
 }
 
+// Refused implements graph.Refuser.
+func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
+	return tasks.PutRefused(ctx, w.Store, s.Policy, why)
+}
+
 // cases reads the verdicts and adds them up.
 func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var bounded, unbounded []group

@@ -89,6 +89,9 @@ const (
 
 // Run implements graph.Task.
 func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if o, refused, err := s.source.Refusal(ctx, w.Store); refused {
+		return o, err
+	}
 	g, err := s.grade(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
