@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -90,6 +91,9 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
 			})
 			m.DurationMS += measure.ClockMS
+			if m.Message == "" && strings.HasPrefix(v.Message, FailedPrefix) {
+				m.Message = fmt.Sprintf("case %s earns nothing: %s", name.Name, v.Message)
+			}
 			b.add(v.Ratio)
 			u.add(v.RatioUnbounded)
 		}
