@@ -12,9 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// limitless are those of a submission that may be of any size.
-var limitless = Limits{Problem: "p"}
-
 // refusal describes s and returns why it is refused, "" if it is not.
 func refusal(t *testing.T, s *Source) (string, error) {
 	t.Helper()
@@ -42,18 +39,18 @@ func TestSubmissionRefused(t *testing.T) {
 		{"two\nlines->/", `symlink "two\nlines" points to /, which leads out of the directory (ignore it?)`, ""},
 	} {
 		laid := []string{"main.py=1", "d/", try.file}
-		root, sources := lay(t, laid...), Sources{States: read{}, Limits: limitless}
+		root, sources := lay(t, laid...), Sources{States: read{}, Submitted: true}
 		if why, err := refusal(t, NewSubmission(Submission{Source: root, Target: "answer"}, sources)); err != nil || why != try.want {
 			t.Errorf("%q: %q, %v; want %q", try.file, why, err, try.want)
 		}
-		sources.Limits = Limits{}
+		sources.Submitted = false
 		if why, err := refusal(t, NewTests(Tests{Root: root}, sources)); why != "" || !graph.IsInput(err) {
 			t.Errorf("%q among tests: %q, %v", try.file, why, err)
 		}
 		if try.one == "" {
 			continue
 		}
-		sources.Limits = limitless
+		sources.Submitted = true
 		one := filepath.Join(root, strings.TrimRight(try.file, "|%"))
 		for _, s := range []*Source{NewSubmission(Submission{Source: one}, sources), NewNamed([]Named{{Name: "main.cpp", Abs: one}}, nil, sources)} {
 			if why, err := refusal(t, s); err != nil || why != try.one {
@@ -66,7 +63,7 @@ func TestSubmissionRefused(t *testing.T) {
 // What is not the submission's doing is no refusal.
 func TestSubmissionNotRefused(t *testing.T) {
 	root := lay(t, "a=1", "p|", "loop->loop", "dir/b=2")
-	sources := Sources{States: failing{}, Limits: limitless}
+	sources := Sources{States: failing{}, Submitted: true}
 	for source, want := range map[string]string{"gone": "no such file", "loop": "too many", "a/b": "not a directory", "dir": "input/output error"} {
 		why, err := refusal(t, NewSubmission(Submission{Source: filepath.Join(root, source)}, sources))
 		if why != "" || !graph.IsInput(err) || !strings.Contains(err.Error(), want) {
@@ -82,11 +79,11 @@ func (failing) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.Digest{}, &fs.PathError{Op: "read", Path: path, Err: syscall.EIO}
 }
 
-// A file that nobody may read is seen in the state in which it was not read.
+// A file that may not be read is seen in the state in which it was not read.
 func TestSubmissionDenied(t *testing.T) {
 	root := lay(t, "d/a=1")
 	var seen []string
-	sources := Sources{States: deniedStates{}, Limits: limitless, Observe: func(kind, name string) { seen = append(seen, kind+" "+name) }}
+	sources := Sources{States: deniedStates{}, Submitted: true, Observe: func(kind, name string) { seen = append(seen, kind+" "+name) }}
 	why, err := refusal(t, NewSubmission(Submission{Source: root}, sources))
 	if err != nil || why != "d/a cannot be read: permission denied" {
 		t.Errorf("%q, %v", why, err)
@@ -94,7 +91,7 @@ func TestSubmissionDenied(t *testing.T) {
 	if last := seen[len(seen)-1]; last != "file "+filepath.Join(root, "d", "a") {
 		t.Errorf("observed %q", seen)
 	}
-	sources.Limits = Limits{}
+	sources.Submitted = false
 	if why, err := refusal(t, NewSubmission(Submission{Source: root}, sources)); why != "" || !graph.IsInput(err) {
 		t.Errorf("no submission: %q, %v", why, err)
 	}
@@ -104,7 +101,7 @@ func TestSubmissionDenied(t *testing.T) {
 func TestRefusedKeys(t *testing.T) {
 	key := func(files ...string) cache.Key {
 		store := cache.NewMemory()
-		s := NewSubmission(Submission{Source: lay(t, files...)}, Sources{States: read{}, Store: store, Limits: limitless})
+		s := NewSubmission(Submission{Source: lay(t, files...)}, Sources{States: read{}, Store: store, Submitted: true})
 		g := graph.New()
 		id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
 		o := graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}, DryRun: true}
@@ -137,16 +134,16 @@ func TestSubmissionLimits(t *testing.T) {
 		plain  bool
 		want   string // of the reason; "" is none
 	}{
-		"fits":           {"", Limits{Bytes: 8, Entries: 5, Problem: "p"}, false, ""},
-		"plain fits":     {"", Limits{Bytes: 8, Entries: 5, Problem: "p"}, true, ""},
-		"bytes":          {"", Limits{Bytes: 7, Problem: "p"}, false, "8 bytes in 2 files, of which a has 5 bytes; the limit is 7 bytes"},
-		"plain, bytes":   {"", Limits{Bytes: 7, Problem: "p"}, true, `raise max_submission_size of problem "p"`},
-		"entries":        {"", Limits{Entries: 4, Problem: "p"}, false, "more than 4 files, links and directories (hint:"},
-		"plain, entries": {"", Limits{Entries: 4, Problem: "p"}, true, `raise max_submission_files of problem "p"`},
-		"file":           {"a", Limits{Bytes: 4, Entries: 1, Problem: "p"}, false, "too large: 5 bytes; the limit is 4 bytes"},
+		"fits":           {"", Limits{Bytes: 8, Entries: 5}, false, ""},
+		"plain fits":     {"", Limits{Bytes: 8, Entries: 5}, true, ""},
+		"bytes":          {"", Limits{Bytes: 7}, false, "8 bytes in 2 files, of which a has 5 bytes; the limit is 7 bytes"},
+		"plain, bytes":   {"", Limits{Bytes: 7}, true, `raise max_submission_size of the problem`},
+		"entries":        {"", Limits{Entries: 4}, false, "more than 4 files, links and directories (hint:"},
+		"plain, entries": {"", Limits{Entries: 4}, true, `raise max_submission_files of the problem`},
+		"file":           {"a", Limits{Bytes: 4, Entries: 1}, false, "too large: 5 bytes; the limit is 4 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sources := Sources{States: unread{}, Limits: try.limits}
+			sources := Sources{States: unread{}, Submitted: true, Limits: try.limits}
 			if try.want == "" {
 				sources.States = read{}
 			}
@@ -162,7 +159,7 @@ func TestSubmissionLimits(t *testing.T) {
 // A file that is made small while the submission is looked at is judged as what it is.
 func TestSubmissionShrinks(t *testing.T) {
 	root := lay(t, "a=12345")
-	sources := Sources{States: read{}, Limits: Limits{Bytes: 4, Problem: "p"}}
+	sources := Sources{States: read{}, Submitted: true, Limits: Limits{Bytes: 4}}
 	sources.Observe = func(kind, name string) {
 		if kind == "file" {
 			if err := os.WriteFile(name, []byte("1"), 0o644); err != nil {

@@ -74,7 +74,7 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 			return nil
 		}
 		if met++; s.limits.Entries > 0 && met > s.limits.Entries {
-			return s.limits.tooMany()
+			return s.limits.tooMany(root)
 		}
 		if d.IsDir() {
 			s.observe("dir", abs)

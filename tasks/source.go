@@ -34,8 +34,10 @@ type Sources struct {
 	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
-	// Limits make the source a submission. What is wrong with it is then no error.
-	Limits Limits
+	// Submitted says that whoever is judged made the source: what is wrong with it is no
+	// error, but refused. Limits bound it then.
+	Submitted bool
+	Limits    Limits
 }
 
 func (s Sources) observe(kind, name string) {
@@ -80,7 +82,7 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	case err == nil:
 	case isRace(err):
 		return err
-	case s.sources.Limits != Limits{} && errors.As(err, &wrong):
+	case s.sources.Submitted && errors.As(err, &wrong):
 		s.refused = wrong.why
 		m.String(graph.RefusedOutput, s.refused)
 		return nil
