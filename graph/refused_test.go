@@ -21,7 +21,10 @@ func (j *judging) Refused(ctx context.Context, w *Work, why string) (Outcome, er
 func TestRefused(t *testing.T) {
 	why := "no file"
 	source := &step{
-		describe: func(m *Manifest) error { m.String("why", why); return nil },
+		describe: func(m *Manifest) error {
+			m.String(map[bool]string{true: "file code", false: RefusedOutput}[why == ""], why)
+			return nil
+		},
 		work: func(ctx context.Context, w *Work) (Outcome, error) {
 			if why == "" {
 				return out(ctx, w, "code")
@@ -49,7 +52,6 @@ func TestRefused(t *testing.T) {
 	if got := p.content(r, e); got != "0: no file" {
 		t.Errorf("judged as %q", got)
 	}
-	kept := r.Status(d).Key
 	if r = p.execute(g); r.Status(e).State != event.Cached || r.Executed > 0 {
 		t.Errorf("a refusal is not served: %+v", r)
 	}
@@ -59,15 +61,15 @@ func TestRefused(t *testing.T) {
 	if r = p.execute(g); p.content(r, e) != "0: no file" || r.Broken > 0 {
 		t.Errorf("a reason that was lost is not found again: %+v", r)
 	}
-	kept = r.Status(d).Key
+	kept := r.Status(d).Key
 
 	why = "another"
 	if r = p.execute(g); p.content(r, e) != "0: another" || r.Status(d).Key == kept {
 		t.Errorf("judged as %q by the reason before", p.content(r, e))
 	}
 	why = ""
-	if r = p.execute(g); p.content(r, e) != "other+code" {
-		t.Errorf("mended, judged as %q", p.content(r, e))
+	if r = p.execute(g); p.content(r, e) != "other+code" || r.Status(b).Cause != "source: no longer refused" {
+		t.Errorf("mended, judged as %q, %q", p.content(r, e), r.Status(b).Cause)
 	}
 	why = "no file"
 	if r = p.execute(g); r.Status(d).Key != kept || !slices.Equal(r.Status(b).Outputs, r.Status(a).Outputs) {
