@@ -59,7 +59,7 @@ func TestResultWords(t *testing.T) {
 		words = append(words, string(p))
 	}
 	words = append(words, report.Formats()...)
-	for _, c := range []verdict.Class{verdict.Judged, verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.CompileError, verdict.NoSubmission, verdict.NoScore, verdict.CheckerFailed,
+	for _, c := range []verdict.Class{verdict.Judged, verdict.CollectionError, verdict.NoTests, verdict.NoReport, verdict.Killed, verdict.SessionTimeout, verdict.CompileError, verdict.NoSubmission, verdict.Refused, verdict.NoScore, verdict.CheckerFailed,
 		verdict.PytestFailed, verdict.InputError, verdict.NotJudged, verdict.NotReached, verdict.NotRun, verdict.ImportedVerdict} {
 		words = append(words, string(c), string(c.Status()))
 	}

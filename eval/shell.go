@@ -74,7 +74,7 @@ func Shell(ctx context.Context, o Options, arg string, r ShellRequest) (err erro
 		return fail(NotJudged, err)
 	}
 	for _, need := range rep.Nodes {
-		if st := rep.Status(need); st.Message != "" && len(st.Outputs) == 0 {
+		if st := rep.Status(need); st.Message != "" && (len(st.Outputs) == 0 || graph.Refused(st.Outputs)) {
 			return fail(NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(need).Addr, st.Message))
 		}
 	}

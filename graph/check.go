@@ -147,6 +147,10 @@ func (d *decision) describeInputs(m *Manifest) (holes bool) {
 			m.String(in.dep.As, "no result: "+string(in.state))
 			continue
 		}
+		if Refused(in.outputs) {
+			m.Digest(in.dep.As+" "+RefusedOutput, in.outputs[0].Digest)
+			continue
+		}
 		for _, name := range in.dep.Outputs {
 			if o, ok := in.output(name); ok {
 				m.Digest(in.label(name), o.Digest)

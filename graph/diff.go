@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -30,6 +31,10 @@ func Diff(old, new []Field) []event.Change {
 			changes = append(changes, event.Change{Field: f.Label, Old: f.Value})
 		}
 	}
+	if _, was := before[RefusedOutput]; was != after[RefusedOutput] {
+		// A source that is refused lists no files. They are there all the same.
+		changes = slices.DeleteFunc(changes, func(c event.Change) bool { return strings.HasPrefix(c.Field, "file ") })
+	}
 	return changes
 }
 
@@ -47,6 +52,10 @@ func changeText(c event.Change) string {
 		return file + " changed its mode"
 	case isFile:
 		return file + " changed"
+	case c.Field == RefusedOutput && c.Old == "":
+		return "refused"
+	case c.Field == RefusedOutput && c.New == "":
+		return "no longer refused"
 	case c.Via != "":
 		return c.Field + " changed"
 	case c.Old == "":

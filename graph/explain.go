@@ -63,6 +63,7 @@ func (s *scheduler) manifest(ctx context.Context, k cache.Key) ([]Field, error) 
 func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
 	byLabel := map[string]*input{}
 	for i := range d.inputs {
+		byLabel[d.inputs[i].dep.As+" "+RefusedOutput] = &d.inputs[i]
 		for _, name := range d.inputs[i].dep.Outputs {
 			byLabel[d.inputs[i].label(name)] = &d.inputs[i]
 		}

@@ -73,7 +73,7 @@ func predict(p Predictor) (outputs []cache.Output, err error) {
 
 func runTask(ctx context.Context, t Task, w *Work) (o Outcome, err error) {
 	defer recovered(&err)
-	return t.Run(ctx, w)
+	return perform(ctx, t, w)
 }
 
 func recovered(err *error) {

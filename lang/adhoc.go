@@ -74,8 +74,8 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 			l.report(finding{code: "unknown-checkpoint", summary: "Unknown checkpoint", detail: fmt.Sprintf("%s has no checkpoints.", s.Problem.Ref), hint: "leave --checkpoint out"})
 			return false
 		}
-		if info, err := os.Stat(path); err == nil {
-			if f := notJudgeable(s.Problem, path, l.show(path), info); f.code != "" {
+		if _, err := os.Stat(path); err == nil {
+			if f := notJudgeable(s.Problem, path, l.show(path)); f.code != "" {
 				l.report(f)
 				return false
 			}

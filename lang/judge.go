@@ -337,8 +337,8 @@ func (j *Judge) LanguageOf(source string) string {
 func (b *block) shipped(p *Problem) *Reference {
 	r := &Reference{Score: fullScore, Range: convertRange(b.header)}
 	if source, g := b.path("source"); g == isSet {
-		if info, ok := b.stat("source", source, ""); ok {
-			b.judgeable(p, source, info)
+		if _, ok := b.stat("source", source, ""); ok {
+			b.judgeable(p, source)
 		}
 		r.Source = source
 	}

@@ -172,8 +172,8 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	if sc.Missing = b.submissionMissing(s, source); sc.Missing {
 		return
 	}
-	if info, err := os.Stat(source); err == nil {
-		b.judgeable(s.Problem, source, info)
+	if _, err := os.Stat(source); err == nil {
+		b.judgeable(s.Problem, source)
 	}
 }
 
@@ -186,21 +186,17 @@ func (b *block) placeOfFailed() string {
 	return source
 }
 
-// judgeable looks whether a judge can do anything with a source.
-func (b *block) judgeable(p *Problem, source string, info fs.FileInfo) {
-	f := notJudgeable(p, source, b.l.show(source), info)
-	if f.code != "" {
+// judgeable looks whether a judge can do anything with a source, by its name. What it is
+// instead of a file is its maker's doing.
+func (b *block) judgeable(p *Problem, source string) {
+	if f := notJudgeable(p, source, b.l.show(source)); f.code != "" {
 		b.reject("source", f.code, f.summary, f.detail, f.hint)
 	}
 }
 
 // notJudgeable says why not; the zero finding when it can.
-func notJudgeable(p *Problem, source, shown string, info fs.FileInfo) finding {
-	switch {
-	case p.Judge == nil:
-	case !info.Mode().IsRegular():
-		return finding{code: "not-a-file", summary: "Not a file", detail: fmt.Sprintf("%q is not a file: a judge problem is answered by a single one.", shown)}
-	case p.Judge.LanguageOf(source) == "":
+func notJudgeable(p *Problem, source, shown string) finding {
+	if p.Judge != nil && p.Judge.LanguageOf(source) == "" {
 		return finding{code: "unknown-language", summary: "Unknown language",
 			detail: fmt.Sprintf("The name of %q does not say in which language it is.", shown),
 			hint:   "known are " + strings.Join(languages(), " and ") + `; the problem may say language = "cpp" in its judge block`}

@@ -153,6 +153,11 @@ func toy(ctx context.Context, p *fake.Process) (backend.Ending, error) {
 			return backend.Ending{Code: 3}, nil
 		}
 		return backend.Ending{}, nil
+	case "waits":
+		if read("in.txt") == 5 {
+			return backend.Ending{Status: backend.ClockLimit}, nil
+		}
+		return backend.Ending{}, nil
 	case "ask": // the interactor of "double": it asks for what it was given
 		fmt.Fprintln(p.Output, read("in.txt"))
 		var said int
@@ -304,11 +309,27 @@ func TestJudgeStaleness(t *testing.T) {
 	}
 }
 
-// A checker that gives no verdict is broken: never scored, never stored, and
-// what is known of the other cases is shown.
+// A checker that crashes on what a solution printed gives it nothing for the case, and
+// the result says so.
 func TestCheckerThatFails(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
 	p.write("sum/checker.cc", "fails")
+	if _, came := p.judged(); came["double"] != "judged 66.66666666666666 66.66666666666666 AC checker-failed AC" {
+		t.Error(came)
+	}
+	ran, _ := p.judged()
+	_, results := p.execute(t.Context(), graph.Options{})
+	cell := results.Cells[0]
+	if want := "case 2 earns nothing: checker failed: exit status 3: FAIL cannot read the answer"; len(ran) > 0 || cell.Status != verdict.Success || *cell.Message != want {
+		t.Errorf("%s, %q; want %q, stored (ran %q)", cell.Status, *cell.Message, want, ran)
+	}
+}
+
+// A checker that waits may do so on a busy machine: it is broken, never scored, never
+// stored, and what is known of the other cases is shown.
+func TestCheckerThatWaits(t *testing.T) {
+	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
+	p.write("sum/checker.cc", "waits")
 	ran, came := p.judged()
 	if got, want := came["double"], "checker_failed - - AC checker-failed AC"; got != want {
 		t.Errorf("got %q, want %q", got, want)

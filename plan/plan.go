@@ -270,7 +270,7 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 // submissionSources are those of a node that reads a solution of p.
 func (c *compiler) submissionSources(addr string, p *lang.Problem) tasks.Sources {
 	sources := c.sourcesOf(addr)
-	sources.Limits = tasks.Limits{Bytes: p.MaxSubmissionSize, Entries: p.MaxSubmissionFiles, Problem: p.Name}
+	sources.Submitted, sources.Limits = true, tasks.Limits{Bytes: p.MaxSubmissionSize, Entries: p.MaxSubmissionFiles}
 	return sources
 }
 

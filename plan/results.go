@@ -182,6 +182,9 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 		var v judge.Verdict
 		switch st.State {
 		case event.Done, event.Cached:
+			if graph.Refused(st.Outputs) {
+				continue
+			}
 			if err := readOutput(ctx, store, st, judge.OutputVerdict, &v); err != nil {
 				return err
 			}

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,16 +84,22 @@ func TestResultsWithoutVerdict(t *testing.T) {
 			message: "a: pytest:kv/a/good@local.one broken: running pytest: cable cut"},
 		{name: "no report", code: "exit", want: "error; a no_report; b judged passed core 1/1 regression 1/1", infra: true, message: "a: pytest ended with exit code 0, but there is no report to trust"},
 		{name: "limit", code: "hang", want: "timeout; a timeout; b judged passed core 1/1 regression 1/1", infra: true, message: "a: the session limit of 300 s ended pytest"},
+		{name: "refused", code: "", want: "error; a refused; b judged passed core 1/1 regression 1/1", message: "a: s is a socket; only files, directories and links"},
 		{name: "input", code: "", want: "error; a input_error; b judged passed core 1/1 regression 1/1", message: "a: submission:kv/a/good failed: "},
 	} {
 		p := newProject(t, problem)
 		p.write("good/a/kv.py", try.code)
-		if try.name == "input" {
+		switch try.name {
+		case "refused":
 			l, err := net.Listen("unix", filepath.Join(p.dir, "good/a/s")) // neither a file nor a directory
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer l.Close()
+		case "input":
+			if err := errors.Join(os.RemoveAll(filepath.Join(p.dir, "good/a")), os.Symlink("a", filepath.Join(p.dir, "good/a"))); err != nil {
+				t.Fatal(err)
+			}
 		}
 		_, results := p.execute(t.Context(), graph.Options{})
 		cell := results.Cells[0]

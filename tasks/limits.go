@@ -10,15 +10,13 @@ import (
 // Limits bound a submission before it is read: a file of holes takes a
 // moment to make, and a day to hash and store. The zero value is none.
 type Limits struct {
-	Bytes   int64  // of all files together, holes counted as they would be stored
-	Entries int    // files, links and directories
-	Problem string // whose limits they are
+	Bytes   int64 // of all files together, holes counted as they would be stored
+	Entries int   // files, links and directories
 }
 
 // tooMany is the error of a walk that has met more than Entries.
 func (l Limits) tooMany(root string) error {
-	return fmt.Errorf("the submission is too large: more than %d files, links and directories in %s (hint: exclude some with ignore of the solution, or raise max_submission_files of problem %q)",
-		l.Entries, root, l.Problem)
+	return unfitf(root, "the submission is too large: more than %d files, links and directories (hint: exclude some with ignore of the solution, or raise max_submission_files of the problem)", l.Entries)
 }
 
 // check refuses files that are larger than Bytes together. infos has nil for what is
@@ -37,10 +35,10 @@ func (l Limits) check(found []file, infos []fs.FileInfo, bytes int64) error {
 			largest = i
 		}
 	}
-	within := " in " + found[largest].abs
+	within := ""
 	if count > 1 {
-		within = fmt.Sprintf(" in %d files, of which %s has %s", count, found[largest].abs, ending.Size(infos[largest].Size()))
+		within = fmt.Sprintf(" in %d files, of which %s has %s", count, shown(found[largest].rel), ending.Size(infos[largest].Size()))
 	}
-	return fmt.Errorf("the submission is too large: %s%s; the limit is %s (hint: exclude files with ignore of the solution, or raise max_submission_size of problem %q)",
-		ending.Size(bytes), within, ending.Size(l.Bytes), l.Problem)
+	return unfitf(found[largest].abs, "the submission is too large: %s%s; the limit is %s (hint: exclude files with ignore of the solution, or raise max_submission_size of the problem)",
+		ending.Size(bytes), within, ending.Size(l.Bytes))
 }

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -22,13 +21,13 @@ func safeLink(root, rel string, observe observer) (string, error) {
 	}
 	target = filepath.ToSlash(target)
 	if !utf8.ValidString(target) {
-		return "", fmt.Errorf("the target %q of symlink %s is not valid UTF-8", target, abs)
+		return "", unfitf(root, "the target %q of symlink %s is not valid UTF-8", target, shown(rel))
 	}
 	switch err := follow(root, rel, observe); {
 	case errors.Is(err, errLoop):
-		return "", fmt.Errorf("symlink %s is part of a loop", abs)
+		return "", unfitf(root, "symlink %s is part of a loop", shown(rel))
 	case errors.Is(err, errLeaves):
-		return "", fmt.Errorf("symlink %s points to %s, which leads out of %s (ignore it?)", abs, target, root)
+		return "", unfitf(root, "symlink %s points to %s, which leads out of the directory (ignore it?)", shown(rel), shown(target))
 	case err != nil:
 		return "", err
 	}

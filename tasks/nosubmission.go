@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -35,8 +36,18 @@ func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, e
 	if n.NotReached {
 		c = verdict.Checkpoint{Name: n.Checkpoint, Class: verdict.NotReached}
 	}
-	if err := Grade(&c, n.Policy); err != nil {
+	return putUnjudged(ctx, w.Store, &c, n.Policy, n.Why)
+}
+
+// PutRefused stores the result of a submission that is refused, as the outputs of a task
+// that gives a score.
+func PutRefused(ctx context.Context, store cache.Store, policy verdict.Rule, why string) (graph.Outcome, error) {
+	return putUnjudged(ctx, store, &verdict.Checkpoint{Class: verdict.Refused, Score: verdict.NewScore(0, 0)}, policy, why)
+}
+
+func putUnjudged(ctx context.Context, store cache.Store, c *verdict.Checkpoint, policy verdict.Rule, why string) (graph.Outcome, error) {
+	if err := Grade(c, policy); err != nil {
 		return graph.Outcome{}, err
 	}
-	return PutGraded(ctx, w.Store, &c, &verdict.Measurements{Message: n.Why, Tests: []verdict.TestMeasurement{}})
+	return PutGraded(ctx, store, c, &verdict.Measurements{Message: why, Tests: []verdict.TestMeasurement{}})
 }

@@ -17,7 +17,8 @@ import (
 // as links, and directories that hold nothing. What ignore names is left out.
 // Anything that cannot be carried faithfully into a workspace is an error,
 // never left out: unreadable files and directories, devices, sockets, FIFOs,
-// names that are not UTF-8, and links that loop or lead out of root.
+// names that are not UTF-8, and links that loop or lead out of root. If there is
+// nothing else wrong, it is an *unfit.
 func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
 	s := scan{observe: observe}
 	err := s.walk(root, ignore, s.faithful)
@@ -55,14 +56,17 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 	var errs []error
 	met := 0
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
+		rel := filepath.ToSlash(strings.TrimPrefix(abs, root+string(filepath.Separator)))
 		if err != nil {
+			if abs != root {
+				err = denied(root, rel, err)
+			}
 			errs = append(errs, err)
 			return nil
 		}
 		if abs == root {
 			return nil
 		}
-		rel := filepath.ToSlash(strings.TrimPrefix(abs, root+string(filepath.Separator)))
 		if ignore.leavesOut(rel, d.IsDir()) {
 			if d.IsDir() {
 				return filepath.SkipDir
@@ -76,9 +80,9 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 			s.observe("dir", abs)
 		}
 		if !utf8.ValidString(rel) {
-			err = fmt.Errorf("the file name %q in %s is not valid UTF-8; rename it or add it to ignore", rel, root)
+			err = unfitf(root, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
 		} else {
-			err = take(abs, rel, d)
+			err = denied(root, rel, take(abs, rel, d))
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -88,12 +92,12 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 	if err != nil {
 		errs = append(errs, err)
 	}
-	return joinSome(errs)
+	return joinUnfit(root, errs)
 }
 
 // faithful takes an entry as what it is.
 func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
-	f := file{Entry: cache.Entry{Path: rel}, abs: abs}
+	f := file{Entry: cache.Entry{Path: rel}, abs: abs, rel: rel}
 	switch mode := d.Type(); {
 	case mode.IsDir():
 		if !isEmpty(abs) {
@@ -113,7 +117,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 		}
 		f.Link = target
 	default:
-		return fmt.Errorf("%s is a %s; only files, directories and links can be evaluated (ignore it?)", abs, kindOf(mode))
+		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", shown(rel), kindOf(mode))
 	}
 	s.found = append(s.found, f)
 	return nil
@@ -124,7 +128,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
 	switch mode := d.Type(); {
 	case mode.IsRegular():
-		s.found = append(s.found, file{Entry: cache.Entry{Path: rel}, abs: abs})
+		s.found = append(s.found, file{Entry: cache.Entry{Path: rel}, abs: abs, rel: rel})
 	case !mode.IsDir():
 		s.omitted = append(s.omitted, omission{rel, kindOf(mode)})
 	case isEmpty(abs):
@@ -158,10 +162,10 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a %s, not a regular file", abs, kindOf(info.Mode().Type()))
+		return nil, unfitf(abs, "not a regular file but a %s", kindOf(info.Mode().Type()))
 	}
 	if !utf8.ValidString(rel) {
-		return nil, fmt.Errorf("the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
+		return nil, unfitf(abs, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
 	}
 	return []file{{Entry: cache.Entry{Path: rel, Executable: info.Mode()&0o111 != 0}, abs: abs}}, nil
 }

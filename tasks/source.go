@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,8 +34,10 @@ type Sources struct {
 	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
-	// Limits bound the source, when it is a submission.
-	Limits Limits
+	// Submitted says that whoever is judged made the source: what is wrong with it is no
+	// error, but refused. Limits bound it then.
+	Submitted bool
+	Limits    Limits
 }
 
 func (s Sources) observe(kind, name string) {
@@ -43,36 +46,48 @@ func (s Sources) observe(kind, name string) {
 	}
 }
 
-// TreeOutput is the name of a source task's only output.
+// TreeOutput is the name of a source task's only output, unless it is refused.
 const TreeOutput = "tree"
 
 // Source is a task that brings files into the content store as one tree. Its
-// manifest lists every file, and what was left out of them for its kind; its output follows from the manifest, so a plan
-// can predict it.
+// manifest lists every file, and what was left out of them for its kind, or says why a submission is refused; its output
+// follows from the manifest, so a plan can predict it.
 type Source struct {
 	sources Sources
 	scan    func() ([]file, error)
 	found   []file     // of the last Describe
 	omitted []omission // likewise
+	refused string     // likewise: why, or ""
 }
 
 // file is one entry of a tree and where its bytes are.
 type file struct {
 	cache.Entry
 	abs string
+	rel string // where it is in the source; "" for one that is the source
 }
 
 // Describe implements graph.Task. Whatever cannot be read is the user's to
-// mend, except for a file that changes while it is hashed.
+// mend, except for a file that changes while it is hashed, and for what the maker of
+// a submission is responsible for.
 func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()
-	if err != nil {
-		return &graph.InputError{Err: err}
-	}
-	s.found = found
+	s.found, s.refused = found, ""
 	m.Int("recipe", 1)
-	if err := s.hash(found); err != nil {
+	if err == nil {
+		err = s.hash(found)
+	}
+	var wrong *unfit
+	switch {
+	case err == nil:
+	case isRace(err):
 		return err
+	case s.sources.Submitted && errors.As(err, &wrong):
+		s.refused = wrong.why
+		m.String(graph.RefusedOutput, s.refused)
+		return nil
+	default:
+		return &graph.InputError{Err: err}
 	}
 	for _, f := range found {
 		m.String("file "+f.Path, describeEntry(f.Entry))
@@ -86,32 +101,50 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 
 // hash fills in the digests of the regular files.
 func (s *Source) hash(found []file) error {
-	infos := make([]fs.FileInfo, len(found))
-	var bytes int64
-	for i, f := range found {
-		if f.Dir || f.Link != "" {
-			continue
-		}
-		info, err := os.Stat(f.abs)
-		if err != nil {
-			return &graph.InputError{Err: err}
-		}
-		infos[i] = info
-		bytes += info.Size()
-	}
-	if err := s.sources.Limits.check(found, infos, bytes); err != nil {
-		return &graph.InputError{Err: err}
+	infos, bytes, err := s.stat(found)
+	if err != nil {
+		return err
 	}
 	return sideBySide(len(found), bytes, func(i int) (err error) {
 		f := &found[i]
 		if infos[i] == nil {
 			return nil
 		}
-		if f.Digest, err = s.sources.States.Digest(f.abs, infos[i]); err != nil && !isRace(err) {
-			return &graph.InputError{Err: fmt.Errorf("hashing %s: %w", f.abs, err)}
+		if f.Digest, err = s.sources.States.Digest(f.abs, infos[i]); errors.Is(err, fs.ErrPermission) {
+			s.sources.observe("file", f.abs) // it is read after that, as always
+			f.Digest, err = s.sources.States.Digest(f.abs, infos[i])
+		}
+		if err != nil && !isRace(err) {
+			return denied(f.abs, f.rel, fmt.Errorf("hashing %s: %w", f.abs, err))
 		}
 		return err
 	})
+}
+
+// stat returns the states of the regular files, and their size together. Those of files
+// that are too large are observed before they are taken.
+func (s *Source) stat(found []file) (infos []fs.FileInfo, bytes int64, err error) {
+	for range 2 {
+		infos, bytes = make([]fs.FileInfo, len(found)), 0
+		for i, f := range found {
+			if f.Dir || f.Link != "" {
+				continue
+			}
+			if err != nil {
+				s.sources.observe("file", f.abs)
+			}
+			info, err := os.Stat(f.abs)
+			if err != nil {
+				return nil, 0, denied(f.abs, f.rel, err)
+			}
+			infos[i] = info
+			bytes += info.Size()
+		}
+		if err = s.sources.Limits.check(found, infos, bytes); err == nil {
+			break
+		}
+	}
+	return infos, bytes, err
 }
 
 func describeEntry(e cache.Entry) string {
@@ -128,6 +161,9 @@ func describeEntry(e cache.Entry) string {
 
 // Predict implements graph.Predictor.
 func (s *Source) Predict() ([]cache.Output, error) {
+	if s.refused != "" {
+		return []cache.Output{{Name: graph.RefusedOutput, Digest: cache.SumBytes([]byte(s.refused))}}, nil
+	}
 	tree, err := s.tree()
 	if err != nil {
 		return nil, err
@@ -142,6 +178,9 @@ func (s *Source) tree() (*cache.Tree, error) {
 // Run implements graph.Task: it stores the files that the store lacks, then
 // the directories.
 func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if o, refused, err := s.Refusal(ctx, w.Store); refused {
+		return o, err
+	}
 	tree, err := s.tree()
 	if err != nil {
 		return graph.Outcome{}, &graph.InputError{Err: err}
@@ -154,6 +193,18 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
+}
+
+// Refusal is the outcome of a submission that the last Describe refused; false of any other.
+func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcome, refused bool, err error) {
+	if s.refused == "" {
+		return o, false, nil
+	}
+	d, err := cache.PutBytes(ctx, store, []byte(s.refused))
+	if err != nil {
+		return o, true, fmt.Errorf("storing why the submission is refused: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: s.refused}, true, nil
 }
 
 func (s *Source) put(ctx context.Context, store cache.Store, f file) error {

@@ -25,6 +25,7 @@ const (
 	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
 	CompileError    Class = "compile_error"    // the submission does not compile
 	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	Refused         Class = "refused"          // the submission cannot be read, or is too large
 	NotReached      Class = "not_reached"      // the submission has no source for this checkpoint
 	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
@@ -43,7 +44,7 @@ func (c Class) Status() Status {
 		return Skipped
 	case SessionTimeout:
 		return TimedOut
-	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, NotReached, NoScore:
+	case CollectionError, NoTests, NoReport, Killed, PytestFailed, InputError, CompileError, NoSubmission, Refused, NotReached, NoScore:
 		return Error
 	}
 	return Broken

@@ -96,14 +96,14 @@ func attackOutcome(cell report.Cell, worst int) string {
 		return "held"
 	case merit(cell) > worst:
 		return "raised"
-	case slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !slices.Contains(attackClasses, string(c.Class)) }):
+	case misjudged(cell), slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !slices.Contains(attackClasses, string(c.Class)) }):
 		return "misclassified"
 	}
 	return "held"
 }
 
 // attackClasses are what may become of a submission's own doing.
-var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "invalid_submission"}
+var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "refused"}
 
 // merit is how much a cell was found to be worth.
 func merit(cell report.Cell) int {
@@ -172,6 +172,7 @@ func attackProject(t *testing.T) *checkout {
 				t.Fatal(err)
 			}
 		}
+		names[track.problem] = append(names[track.problem], layRefusedAttacks(t, track.problem, filepath.Join(c.dir, "solutions", track.problem))...)
 		backends := ""
 		for _, b := range track.backends {
 			if b != "docker.box" || os.Getenv(dockerVariable) != "" {

@@ -147,6 +147,8 @@ func condition(name string) (bool, error) {
 	case "full-isolation":
 		_, err := local.New(nil, local.Options{Isolation: "full"}).Isolation()
 		return err == nil, nil
+	case "root":
+		return os.Getuid() == 0, nil
 	case "gpu":
 		_, err := os.Stat("/dev/nvidiactl")
 		return err == nil, nil

@@ -103,6 +103,9 @@ func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
+	if o, refused, err := c.source.Refusal(ctx, w.Store); refused {
+		return o, err
+	}
 	if err := c.source.PutFound(ctx, w.Store); err != nil {
 		return graph.Outcome{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // Rules says how a checker's or interactor's words become a ratio. Without a
@@ -49,17 +51,24 @@ var (
 	pointsWord    = regexp.MustCompile(`^points ` + numeral)
 )
 
-// judged reads the verdict of a checker or interactor that ended by itself, from
-// its exit code and what it said. An error is a *failedError: that is none.
+// judged reads the verdict of a checker or interactor from how it ended and what it
+// said. One that crashes, or whose number is none, does so on what this solution printed,
+// which earns nothing: no solution may choose to have no score. An error is a
+// *failedError: its points are no ratio, whatever the solution does, or it reached the
+// limit of time from start to end, which may be a busy machine's doing.
 func judged(e end, said string) (Verdict, error) {
-	none := func(why string) (Verdict, error) {
+	failed := func(why string) *failedError {
 		if said != "" {
 			why += ": " + said
 		}
-		return Verdict{}, &failedError{why}
+		return &failedError{why}
 	}
+	none := func(why string) (Verdict, error) { return failedWith(CheckerFailed, failed(why).Error()), nil }
 	v := Verdict{Verdict: WrongAnswer, Message: said}
-	if !e.usable() {
+	switch {
+	case e.Status == backend.ClockLimit:
+		return Verdict{}, failed(e.String())
+	case !e.usable():
 		return none(e.String())
 	}
 	earned := 0.0
@@ -76,8 +85,10 @@ func judged(e end, said string) (Verdict, error) {
 	case exitPoints:
 		v.Verdict = Points
 		var why string
-		if earned, why = pointsOf(said); why != "" {
+		if earned, why = pointsOf(said); math.IsNaN(earned) {
 			return none(why)
+		} else if why != "" {
+			return Verdict{}, failed(why)
 		}
 	}
 	earned = max(earned, 0)
@@ -98,7 +109,8 @@ func judged(e end, said string) (Verdict, error) {
 	return v, nil
 }
 
-// pointsOf is the ratio that a checker gives with points, or why there is none. What
+// pointsOf is the ratio that a checker gives with points, or why there is none, and
+// NaN if it gave what is no number. What
 // testlib prints first is the checker's own; the ratio that it prints for people counts
 // when it is that number rounded. Checkers quote what solutions print, so that any other
 // ratio may be a solution's.
@@ -110,13 +122,13 @@ func pointsOf(said string) (ratio float64, why string) {
 		case ratios == nil:
 			return 0, `it gave points and said neither "Ratio: " nor "points "`
 		case math.IsInf(ratio, 0):
-			return 0, "its ratio is not a number"
+			return math.NaN(), "its ratio is not a number"
 		}
 		return ratio, ""
 	}
 	points, err := strconv.ParseFloat(word[1], 64)
 	if err != nil || math.IsNaN(points) || math.IsInf(points, 0) {
-		return 0, fmt.Sprintf("it gave %q points, which is not a number", word[1])
+		return math.NaN(), fmt.Sprintf("it gave %q points, which is not a number", word[1])
 	}
 	const rounding = 0.51e-3 // of a ratio with three decimals, the fewest that checkers print
 	agreed := false

@@ -33,7 +33,7 @@ func TestJudged(t *testing.T) {
 		{"accepted in part, with a quoted ratio", exited(0), "ok 'Ratio: 1.0' Ratio: 0.5", Points, 0.5, 0.5},
 		{"a quoted ratio that is no number", exited(7), "points 0.25 found 'Ratio: nan'. Ratio: 0.2500", Points, 0.25, 0.25},
 		{"rounded", exited(7), "points 0.6666666667 Ratio: 0.667", Points, 0.667, 0.667},
-		{"points that are no number", exited(7), "points nan Ratio: nan", "", none, none},
+		{"points that are no number", exited(7), "points nan Ratio: nan", CheckerFailed, 0, 0},
 		{"wrong form", exited(2), "", PresentationError, 0, 0},
 		{"dirt", exited(4), "", PresentationError, 0, 0},
 		{"end of file", exited(8), "", PresentationError, 0, 0},
@@ -47,18 +47,18 @@ func TestJudged(t *testing.T) {
 		{"more than everything", exited(7), "points 1.5 Ratio: 1.5", Accepted, 1, 1.5},
 		{"unbounded is infinite", exited(7), "Ratio: 0.5 RatioUnbounded: inf", Points, 0.5, 0.5},
 		{"unbounded alone is no ratio", exited(0), "RatioUnbounded: 3.5", Accepted, 1, 3.5},
-		{"not a number", exited(7), "Ratio: nan", "", none, none},
-		{"infinite", exited(0), "Ratio: inf", "", none, none},
-		{"a number that is too large", exited(0), "Ratio: 1e999", "", none, none},
+		{"not a number", exited(7), "Ratio: nan", CheckerFailed, 0, 0},
+		{"infinite", exited(0), "Ratio: inf", CheckerFailed, 0, 0},
+		{"a number that is too large", exited(0), "Ratio: 1e999", CheckerFailed, 0, 0},
 		{"points without any", exited(7), "well done", "", none, none},
 		{"points out of a hundred", exited(7), "points 50", "", none, none},
-		{"its own failure", exited(3), "FAIL bad answer file Ratio: 1.0", "", none, none},
-		{"a code of its own", exited(42), "", "", none, none},
-		{"a crash", end{Status: backend.Signalled, Signal: "segmentation fault"}, "Ratio: 1.0", "", none, none},
-		{"never ends", end{Status: backend.CPULimit}, "", "", none, none},
+		{"its own failure", exited(3), "FAIL bad answer file Ratio: 1.0", CheckerFailed, 0, 0},
+		{"a code of its own", exited(42), "", CheckerFailed, 0, 0},
+		{"a crash", end{Status: backend.Signalled, Signal: "segmentation fault"}, "Ratio: 1.0", CheckerFailed, 0, 0},
+		{"never ends", end{Status: backend.CPULimit}, "", CheckerFailed, 0, 0},
 		{"waits for ever", end{Status: backend.ClockLimit}, "", "", none, none},
-		{"too much memory", end{Status: backend.MemoryLimit}, "", "", none, none},
-		{"too much output", end{Status: backend.OutputLimit}, "Ratio: 1.0", "", none, none},
+		{"too much memory", end{Status: backend.MemoryLimit}, "", CheckerFailed, 0, 0},
+		{"too much output", end{Status: backend.OutputLimit}, "Ratio: 1.0", CheckerFailed, 0, 0},
 	} {
 		v, err := judged(try.end, try.said)
 		if try.ratio == none {
@@ -67,7 +67,8 @@ func TestJudged(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || v.Verdict != try.verdict || *v.Ratio != try.ratio || *v.RatioUnbounded != try.unbounded || v.Message != try.said {
+		message := strings.HasSuffix(v.Message, try.said) && strings.HasPrefix(v.Message, FailedPrefix) == (try.verdict == CheckerFailed)
+		if err != nil || v.Verdict != try.verdict || *v.Ratio != try.ratio || *v.RatioUnbounded != try.unbounded || !message {
 			t.Errorf("%s: %q %v %v %q, %v", try.name, v.Verdict, *v.Ratio, *v.RatioUnbounded, v.Message, err)
 		}
 	}
@@ -124,15 +125,15 @@ func TestInteractJudges(t *testing.T) {
 		{"the solution loops, the interactor has had enough", loop, exited(7), "Ratio: 0.5", "TLE 0", "TLE 0"},
 		{"the solution waits, the interactor sees it go", wait, exited(2), "", "TLE 0", "TLE 0"},
 		{"they wait for each other", wait, wait, "", "", "TLE 0"},
-		{"the interactor spins while the solution waits", wait, loop, "", "", "TLE 0"},
+		{"the interactor spins while the solution waits", wait, loop, "", "checker failed 0", "TLE 0"},
 		{"the interactor never ends", exited(0), wait, "", "", "checker failed 0"},
 		{"the solution loops, and the interactor too", loop, loop, "", "TLE 0", "TLE 0"},
 		{"the solution crashes", crash, exited(1), "unexpected end", "RE 0", "RE 0"},
 		{"the solution crashes and the interactor writes to it", crash, pipe, "", "RE 0", "RE 0"},
 		{"the solution writes to an interactor that is done", pipe, exited(7), "Ratio: 0.5", "points 0.5", "RE 0"},
 		{"the solution writes to an interactor that crashed", pipe, crash, "", "RE 0", "RE 0"},
-		{"the interactor crashes", exited(0), crash, "", "", "checker failed 0"},
-		{"the interactor fails", exited(0), exited(3), "FAIL", "", "checker failed 0"},
+		{"the interactor crashes", exited(0), crash, "", "checker failed 0", "checker failed 0"},
+		{"the interactor fails", exited(0), exited(3), "FAIL", "checker failed 0", "checker failed 0"},
 	} {
 		for r, want := range map[Rules]string{{}: try.safe, {Dialect: rules.Judge{}}: try.dialect} {
 			v, err := (&Interact{Rules: r}).judge(ending(try.solution, ""), ending(try.interactor, try.said))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -66,6 +67,11 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return tasks.PutGraded(ctx, w.Store, &c, &m)
 }
 
+// Refused implements graph.Refuser.
+func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
+	return tasks.PutRefused(ctx, w.Store, s.Policy, why)
+}
+
 // cases reads the verdicts and adds them up.
 func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var bounded, unbounded []group
@@ -85,6 +91,9 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
 			})
 			m.DurationMS += measure.ClockMS
+			if m.Message == "" && strings.HasPrefix(v.Message, FailedPrefix) {
+				m.Message = fmt.Sprintf("case %s earns nothing: %s", name.Name, v.Message)
+			}
 			b.add(v.Ratio)
 			u.add(v.RatioUnbounded)
 		}

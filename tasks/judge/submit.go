@@ -50,7 +50,7 @@ type Submit struct {
 // those of the problem.
 func NewSubmit(s Submit, source string, files, dirs []tasks.Named, sources tasks.Sources) *Submit {
 	s.source = tasks.NewNamed([]tasks.Named{{Name: s.Language.Filename, Abs: source}}, nil, sources)
-	sources.Limits = tasks.Limits{}
+	sources.Submitted, sources.Limits = false, tasks.Limits{}
 	s.problem = tasks.NewNamed(files, dirs, sources)
 	return &s
 }
@@ -89,6 +89,9 @@ const (
 
 // Run implements graph.Task.
 func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	if o, refused, err := s.source.Refusal(ctx, w.Store); refused {
+		return o, err
+	}
 	g, err := s.grade(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err

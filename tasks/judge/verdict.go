@@ -16,7 +16,7 @@ const (
 	MemoryLimit       = "MLE"
 	OutputLimit       = "OLE"
 	RuntimeError      = "RE"
-	CheckerFailed     = "checker failed" // there is no verdict
+	CheckerFailed     = "checker failed" // it gave no verdict
 )
 
 // Verdict is the content of OutputVerdict. Ratio is what the case earned of what
@@ -93,8 +93,8 @@ func (t *transcript) add(name string, said []byte, e end) {
 	*t = fmt.Appendf(*t, "[%s: %s]\n", name, e)
 }
 
-// FailedPrefix begins the message of a node that broke because a checker or
-// interactor gave no verdict.
+// FailedPrefix begins the message of a case, or of a node that broke, because a checker
+// or interactor gave no verdict.
 const FailedPrefix = CheckerFailed + ": "
 
 // failedError says so.

@@ -74,6 +74,16 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
+	return p.put(ctx, w, v, m)
+}
+
+// Refused implements graph.Refuser.
+func (p *Parse) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
+	return p.put(ctx, w, Verdicts{Checkpoint: p.Checkpoint, Class: verdict.Refused, Tests: []TestVerdict{}},
+		verdict.Measurements{Message: why, Tests: []verdict.TestMeasurement{}})
+}
+
+func (p *Parse) put(ctx context.Context, w *graph.Work, v Verdicts, m verdict.Measurements) (graph.Outcome, error) {
 	var o graph.Outcome
 	for _, out := range []struct {
 		name  string

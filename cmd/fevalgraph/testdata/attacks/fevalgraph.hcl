@@ -36,9 +36,10 @@ backend "gojudge" "judge" {}
 
 # Tests start the submission as a program. One of them reads what it wants after that.
 problem "add" {
-  entry           = "python3 main.py"
-  timeout         = "20s"
-  session_timeout = "40s"
+  entry               = "python3 main.py"
+  timeout             = "20s"
+  session_timeout     = "40s"
+  max_submission_size = "16MiB"
   pytest { root = "problems/add/tests" }
   checkpoint "one" {}
   pass { policy = "all-cases" }
@@ -46,6 +47,7 @@ problem "add" {
 
 # The grader starts the submission as a program, and writes the score afterwards.
 problem "grade" {
+  max_submission_size = "16MiB"
   command {
     root     = "problems/grade"
     solution = "answer/main.py"
@@ -62,12 +64,14 @@ problem "grade" {
 
 # The checker quotes what the submission prints.
 problem "judge" {
-  name = "1"
+  name                = "1"
+  max_submission_size = "16MiB"
   judge {
-    root    = "problems/judge"
-    checker = "checker.cc"
-    time    = "2s"
-    memory  = "256MiB"
+    root         = "problems/judge"
+    checker      = "checker.cc"
+    time         = "2s"
+    checker_time = "2s"
+    memory       = "256MiB"
     subtask { n_cases = 2 }
   }
 }

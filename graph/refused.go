@@ -1,0 +1,46 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// RefusedOutput is the only output of a node whose source cannot be judged, by the fault
+// of whoever made it: a text that says why. What depends on such a node does no work and
+// has the same output, until a Refuser makes a verdict of it.
+const RefusedOutput = "refused"
+
+// Refuser is a Task that has outputs of its own when an input is refused. Refused is
+// called in place of Run.
+type Refuser interface {
+	Refused(ctx context.Context, w *Work, why string) (Outcome, error)
+}
+
+// maxRefusal bounds the text of a RefusedOutput, in bytes.
+const maxRefusal = 1 << 20
+
+// Refused reports whether the outputs of a node are a RefusedOutput.
+func Refused(outputs []cache.Output) bool {
+	return len(outputs) == 1 && outputs[0].Name == RefusedOutput
+}
+
+// perform runs a task, or does what follows from an input that is refused.
+func perform(ctx context.Context, t Task, w *Work) (Outcome, error) {
+	for i := range w.inputs {
+		if !Refused(w.inputs[i].outputs) {
+			continue
+		}
+		why := w.inputs[i].outputs[0]
+		text, err := cache.ReadBlob(ctx, w.Store, why.Digest, maxRefusal)
+		if err != nil {
+			return Outcome{}, fmt.Errorf("reading why %q is refused: %w", w.inputs[i].dep.As, err)
+		}
+		if t, ok := t.(Refuser); ok {
+			return t.Refused(ctx, w, string(text))
+		}
+		return Outcome{Outputs: []cache.Output{why}, Message: string(text)}, nil
+	}
+	return t.Run(ctx, w)
+}
