@@ -23,6 +23,7 @@ type Request struct {
 	Force    []string        // selectors of nodes that run even when they are fresh
 	Retry    []string        // statuses of last results that are asked again: broken, timeout, error
 	Shard    string          // I/N: only the Ith of N parts of the cells; "" is all
+	Cells    string          // file with the names of the cells to keep, of which Shard may take a part; "" is all
 	FailFast bool            // start nothing new after the first failure
 	EachNode bool            // Progress receives an event for each node, however many are fresh
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
@@ -116,7 +117,7 @@ func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *grap
 // everything reports whether a request is for all nodes, and Progress does not hear of
 // each of them.
 func (r *Request) everything() bool {
-	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
+	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && r.Cells == "" && !r.EachNode
 }
 
 // words are a request in the words of the command line, cut to what a line can take.
@@ -135,6 +136,9 @@ func (r *Request) words() string {
 	}
 	if r.Pairs != "" {
 		words = append(words, "--pairs "+r.Pairs)
+	}
+	if r.Cells != "" {
+		words = append(words, "--cells "+r.Cells)
 	}
 	if r.Shard != "" {
 		words = append(words, "--shard "+r.Shard)
@@ -203,8 +207,8 @@ func (p *Project) goals(ctx context.Context, r Request) (g goals, err error) {
 		return g, err
 	}
 	g.force = either(g.force, again)
-	if r.Shard != "" {
-		g.targets, err = p.shard(g.targets, r.Shard)
+	if r.Shard != "" || r.Cells != "" {
+		g.targets, err = p.shard(g.targets, r)
 	}
 	return g, err
 }
