@@ -29,6 +29,7 @@ type Request struct {
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
+	merged   *merged         // what other machines did; nil runs everything here
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -236,8 +237,12 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words()}
+		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
 	recorder.Emit(start)
+	if r.merged != nil {
+		r.merged.replay(recorder)
+		rec.sinks[0] = told{recorder, r.merged.ran()}
+	}
 	if !r.EachNode {
 		start.Nodes = c.decided
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -47,11 +46,7 @@ func (p *Project) shardOf(r Request) (func(lang.Cell) bool, error) {
 		index, count, err := parseShard(r.Shard)
 		return func(c lang.Cell) bool { return plan.InShard(c, index, count) }, err
 	}
-	file := r.Cells
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.options.Dir, file)
-	}
-	listed, err := readCells(file, r.Shard)
+	listed, err := readCells(p.options.path(r.Cells), r.Shard)
 	if err != nil {
 		return nil, fmt.Errorf("--cells %s: %w", r.Cells, err)
 	}

@@ -26,10 +26,10 @@ func (a *app) planCommand() *cobra.Command {
 --check it exits with 5 when something is stale, and with 3 when that is not
 known, because the project is not trusted (see trust).
 
-With --shards it divides the stale cells among machines, such as the jobs of a CI
-pipeline: `+"`run --cells FILE --shard I/N`"+` evaluates one part. There are as many as
-it takes for each to be done after --target with -j jobs, as far as earlier runs tell,
-and none when nothing is stale.`,
+With --shards it divides the stale cells among machines, such as jobs of a CI
+system; `+"`run --cells FILE --shard I/N`"+` evaluates one part. With auto there are
+as many as it takes for each to be done after --target with -j jobs, as far as
+earlier runs tell, and none when nothing is stale.`,
 		`  fevalgraph plan
   fevalgraph plan problem=kvstore
   fevalgraph plan --check --quiet

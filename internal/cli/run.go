@@ -109,6 +109,11 @@ func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, prof
 // run is evaluate and returns the outcome; nil when there is none. The error is how
 // the outcome ends. profile is the file for a trace; "" is none.
 func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*eval.Outcome, error) {
+	return a.watch(r, profile, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+}
+
+// watch shows progress and outcome of what runs a request.
+func (a *app) watch(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	mode, err := a.progressMode()
 	if err != nil {
 		return nil, err
@@ -120,7 +125,7 @@ func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile s
 	if profile != "" {
 		r.Trace = tracer{trace}
 	}
-	out, err := eval.Run(ctx, o, r)
+	out, err := run(r)
 	showErr := progress.Close()
 	if out == nil {
 		return nil, err
