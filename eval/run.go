@@ -123,6 +123,9 @@ func (r *Request) everything() bool {
 
 // words are a request in the words of the command line, cut to what a line can take.
 func (r *Request) words() string {
+	if r.merged != nil {
+		return "merge of " + text.Count(len(r.merged.runs), "run")
+	}
 	words := slices.Clone(r.Targets)
 	for _, flag := range []struct {
 		name string
