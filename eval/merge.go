@@ -58,7 +58,7 @@ type shardRun struct {
 func (o *Options) gather(ctx context.Context, m MergeRequest) (*merged, error) {
 	parts := &merged{ended: map[string]event.NodeDone{}, reported: map[int]bool{}}
 	if m.Division != "" {
-		content, err := os.ReadFile(o.path(m.Division))
+		content, err := os.ReadFile(o.Path(m.Division))
 		if err == nil {
 			parts.division, err = parseDivision(content)
 		}
@@ -69,7 +69,7 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (*merged, error) {
 	}
 	var packs []string
 	for _, input := range m.Inputs {
-		if !isDirectory(o.path(input)) {
+		if !isDirectory(o.Path(input)) {
 			packs = append(packs, input)
 		}
 	}
@@ -85,7 +85,7 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (*merged, error) {
 	}
 	for _, input := range m.Inputs {
 		var run shardRun
-		if dir := o.path(input); isDirectory(dir) {
+		if dir := o.Path(input); isDirectory(dir) {
 			run, err = recordedShard(dir)
 		} else {
 			run, err = packedShard(input, u.extra[0])

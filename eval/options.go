@@ -146,8 +146,8 @@ func Load(o Options) (*lang.Config, error) {
 	return cfg, err
 }
 
-// path is where a file is that a caller names relative to Dir.
-func (o *Options) path(name string) string {
+// Path is where a file is that a caller names relative to Dir.
+func (o *Options) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}

@@ -94,7 +94,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	if err := p.packRun(r.Run, contents.Extra); err != nil {
 		return nil, err
 	}
-	err = atomicfile.WriteFrom(o.path(r.File), 0o644, func(w io.Writer) error {
+	err = atomicfile.WriteFrom(o.Path(r.File), 0o644, func(w io.Writer) error {
 		packed.Counts, err = pack.Write(ctx, w, p.store, signer, contents)
 		return err
 	})
@@ -169,7 +169,7 @@ func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpa
 			extra[name] = content
 			return nil
 		}}
-		counts, err := r.Read(ctx, o.path(file))
+		counts, err := r.Read(ctx, o.Path(file))
 		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
 			return nil, fail(Usage, err)
 		}

@@ -46,7 +46,7 @@ func (p *Project) shardOf(r Request) (func(lang.Cell) bool, error) {
 		index, count, err := parseShard(r.Shard)
 		return func(c lang.Cell) bool { return plan.InShard(c, index, count) }, err
 	}
-	listed, err := readCells(p.options.path(r.Cells), r.Shard)
+	listed, err := readCells(p.options.Path(r.Cells), r.Shard)
 	if err != nil {
 		return nil, fmt.Errorf("--cells %s: %w", r.Cells, err)
 	}
