@@ -286,7 +286,7 @@ func TestBitFlipsInRecord(t *testing.T) {
 	d := openDisk(t)
 	k := Key{3}
 	r := &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: putBytes(t, d, []byte("o"))}}, Run: "r"}
-	whole, err := encodeRecord(nil, k, r)
+	whole, err := EncodeRecord(nil, k, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func FuzzRecord(f *testing.F) {
 		{Class: ClassDone},
 		{Class: ClassFailed, Outputs: []Output{{"o", SumBytes(nil), true}}, Message: "m", Seconds: 0.5, Manifest: []byte("a\nmanifest")},
 	} {
-		b, err := encodeRecord(nil, k, r)
+		b, err := EncodeRecord(nil, k, r)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -108,18 +108,18 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(recordMagic + "1 "))
 	f.Add([]byte(recordMagic + "3 \n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := decodeRecord(nil, k, b)
+		r, err := DecodeRecord(nil, k, b)
 		if err != nil {
 			return
 		}
-		if _, err := decodeRecord(nil, Key{2}, b); err == nil {
+		if _, err := DecodeRecord(nil, Key{2}, b); err == nil {
 			t.Fatal("a record for one key answers for another")
 		}
-		again, err := encodeRecord(nil, k, r)
+		again, err := EncodeRecord(nil, k, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := decodeRecord(nil, k, again); err != nil || !reflect.DeepEqual(back, r) {
+		if back, err := DecodeRecord(nil, k, again); err != nil || !reflect.DeepEqual(back, r) {
 			t.Fatalf("%v: %+v then %+v", err, r, back)
 		}
 	})

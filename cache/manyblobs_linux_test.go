@@ -135,7 +135,7 @@ func fillStore(t *testing.T, d *Disk, n int) int64 {
 		write(d.blobPath(tree.Root), tree.Blobs[tree.Root], at)
 		r.Outputs = append(r.Outputs, Output{Name: "tree", Digest: tree.Root, Tree: true})
 		k := Key(SumBytes(fmt.Append(nil, "key ", at)).Hash)
-		b, err := encodeRecord(nil, k, r)
+		b, err := EncodeRecord(nil, k, r)
 		if err != nil {
 			t.Error(err)
 			return

@@ -114,7 +114,7 @@ func (m *Memory) Record(ctx context.Context, k Key) (*Record, error) {
 	if !ok {
 		return nil, nil
 	}
-	r, err := decodeRecord(nil, k, b)
+	r, err := DecodeRecord(nil, k, b)
 	if errors.Is(err, errBadRecord) {
 		delete(m.records, k)
 		return nil, nil
@@ -124,7 +124,7 @@ func (m *Memory) Record(ctx context.Context, k Key) (*Record, error) {
 
 // PutRecord implements Store; see Disk.PutRecord.
 func (m *Memory) PutRecord(ctx context.Context, k Key, r *Record) error {
-	b, err := encodeRecord(nil, k, r)
+	b, err := EncodeRecord(nil, k, r)
 	if err == nil {
 		err = checkOutputs(ctx, m, r)
 	}

@@ -71,7 +71,7 @@ func (d *Disk) migrateFrame(payload []byte) error {
 		}
 		path = d.blobPath(Digest{Hash: hash})
 	case 'r':
-		if _, err := decodeRecord(nil, hash, content); err != nil {
+		if _, err := DecodeRecord(nil, hash, content); err != nil {
 			return nil //nolint:nilerr // damaged: a miss
 		}
 		path = d.recordPath(hash)

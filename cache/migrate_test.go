@@ -14,7 +14,7 @@ import (
 func journalOf(t *testing.T, k Key, text string, when time.Time) []byte {
 	t.Helper()
 	g := SumBytes([]byte(text))
-	record, err := encodeRecord(nil, k, &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: g}}, Run: text})
+	record, err := EncodeRecord(nil, k, &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: g}}, Run: text})
 	if err != nil {
 		t.Fatal(err)
 	}

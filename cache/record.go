@@ -26,8 +26,8 @@ import (
 // RecordKey, and version 1 is that without a manifest.
 const recordMagic = "fevalgraph-record "
 
-// unsignedVersions are those without a signature that decodeRecord reads; the last is
-// what encodeRecord writes without a RecordKey.
+// unsignedVersions are those without a signature that DecodeRecord reads; the last is
+// what EncodeRecord writes without a RecordKey.
 var unsignedVersions = []string{"1", "2"}
 
 const signedVersion = "3"
@@ -48,8 +48,9 @@ func recordSum(k Key, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// encodeRecord returns the stored form of r as the answer for k, signed by signer.
-func encodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
+// EncodeRecord returns the stored form of r as the answer for k, signed by signer, which
+// may be nil.
+func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
 		return nil, errors.New("no record given")
@@ -72,9 +73,9 @@ func encodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, version, sum, payload), nil
 }
 
-// decodeRecord reads what encodeRecord wrote for k. A sound record that signer did not
+// DecodeRecord reads what EncodeRecord wrote for k. A sound record that signer did not
 // sign is a *ForeignError; without a signer every sound record will do.
-func decodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
+func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(recordMagic))
 	if !ok {
 		return nil, errBadRecord
@@ -180,7 +181,7 @@ func readRecord(signer RecordKey, r io.Reader, k Key) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeRecord(signer, k, b)
+	return DecodeRecord(signer, k, b)
 }
 
 // peekRecord reads a record, whoever wrote it, without noting a use and without dropping it.
@@ -209,7 +210,7 @@ func (d *Disk) putRecord(ctx context.Context, k Key, r *Record) error {
 	if d.readOnly {
 		return ErrReadOnly
 	}
-	b, err := encodeRecord(d.signer, k, r)
+	b, err := EncodeRecord(d.signer, k, r)
 	if err != nil {
 		return err
 	}

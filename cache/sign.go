@@ -45,14 +45,14 @@ func (d *Disk) signRecord(s stored) (done bool, err error) {
 		return false, err
 	}
 	var foreign *ForeignError
-	if _, err := decodeRecord(d.signer, k, b); !errors.As(err, &foreign) {
+	if _, err := DecodeRecord(d.signer, k, b); !errors.As(err, &foreign) {
 		return false, nil
 	}
-	r, err := decodeRecord(nil, k, b)
+	r, err := DecodeRecord(nil, k, b)
 	if err != nil {
 		return false, nil
 	}
-	if b, err = encodeRecord(d.signer, k, r); err != nil {
+	if b, err = EncodeRecord(d.signer, k, r); err != nil {
 		return false, err
 	}
 	if err := d.writeFile(path, b); err != nil {

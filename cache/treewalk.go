@@ -57,45 +57,50 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 	})
 }
 
-// TreeComplete reports whether every blob of the tree, directories and files,
-// is in the store: nil, or a *MissingError for the first that is not. It
-// reads the directories and only looks for the files. All of them count as
-// used.
-func TreeComplete(ctx context.Context, s Store, root Digest) error {
-	return treeComplete(ctx, s, root, map[Digest]bool{})
-}
-
-func treeComplete(ctx context.Context, s Store, g Digest, seen map[Digest]bool) error {
-	if seen[g] {
+// EachBlob calls fn for every blob that an output consists of and that seen does not have:
+// directories, before what is in them, and files. It adds them to seen. An error of fn ends
+// the walk and is returned as it is. A Directory that is not in the store, or was dropped
+// as damaged, is a *MissingError.
+func EachBlob(ctx context.Context, s Store, o Output, seen map[Digest]bool, fn func(Digest) error) error {
+	if seen[o.Digest] {
 		return nil
 	}
-	seen[g] = true
-	d, err := readDirectory(ctx, s, g)
+	seen[o.Digest] = true
+	if err := fn(o.Digest); err != nil || !o.Tree {
+		return err
+	}
+	d, err := readDirectory(ctx, s, o.Digest)
 	if corrupt := (*CorruptError)(nil); errors.As(err, &corrupt) {
-		return &MissingError{Digest: g} // it was dropped when it was read
+		return &MissingError{Digest: o.Digest}
 	}
 	if err != nil {
 		return err
 	}
 	for _, f := range d.files {
-		if seen[f.digest] {
-			continue
-		}
-		ok, err := s.Has(ctx, f.digest)
-		if err != nil {
+		if err := EachBlob(ctx, s, Output{Digest: f.digest}, seen, fn); err != nil {
 			return err
 		}
-		if !ok {
-			return &MissingError{Digest: f.digest}
-		}
-		seen[f.digest] = true
 	}
 	for _, sub := range d.dirs {
-		if err := treeComplete(ctx, s, sub.digest, seen); err != nil {
+		if err := EachBlob(ctx, s, Output{Digest: sub.digest, Tree: true}, seen, fn); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// TreeComplete reports whether every blob of the tree, directories and files,
+// is in the store: nil, or a *MissingError for the first that is not. It
+// reads the directories and only looks for the files. All of them count as
+// used.
+func TreeComplete(ctx context.Context, s Store, root Digest) error {
+	return EachBlob(ctx, s, Output{Digest: root, Tree: true}, map[Digest]bool{}, func(g Digest) error {
+		ok, err := s.Has(ctx, g)
+		if err == nil && !ok {
+			err = &MissingError{Digest: g}
+		}
+		return err
+	})
 }
 
 // TreeWeight returns about how much room the tree takes when it is placed, in

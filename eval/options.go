@@ -48,6 +48,8 @@ type (
 	InvalidProblems struct{ Diagnostics diag.List }
 	// LogDamaged says how many records of the build log were dropped.
 	LogDamaged struct{ Dropped int }
+	// ForeignRecords says how many records of packs neither the user nor the group signed.
+	ForeignRecords struct{ Count int }
 	// LockRenewed says that a lock file could not be read, and that a new one
 	// takes its place.
 	LockRenewed struct{ Name string }
@@ -82,6 +84,7 @@ type (
 func (Warnings) notice()        {}
 func (InvalidProblems) notice() {}
 func (LogDamaged) notice()      {}
+func (ForeignRecords) notice()  {}
 func (LockRenewed) notice()     {}
 func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}
@@ -141,6 +144,14 @@ func (o *Options) load() (*lang.Config, diag.List, error) {
 func Load(o Options) (*lang.Config, error) {
 	cfg, _, err := o.load()
 	return cfg, err
+}
+
+// Path is where a file is that a caller names relative to Dir.
+func (o *Options) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(o.Dir, name)
 }
 
 // projectDir is the directory of the configuration's main file.

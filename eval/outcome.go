@@ -136,7 +136,7 @@ func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err
 		return Usage
 	case rep.Broken > 0, rep.Skipped > 0:
 		return NotJudged
-	case out.results != nil && len(out.Rows) == 0 && r.Shard == "": // a shard may be empty
+	case out.results != nil && len(out.Rows) == 0 && r.Shard == "" && r.Cells == "": // a shard may be empty
 		return NoMatch
 	case r.Policy == nil:
 		var all report.Tally

@@ -23,11 +23,13 @@ type Request struct {
 	Force    []string        // selectors of nodes that run even when they are fresh
 	Retry    []string        // statuses of last results that are asked again: broken, timeout, error
 	Shard    string          // I/N: only the Ith of N parts of the cells; "" is all
+	Cells    string          // file with the names of the cells to keep, of which Shard may take a part; "" is all
 	FailFast bool            // start nothing new after the first failure
 	EachNode bool            // Progress receives an event for each node, however many are fresh
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
+	merged   *merged         // what other machines did; nil runs everything here
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -116,11 +118,14 @@ func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *grap
 // everything reports whether a request is for all nodes, and Progress does not hear of
 // each of them.
 func (r *Request) everything() bool {
-	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && !r.EachNode
+	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && r.Cells == "" && !r.EachNode
 }
 
 // words are a request in the words of the command line, cut to what a line can take.
 func (r *Request) words() string {
+	if r.merged != nil {
+		return "merge of " + text.Count(len(r.merged.runs), "run")
+	}
 	words := slices.Clone(r.Targets)
 	for _, flag := range []struct {
 		name string
@@ -135,6 +140,9 @@ func (r *Request) words() string {
 	}
 	if r.Pairs != "" {
 		words = append(words, "--pairs "+r.Pairs)
+	}
+	if r.Cells != "" {
+		words = append(words, "--cells "+r.Cells)
 	}
 	if r.Shard != "" {
 		words = append(words, "--shard "+r.Shard)
@@ -203,8 +211,8 @@ func (p *Project) goals(ctx context.Context, r Request) (g goals, err error) {
 		return g, err
 	}
 	g.force = either(g.force, again)
-	if r.Shard != "" {
-		g.targets, err = p.shard(g.targets, r.Shard)
+	if r.Shard != "" || r.Cells != "" {
+		g.targets, err = p.shard(g.targets, r)
 	}
 	return g, err
 }
@@ -232,8 +240,12 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words()}
+		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
 	recorder.Emit(start)
+	if r.merged != nil {
+		r.merged.replay(recorder)
+		rec.sinks[0] = told{recorder, r.merged.ran()}
+	}
 	if !r.EachNode {
 		start.Nodes = c.decided
 	}

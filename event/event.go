@@ -46,6 +46,10 @@ type RunStart struct {
 	Jobs    int       `json:"jobs,omitempty"`
 	// Selection is what was asked for, in the words of the command line; "" is everything.
 	Selection string `json:"selection,omitempty"`
+	// Shard is the part of the cells that was asked for, I/N; Divided says that a file
+	// which a plan wrote says which they are, and not their names.
+	Shard   string `json:"shard,omitempty"`
+	Divided bool   `json:"divided,omitempty"`
 }
 
 // NodeQueued says that a node is stale and why.

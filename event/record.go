@@ -292,6 +292,10 @@ func (r *Run) Manifest() (*Manifest, error) {
 	return m, nil
 }
 
+// Events returns all events of the run, a line each. A file that is not what was written
+// is a *DamagedError.
+func (r *Run) Events() ([]byte, error) { return r.read(EventsFile) }
+
 // Results returns the results of a run that an earlier version recorded in one file.
 func (r *Run) Results() ([]byte, error) { return r.read(ResultsFile) }
 

@@ -150,6 +150,10 @@ func (s *scheduler) applyAnswer(d *decision) {
 			s.fail(d.id, d.err)
 		}
 	case follows, stale:
+		if err := s.refused(d.n); err != nil {
+			s.fail(d.id, err)
+			return
+		}
 		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: d.n.Addr, Kind: d.n.Kind,
 			Key: keyText(st.Key), Cause: st.Cause, Changes: st.Changes})
 		if s.o.DryRun {
@@ -158,6 +162,13 @@ func (s *scheduler) applyAnswer(d *decision) {
 			s.enqueue(d.id)
 		}
 	}
+}
+
+func (s *scheduler) refused(n *Node) error {
+	if s.o.Refuse == nil {
+		return nil
+	}
+	return s.o.Refuse(n)
 }
 
 func cachedCause(run string) string {

@@ -37,8 +37,11 @@ type Options struct {
 	Deciders int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
+	// Refuse says why a stale node is not to run; the node ends with that error. Nil refuses
+	// none.
+	Refuse func(*Node) error
 	// Stop is called for every node that ended; once it returns true, nothing new
-	// starts. Nil never stops. Force, Stop and the Sink are called one at a time,
+	// starts. Nil never stops. Force, Refuse, Stop and the Sink are called one at a time,
 	// under the scheduler's lock: while they wait, nothing starts or ends.
 	Stop func(ID, *Status) bool
 	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for

@@ -82,7 +82,7 @@ func TestPriority(t *testing.T) {
 		o := p.options()
 		o.Pools[CPUPool] = 1
 		p.executeWith(t.Context(), g, o)
-		// The unknown ones are taken for the mean of the others, 5 s.
+		// The unknown ones are taken for the median of the others, 2 s.
 		if want := []string{"heads a chain", "long", "chained", "unknown 1", "unknown 2", "short"}; !slices.Equal(m.order, want) {
 			t.Errorf("order %q, want %q", m.order, want)
 		}

@@ -1,33 +1,31 @@
 package graph
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // priorities gives every node the expected seconds of the longest chain of
 // work from it to a target; starting long chains first keeps the slots busy
 // to the end. Expectations come from the build log; a node that never ran is
-// expected to take the mean of its kind.
+// expected to take the median of its kind.
 func (s *scheduler) priorities() {
-	type mean struct {
-		sum   float64
-		count int
-	}
-	kinds := map[string]*mean{}
+	kinds := map[string][]float64{}
 	for _, id := range s.closure {
 		n := s.g.Node(id)
-		if kinds[n.Kind] == nil {
-			kinds[n.Kind] = &mean{}
-		}
 		if last, ok := s.o.Log.Get(n.Addr); ok && last.Seconds > 0 {
 			s.expected[id] = last.Seconds
-			kinds[n.Kind].sum += last.Seconds
-			kinds[n.Kind].count++
+			kinds[n.Kind] = append(kinds[n.Kind], last.Seconds)
 		}
+	}
+	for _, known := range kinds {
+		slices.Sort(known)
 	}
 	for i := len(s.closure) - 1; i >= 0; i-- {
 		id := s.closure[i]
 		n := s.g.Node(id)
-		if k := kinds[n.Kind]; s.expected[id] == 0 && k.count > 0 {
-			s.expected[id] = k.sum / float64(k.count)
+		if known := kinds[n.Kind]; s.expected[id] == 0 && len(known) > 0 {
+			s.expected[id] = known[(len(known)-1)/2]
 		}
 		s.priority[id] += s.expected[id] // longest chain below, added by dependents
 		for _, d := range n.Deps {

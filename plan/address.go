@@ -37,6 +37,10 @@ func (id CellID) name() string {
 	return name
 }
 
+// String is the cell's name as people write it, problem/solution@backend, or that of its
+// checkpoint, problem/checkpoint/solution@backend. No other has it.
+func (id CellID) String() string { return pathOf(id.Problem, id.Checkpoint, id.name()) }
+
 // ID names the cell.
 func (c *Cell) ID() CellID {
 	return CellID{Problem: c.Problem.Name, Solution: c.Solution.Name, Backend: c.Backend.Addr(), Repeat: c.Repeat}

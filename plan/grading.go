@@ -15,7 +15,7 @@ func (p *Plan) GradingNodes(cell *Cell, cc *CellCheckpoint) []graph.ID {
 	add := func(id graph.ID) {
 		n := p.Graph.Node(id)
 		mine := n.Label("solution") == cell.Solution.Name && n.Label("backend") == cell.Backend.Addr()
-		if mine && n.Pool != inProcessPool && !slices.Contains(ids, id) {
+		if mine && !InProcess(n) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -177,6 +177,9 @@ type compiler struct {
 // and kept, as soon as they can be. No pool block can have this name.
 const inProcessPool = "(in process)"
 
+// InProcess reports whether a node's work is done in this process and takes next to no time.
+func InProcess(n *graph.Node) bool { return n.Pool == inProcessPool }
+
 // Compile turns a configuration into a graph. jobs is the size of the cpu
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {

@@ -18,6 +18,11 @@ type Options struct {
 	FailuresFirst bool
 	// Start and Stop of the run, which CTRF wants; zero is written as 0.
 	Start, Stop time.Time
+	// Of format "github": results to compare with, what a run was spared, in words, and how
+	// long the text may be, in bytes; 0 is CommentLimit.
+	Before *Results
+	Served string
+	Limit  int
 }
 
 // format is one rendering. Adding one is one file and one line of formats.
@@ -36,6 +41,8 @@ func formats() []format {
 		{"junit", writeJUnit},
 		{"junit-tests", writeJUnitTests},
 		{"ctrf", writeCTRF},
+		{"github", writeGitHub},
+		{"gitlab", writeGitLab},
 	}
 }
 

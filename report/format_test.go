@@ -42,7 +42,7 @@ func TestFormatsGolden(t *testing.T) {
 
 func TestUnknownFormatListsTheKnown(t *testing.T) {
 	err := Write(io.Discard, "jnuit", mixed(), Options{})
-	if err == nil || !strings.Contains(err.Error(), `did you mean "junit"?`) || !strings.Contains(err.Error(), "table, json, jsonl, csv, markdown, junit, junit-tests, ctrf") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "junit"?`) || !strings.Contains(err.Error(), "table, json, jsonl, csv, markdown, junit, junit-tests, ctrf, github, gitlab") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -32,6 +32,7 @@ import (
 //	events N FILE             the lines are a whole event stream of N nodes
 //	runid NAME                set the variable to the id of the last run
 //	smaller FILE BYTES        a file is not larger
+//	sameresults FILE OTHER    results are equal but for their runs and how long they took
 //	clone DIR                 copy the project, not its state, to DIR
 //	judgeserver NAME PROBLEM  start a judge server that has the problem and set
 //	                          the variable to its address; solutions are what
@@ -52,6 +53,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"events":     eventsCommand,
 		"runid":      runIDCommand,
 		"clone":      cloneCommand,
+
+		"sameresults": sameResultsCommand,
 
 		"judgeserver": judgeServerCommand,
 		"submitted":   submittedCommand,
@@ -106,6 +109,36 @@ func appendCommand(ts *testscript.TestScript, args []string) error {
 	}
 	_, err = f.WriteString(unescape.Replace(args[1]) + "\n")
 	return errors.Join(err, f.Close())
+}
+
+// perRun is what differs between equal results of two runs.
+var perRun = regexp.MustCompile(`"(run|duration_ms)":[^,}]*|\b(time|timestamp|name="run" value)="[^"]*"`)
+
+func sameResultsCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 2, "FILE OTHER"); err != nil {
+		return err
+	}
+	var texts [2]string
+	for i := range texts {
+		content, err := os.ReadFile(ts.MkAbs(args[i]))
+		if err != nil {
+			return err
+		}
+		texts[i] = perRun.ReplaceAllString(string(content), "")
+	}
+	if len(texts[0]) < 100 {
+		return fmt.Errorf("%s has no results", args[0])
+	}
+	for i := range min(len(texts[0]), len(texts[1])) {
+		if texts[0][i] != texts[1][i] {
+			from := max(0, i-200)
+			return fmt.Errorf("%s and %s differ:\n%.400s\n%.400s", args[0], args[1], texts[0][from:], texts[1][from:])
+		}
+	}
+	if len(texts[0]) != len(texts[1]) {
+		return fmt.Errorf("%s and %s have another length", args[0], args[1])
+	}
+	return nil
 }
 
 func exitCodeCommand(ts *testscript.TestScript, args []string) error {

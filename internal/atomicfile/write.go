@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -18,18 +19,33 @@ import (
 // Write does not wait for the disk: after a loss of power within seconds the file
 // may be empty or torn. It is for files that save time and have a checksum.
 func Write(path string, mode fs.FileMode, parts ...[]byte) error {
-	return write(path, mode, parts, (*os.File).Close)
+	return write(path, mode, func(w io.Writer) error {
+		for _, part := range parts {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, (*os.File).Close)
 }
 
 // WriteDurable is Write for what must not be lost: after a loss of power the file
 // has its old content or the new one.
 func WriteDurable(path string, mode fs.FileMode, content []byte) error {
-	return write(path, mode, [][]byte{content}, func(f *os.File) error {
+	return WriteFrom(path, mode, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// WriteFrom is WriteDurable of what fill writes. An error of fill leaves what was there.
+func WriteFrom(path string, mode fs.FileMode, fill func(io.Writer) error) error {
+	return write(path, mode, fill, func(f *os.File) error {
 		return errors.Join(f.Sync(), f.Close())
 	})
 }
 
-func write(path string, mode fs.FileMode, parts [][]byte, finish func(*os.File) error) error {
+func write(path string, mode fs.FileMode, fill func(io.Writer) error, finish func(*os.File) error) error {
 	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-"+strconv.FormatUint(rand.Uint64(), 36))
 	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -38,12 +54,7 @@ func write(path string, mode fs.FileMode, parts [][]byte, finish func(*os.File) 
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm() != mode {
 		_ = f.Chmod(info.Mode().Perm())
 	}
-	for _, part := range parts {
-		if _, err = f.Write(part); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, finish(f)); err == nil {
+	if err = errors.Join(fill(f), finish(f)); err == nil {
 		err = replace(next, path)
 	}
 	if err != nil {

@@ -15,13 +15,15 @@ import (
 )
 
 func (a *app) cacheCommand() *cobra.Command {
-	cmd := command("cache", "Look after the content store", "Cache shows, trims and checks the content store, which projects share.",
+	cmd := command("cache", "Look after the content store", `Cache shows, trims and checks the content store, which projects share, and
+carries parts of it to other machines.`,
 		`  fevalgraph cache stats
   fevalgraph cache gc --max-size 5GiB --max-age 30d
   fevalgraph cache verify --repair
-  fevalgraph cache sign`,
+  fevalgraph cache sign
+  fevalgraph cache pack -o cells.pack`,
 		func(cmd *cobra.Command, args []string) error { return cmd.Help() })
-	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand())
+	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cachePackCommand(), a.cacheUnpackCommand())
 	return cmd
 }
 

@@ -20,19 +20,30 @@ import (
 func (a *app) planCommand() *cobra.Command {
 	var f runFlags
 	var check bool
+	var divide shardFlags
 	cmd := command("plan [SELECTOR...]", "Show what a run would do, and why",
 		`Plan decides like run, with the same code, and executes and writes nothing. With
 --check it exits with 5 when something is stale, and with 3 when that is not
-known, because the project is not trusted (see trust).`,
+known, because the project is not trusted (see trust).
+
+With --shards it divides the stale cells among machines, such as jobs of a CI
+system; `+"`run --cells FILE --shard I/N`"+` evaluates one part. With auto there are
+as many as it takes for each to be done after --target with -j jobs, as far as
+earlier runs tell, and none when nothing is stale.`,
 		`  fevalgraph plan
   fevalgraph plan problem=kvstore
-  fevalgraph plan --check --quiet`,
+  fevalgraph plan --check --quiet
+  fevalgraph plan --shards auto --target 10m --json >shards.json`,
 		func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("shards") {
+				return a.runDivide(cmd.Context(), f.request(args), divide)
+			}
 			return a.runPlan(cmd.Context(), f.request(args), check)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 5 when something is stale")
+	divide.add(cmd)
 	return cmd
 }
 

@@ -25,6 +25,7 @@ func (a *app) resultsCommand() *cobra.Command {
 	var at []int
 	var failed, tests bool
 	var order string
+	var github githubFlags
 	cmd := command("results [SELECTOR...]", "Last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
 has, whichever run judged it, and says which of them no longer hold; or, with
@@ -32,7 +33,7 @@ has, whichever run judged it, and says which of them no longer hold; or, with
 of them. With --failed, only what did not pass is shown; with --tests, each test
 or case has a row with the first line of its message.
 
-Formats: `+strings.Join(report.Formats(), ", ")+`.
+Formats: `+strings.Join(text.Fold(strings.Join(report.Formats(), ", "), 70), "\n")+`.
 
 `+imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
 solved, and mean, minimum and maximum of their scores; what k attempts at a
@@ -45,6 +46,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results verdict=failed --sort failed
   fevalgraph results --format json --run 20260102-150405-ab12cd
   fevalgraph results --format junit > junit.xml
+  fevalgraph results --format github --against main.json --comment comment.md
   fevalgraph results --import batch/.state.research.json
   fevalgraph results --by model --at 1,5
   fevalgraph results --by problem --format csv`,
@@ -82,6 +84,12 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 			}
 			o := a.tableOptions()
 			o.FailuresFirst = order == "failed"
+			if format != githubFormat && (github.comment != "" || github.against != "") {
+				return exit(eval.Usage, errors.New("--comment and --against are for --format github"))
+			}
+			if format == githubFormat && !tests {
+				return a.writeGitHub(github, results, o)
+			}
 			if tests {
 				err = report.WriteTests(a.io.Out, format, results, failed, o)
 			} else {
@@ -100,6 +108,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	cmd.Flags().StringVar(&run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
+	github.add(cmd)
 	policy.add(cmd, "decide what passed by this policy")
 	imports.add(cmd)
 	return cmd

@@ -92,7 +92,7 @@ command it runs.`,
 			root.AddCommand(c)
 		}
 	}
-	add("evaluate", run, a.planCommand(), a.evalCommand(), a.shellCommand())
+	add("evaluate", run, a.planCommand(), a.evalCommand(), a.mergeCommand(), a.shellCommand())
 	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
 	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
@@ -213,6 +213,8 @@ func (a *app) notice(n eval.Notice) {
 		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
 	case eval.JobsReduced:
 		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
+	case eval.ForeignRecords:
+		a.warnForeign(n.Count)
 	case eval.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
 	case eval.LockUnhashed:

@@ -20,7 +20,7 @@ import (
 type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force, retry     []string
-	shard, pairs                string
+	shard, cells, pairs         string
 	profile                     string
 	policy                      policyFlag
 }
@@ -36,7 +36,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	flags.StringSliceVar(&f.retry, "retry", nil, "run again what has a `STATUS` in its last result: broken, timeout, error (with commas, or repeated)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
-	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite")
+	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells")
+	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or what plan --shards --json printed")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }
 
@@ -44,7 +45,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 func (f *runFlags) request(args []string) eval.Request {
 	return eval.Request{
 		Selection: eval.Selection{Targets: args, Only: f.only, Not: f.not, Pairs: f.pairs},
-		Force:     f.force, Retry: f.retry, Shard: f.shard, FailFast: f.failFast || !f.keepGoing, Policy: f.policy.policy,
+		Force:     f.force, Retry: f.retry, Shard: f.shard, Cells: f.cells, FailFast: f.failFast || !f.keepGoing, Policy: f.policy.policy,
 	}
 }
 
@@ -84,6 +85,7 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
   fevalgraph run --pairs nightly.txt model=gpt5
+  fevalgraph run --cells shards.json --shard 2/4
   fevalgraph run --retry broken,timeout
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
@@ -107,6 +109,11 @@ func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, prof
 // run is evaluate and returns the outcome; nil when there is none. The error is how
 // the outcome ends. profile is the file for a trace; "" is none.
 func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*eval.Outcome, error) {
+	return a.watch(r, profile, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+}
+
+// watch shows progress and outcome of what runs a request.
+func (a *app) watch(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	mode, err := a.progressMode()
 	if err != nil {
 		return nil, err
@@ -118,7 +125,7 @@ func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile s
 	if profile != "" {
 		r.Trace = tracer{trace}
 	}
-	out, err := eval.Run(ctx, o, r)
+	out, err := run(r)
 	showErr := progress.Close()
 	if out == nil {
 		return nil, err

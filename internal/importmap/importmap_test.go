@@ -32,7 +32,9 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
 	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples"}, "a command is flags, one call of eval, and a view"},
-	{"eval", []string{"lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
+	{"eval/shards", nil, "it divides names and seconds"},
+	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},

@@ -1,0 +1,202 @@
+package pack
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Reader reads archives into a store.
+type Reader struct {
+	Store  cache.Store
+	Signer cache.RecordKey // whose records count
+	Adopt  bool            // records count whoever signed them
+	// Extra receives the files of the caller's, whole; nil leaves them out.
+	Extra func(name string, content []byte) error
+}
+
+// ErrNoArchive says that a file is no archive, or a damaged one.
+var ErrNoArchive = errors.New("not a pack, or a damaged one")
+
+// maxInMemory bounds an entry that is no blob, in bytes.
+const maxInMemory = 256 << 20
+
+// Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
+// its end; of several it may be that the first ones do. A record takes the place of one
+// for the same key that an earlier run made.
+func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Counts{}, err
+	}
+	defer f.Close()
+	if _, err := r.pass(ctx, f, discard{}); err != nil {
+		return Counts{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if _, err = f.Seek(0, io.SeekStart); err != nil {
+		return Counts{}, err
+	}
+	counts, err := r.pass(ctx, f, &placer{ctx: ctx, r: r})
+	if err != nil {
+		return counts, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return counts, nil
+}
+
+// sink receives the entries of an archive.
+type sink interface {
+	blob(name [32]byte, size int64, content io.Reader) error
+	record(k cache.Key, stored []byte, counts *Counts) error
+	extra(name string, content []byte) error
+}
+
+// pass hands all entries to a sink.
+func (r *Reader) pass(ctx context.Context, file io.Reader, to sink) (counts Counts, err error) {
+	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return counts, err
+	}
+	defer plain.Close()
+	archive := tar.NewReader(plain)
+	for first := true; ; first = false {
+		if err := context.Cause(ctx); err != nil {
+			return counts, err
+		}
+		h, err := archive.Next()
+		switch {
+		case err == io.EOF && !first:
+			_, err = io.Copy(io.Discard, plain) // its checksum comes last
+			return counts, damaged(err)
+		case err != nil:
+			return counts, damaged(err)
+		case h.Typeflag != tar.TypeReg, first != (h.Name == headName):
+			return counts, fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
+		}
+		if err := r.entry(h, archive, to, &counts); err != nil {
+			return counts, err
+		}
+	}
+}
+
+func (r *Reader) entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
+	dir, name, _ := strings.Cut(h.Name, "/")
+	switch dir + "/" {
+	case blobDir, recordDir:
+		id, err := hex.DecodeString(name)
+		if err != nil || len(name) != digestChars {
+			return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
+		}
+		if dir+"/" == blobDir {
+			counts.Blobs++
+			counts.Bytes += h.Size
+			return to.blob([32]byte(id), h.Size, content)
+		}
+		stored, err := small(h, content)
+		if err != nil {
+			return err
+		}
+		return to.record(cache.Key(id), stored, counts)
+	case extraDir:
+		if !fs.ValidPath(name) {
+			return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
+		}
+		all, err := small(h, content)
+		if err != nil {
+			return err
+		}
+		return to.extra(name, all)
+	case headName + "/":
+		all, err := small(h, content)
+		if err == nil && !bytes.Equal(all, []byte(head)) {
+			err = fmt.Errorf("it says %.40q, which this version cannot read", all)
+		}
+		return err
+	}
+	return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
+}
+
+// small reads an entry that is kept in memory.
+func small(h *tar.Header, content io.Reader) ([]byte, error) {
+	if h.Size > maxInMemory {
+		return nil, fmt.Errorf("%w: entry %q has %d bytes", ErrNoArchive, h.Name, h.Size)
+	}
+	all, err := io.ReadAll(content)
+	return all, damaged(err)
+}
+
+// damaged marks what the archive or its compression says.
+func damaged(err error) error {
+	if err == nil || errors.Is(err, fs.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNoArchive, err)
+}
+
+// discard reads an archive to its end.
+type discard struct{}
+
+func (discard) blob(_ [32]byte, _ int64, content io.Reader) error {
+	_, err := io.Copy(io.Discard, content)
+	return damaged(err)
+}
+func (discard) record(cache.Key, []byte, *Counts) error { return nil }
+func (discard) extra(string, []byte) error              { return nil }
+
+// placer puts what an archive has into the store.
+type placer struct {
+	ctx context.Context
+	r   *Reader
+}
+
+func (p *placer) blob(name [32]byte, size int64, content io.Reader) error {
+	if ok, err := p.r.Store.Has(p.ctx, cache.Digest{Hash: name, Size: size}); ok || err != nil {
+		return err
+	}
+	got, err := p.r.Store.Put(p.ctx, content)
+	if err == nil && got.Hash != name {
+		return fmt.Errorf("%w: the blob %x is another one", ErrNoArchive, name)
+	}
+	return err
+}
+
+func (p *placer) record(k cache.Key, stored []byte, counts *Counts) error {
+	record, err := cache.DecodeRecord(p.r.Signer, k, stored)
+	if foreign := (*cache.ForeignError)(nil); errors.As(err, &foreign) {
+		if !p.r.Adopt {
+			counts.Foreign++
+			return nil
+		}
+		record, err = cache.DecodeRecord(nil, k, stored)
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	known, err := p.r.Store.Record(p.ctx, k)
+	if err == nil && known != nil && known.Run >= record.Run {
+		counts.Kept++
+		return nil
+	}
+	if err := p.r.Store.PutRecord(p.ctx, k, record); err != nil {
+		return err
+	}
+	counts.Records++
+	return nil
+}
+
+func (p *placer) extra(name string, content []byte) error {
+	if p.r.Extra == nil {
+		return nil
+	}
+	return p.r.Extra(name, content)
+}

@@ -1,0 +1,222 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// PackRequest says what goes into a pack.
+type PackRequest struct {
+	Request
+	File string // to write
+	Run  string // whose record a merge reads: an id, or "latest"; "" is none
+}
+
+// Packed is what went into a pack, or came out of some.
+type Packed struct {
+	pack.Counts
+	Stale int // nodes that were asked for and have no answer to pack
+}
+
+// Files of the caller's in a pack.
+const (
+	packNodes  = "nodes.jsonl"
+	packEvents = "run/events.jsonl"
+	packLogs   = "run/logs.json"
+)
+
+// packNode is a line of packNodes: what tells another machine how long a node takes.
+type packNode struct {
+	Addr    string  `json:"addr"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Pack writes the answers of the nodes that a request picks, and everything that they lead
+// to, into a file. It decides like Plan, and leaves out what is stale.
+func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
+	p, err := openChanged(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	r.EachNode = true // a pack has every record, also those of fresh partitions
+	g, err := p.prepare(ctx, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := o.recordKey(Reading)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := p.decide(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	packed := &Packed{}
+	contents := pack.Contents{Records: map[cache.Key]*cache.Record{}, Extra: map[string][]byte{}}
+	var nodes bytes.Buffer
+	for _, id := range p.Plan.Graph.Closure(g.targets) {
+		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		if st.State != event.Cached {
+			packed.Stale++
+			continue
+		}
+		record, err := p.store.Record(ctx, st.Key)
+		if err != nil {
+			return nil, fail(NotJudged, err)
+		}
+		if record == nil {
+			packed.Stale++ // the build log had the answer, and the record was removed since
+			continue
+		}
+		contents.Records[st.Key] = record
+		line, err := json.Marshal(packNode{Addr: n.Addr, Seconds: record.Seconds})
+		if err != nil {
+			return nil, err
+		}
+		nodes.Write(append(line, '\n'))
+	}
+	contents.Extra[packNodes] = nodes.Bytes()
+	if err := p.packRun(r.Run, contents.Extra); err != nil {
+		return nil, err
+	}
+	err = atomicfile.WriteFrom(o.Path(r.File), 0o644, func(w io.Writer) error {
+		packed.Counts, err = pack.Write(ctx, w, p.store, signer, contents)
+		return err
+	})
+	if err != nil {
+		return nil, fail(NotJudged, fmt.Errorf("writing %s: %w", r.File, err))
+	}
+	return packed, nil
+}
+
+// packRun adds the record of a run, as far as a merge needs it.
+func (p *Project) packRun(name string, extra map[string][]byte) error {
+	if name == "" {
+		return nil
+	}
+	run, err := event.FindRun(p.state, name)
+	if err != nil {
+		return pastFault(err)
+	}
+	if extra[packEvents], err = run.Events(); err != nil {
+		return pastFault(err)
+	}
+	logs := map[string][]byte{}
+	err = run.Each(func(e event.Event) bool {
+		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
+			if log, err := run.Log(done.Addr); err == nil {
+				logs[done.Addr] = log
+			}
+		}
+		return true
+	})
+	if err == nil {
+		extra[packLogs], err = json.Marshal(logs)
+	}
+	return err
+}
+
+// Unpack puts what packs have into the store, so that the next plan finds it. Records that
+// neither the user nor the group signed stay out unless they are adopted.
+func Unpack(ctx context.Context, o Options, files []string, adopt bool) (*Packed, error) {
+	u, err := o.unpack(ctx, files, adopt)
+	if err != nil {
+		return nil, err
+	}
+	return &u.total, o.learn(u.seconds)
+}
+
+// unpacked is what packs had beside what is in the store now.
+type unpacked struct {
+	total   Packed
+	seconds map[string]float64 // of nodes, by their addresses
+	extra   []map[string][]byte
+}
+
+func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpacked, error) {
+	signer, err := o.recordKey(Writing)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.cacheDir(o.configured())
+	if err != nil {
+		return nil, err
+	}
+	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
+	if err != nil {
+		return nil, fail(Usage, err)
+	}
+	defer disk.Close()
+	u := &unpacked{seconds: map[string]float64{}}
+	for _, file := range files {
+		extra := map[string][]byte{}
+		r := pack.Reader{Store: disk, Signer: signer, Adopt: adopt, Extra: func(name string, content []byte) error {
+			extra[name] = content
+			return nil
+		}}
+		counts, err := r.Read(ctx, o.Path(file))
+		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
+			return nil, fail(Usage, err)
+		}
+		if err != nil {
+			return nil, fail(NotJudged, err)
+		}
+		u.total.add(counts)
+		for line := range bytes.Lines(extra[packNodes]) {
+			var n packNode
+			if json.Unmarshal(line, &n) == nil && n.Addr != "" && n.Seconds > 0 {
+				u.seconds[n.Addr] = n.Seconds
+			}
+		}
+		u.extra = append(u.extra, extra)
+	}
+	return u, nil
+}
+
+func (p *Packed) add(c pack.Counts) {
+	p.Blobs, p.Records, p.Bytes = p.Blobs+c.Blobs, p.Records+c.Records, p.Bytes+c.Bytes
+	p.Foreign, p.Kept = p.Foreign+c.Foreign, p.Kept+c.Kept
+}
+
+// learn notes how long nodes took on another machine, for those that this project knows
+// nothing of. It is all that is taken from a pack without a signature.
+func (o *Options) learn(seconds map[string]float64) error {
+	state := o.StateDir()
+	if err := makeState(state); err != nil {
+		return fail(Usage, elsewhere(err))
+	}
+	log, err := cache.OpenBuildLog(filepath.Join(state, "buildlog"))
+	if err != nil {
+		return fail(NotJudged, err)
+	}
+	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
+		if _, known := log.Get(addr); !known {
+			err = errors.Join(err, log.Append(cache.LogEntry{Addr: addr, Seconds: seconds[addr]}))
+		}
+	}
+	if err = errors.Join(err, log.Close()); err != nil {
+		return fail(NotJudged, err)
+	}
+	return nil
+}
+
+// isDirectory reports whether an input of a merge is the directory of a project.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,151 @@
+// Package shards divides cells among machines that do not talk to each other while they
+// work, such as the jobs of a CI pipeline.
+package shards
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Cell is one cell with work to do.
+type Cell struct {
+	Name    string
+	Problem string
+	Seconds float64 // of its own work; 0 is not known
+	// Common are the works that it shares with other cells, as indexes of those that
+	// Divide gets. Each shard with one of the cells does them once.
+	Common []int
+}
+
+// Shard is what one machine does.
+type Shard struct {
+	Cells   []string
+	Seconds float64 // of all its work, one after another
+}
+
+// unknown is what a cell is expected to take where nothing of any cell is known.
+const unknown = 30
+
+// Divide returns at most count shards, none without a cell, whose work takes about equally
+// long. A count of 0 is as many as it takes for each to stay below limit seconds. common
+// are the seconds of works that several cells share. Cells keep their order within a
+// shard; those that took longest are divided first, each to the shard that would be done
+// first with it, and, among those that would be about as early, to one that has cells of
+// the same problem.
+func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
+	cells = estimated(cells)
+	if count == 0 {
+		count = needed(cells, common, limit)
+	}
+	shards := make([]load, min(count, len(cells)))
+	order := make([]int, len(cells))
+	total := 0.0
+	for i := range cells {
+		order[i] = i
+		total += cells[i].Seconds
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cells[b].Seconds, cells[a].Seconds) })
+	slack := total / float64(max(1, len(shards))) * even
+	for _, i := range order {
+		at := choose(shards, &cells[i], common, slack)
+		shards[at].add(i, &cells[i], common)
+	}
+	found := make([]Shard, len(shards))
+	for i, s := range shards {
+		slices.Sort(s.cells)
+		found[i].Seconds = s.seconds
+		for _, c := range s.cells {
+			found[i].Cells = append(found[i].Cells, cells[c].Name)
+		}
+	}
+	return found
+}
+
+// even is the part of a shard's work by which shards may differ so that the cells of a
+// problem stay together.
+const even = 0.05
+
+// load is a shard that is being filled.
+type load struct {
+	cells    []int
+	seconds  float64
+	problems map[string]bool
+	common   map[int]bool
+}
+
+// with is how long the shard would take with one more cell.
+func (l *load) with(c *Cell, common []float64) float64 {
+	seconds := l.seconds + c.Seconds
+	for _, w := range c.Common {
+		if !l.common[w] {
+			seconds += common[w]
+		}
+	}
+	return seconds
+}
+
+func (l *load) add(i int, c *Cell, common []float64) {
+	if l.problems == nil {
+		l.problems, l.common = map[string]bool{}, map[int]bool{}
+	}
+	l.seconds = l.with(c, common)
+	l.cells = append(l.cells, i)
+	l.problems[c.Problem] = true
+	for _, w := range c.Common {
+		l.common[w] = true
+	}
+}
+
+// choose returns the shard for a cell.
+func choose(shards []load, c *Cell, common []float64, slack float64) int {
+	earliest := math.Inf(1)
+	for i := range shards {
+		earliest = min(earliest, shards[i].with(c, common))
+	}
+	best := -1
+	for i := range shards {
+		if shards[i].with(c, common) > earliest+slack {
+			continue
+		}
+		if best < 0 || shards[i].problems[c.Problem] && !shards[best].problems[c.Problem] ||
+			shards[i].problems[c.Problem] == shards[best].problems[c.Problem] && shards[i].seconds < shards[best].seconds {
+			best = i
+		}
+	}
+	return best
+}
+
+// needed is how many shards stay below a limit if all are filled equally.
+func needed(cells []Cell, common []float64, limit float64) int {
+	total := 0.0
+	for i := range cells {
+		total += cells[i].Seconds
+	}
+	for _, seconds := range common {
+		total += seconds
+	}
+	return max(1, int(math.Ceil(total/limit)))
+}
+
+// estimated gives cells of which nothing is known the median of the others.
+func estimated(cells []Cell) []Cell {
+	var known []float64
+	for _, c := range cells {
+		if c.Seconds > 0 {
+			known = append(known, c.Seconds)
+		}
+	}
+	median := float64(unknown)
+	if len(known) > 0 {
+		slices.Sort(known)
+		median = known[len(known)/2]
+	}
+	cells = slices.Clone(cells)
+	for i := range cells {
+		if cells[i].Seconds <= 0 {
+			cells[i].Seconds = median
+		}
+	}
+	return cells
+}

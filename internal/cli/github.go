@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// githubFlags are those of results for format github.
+type githubFlags struct {
+	comment, against string
+}
+
+// githubFormat is for GitHub's pages.
+const githubFormat = "github"
+
+func (f *githubFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.comment, "comment", "", "with --format github: write the text of a comment to a `FILE`")
+	cmd.Flags().StringVar(&f.against, "against", "", "with --format github: say what changed since a `RUN`, or a file of --format json")
+}
+
+// writeGitHub writes the step summary where GitHub Actions wants it, or else to stdout, and
+// annotations to stdout where Actions reads that.
+func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Options) error {
+	var err error
+	project := a.options()
+	if f.against != "" {
+		if o.Before, err = a.resultsOf(f.against); err != nil {
+			return err
+		}
+	}
+	o.Served = served(project.StateDir(), results.Run)
+	if f.comment != "" {
+		o.Limit = report.CommentLimit
+		err := atomicfile.WriteFrom(project.Path(f.comment), 0o644, func(w io.Writer) error {
+			return report.Write(w, githubFormat, results, o)
+		})
+		if err != nil {
+			return exit(eval.NotJudged, fmt.Errorf("writing the comment: %w", err))
+		}
+	}
+	o.Limit = report.SummaryLimit
+	if name, ok := a.io.LookupEnv("GITHUB_STEP_SUMMARY"); ok && name != "" {
+		if err := appendFile(name, func(w io.Writer) error { return report.Write(w, githubFormat, results, o) }); err != nil {
+			return exit(eval.NotJudged, fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err))
+		}
+	} else if err := report.Write(a.io.Out, githubFormat, results, o); err != nil {
+		return err
+	}
+	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions == "true" {
+		return report.WriteAnnotations(a.io.Out, results, o.Before)
+	}
+	return nil
+}
+
+// resultsOf are those of a file, or of a run.
+func (a *app) resultsOf(name string) (*report.Results, error) {
+	project := a.options()
+	file, err := os.Open(project.Path(name))
+	if errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, ".json") {
+		return eval.Results(project, name)
+	}
+	if err != nil {
+		return nil, exit(eval.Usage, fmt.Errorf("--against: %w", err))
+	}
+	defer file.Close()
+	results, err := report.Decode(file)
+	if err != nil {
+		return nil, exit(eval.Usage, fmt.Errorf("--against %s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+	}
+	return results, nil
+}
+
+// served says what a run was spared; "" without a record of it.
+func served(state, run string) string {
+	past, err := event.FindRun(state, run)
+	if err != nil {
+		return ""
+	}
+	end, ok, err := past.End()
+	if err != nil || !ok || end.Nodes == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%s of %s nodes served", text.Thousands(end.Cached), text.Thousands(end.Nodes))
+	if end.SavedSeconds >= 1 {
+		s += ", saved " + text.Duration(end.SavedSeconds)
+	}
+	return s + "."
+}
+
+func appendFile(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}

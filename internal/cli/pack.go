@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// signUsage is of the flag that has records of others count.
+const signUsage = "take all records as written by you, whoever signed them: for files that only you or your own jobs could write"
+
+func (a *app) cachePackCommand() *cobra.Command {
+	var r eval.PackRequest
+	cmd := command("pack [SELECTOR...] -o FILE", "Put what the store has of cells into a file",
+		`Pack writes one file with the stored answers of what the selectors pick, or of
+everything, and all that they lead to. Unpack puts it into another store, on a
+machine that shares nothing with this one but the file: a cache of a CI system,
+an artifact, a bucket. What is stale has no answer and stays out.
+
+With --run it has the record of a run, too, which merge reads.`,
+		`  fevalgraph cache pack -o cells.pack
+  fevalgraph cache pack problem=kvstore -o kvstore.pack
+  fevalgraph cache pack --cells shards.json --shard 2/4 --run latest -o 2.pack`,
+		func(cmd *cobra.Command, args []string) error {
+			if r.File == "" {
+				return usageError(cmd, errors.New("pack needs a file to write: -o FILE"))
+			}
+			r.Targets = args
+			p, err := eval.Pack(cmd.Context(), a.options(), r)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.writeJSON(map[string]any{"schema": 1, "file": r.File, "records": p.Records, "blobs": p.Blobs, "blob_bytes": p.Bytes, "stale": p.Stale})
+			}
+			if !a.flags.quiet {
+				fmt.Fprintf(a.io.Out, "%s: %s, %s (%s)\n", r.File, text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), view.Bytes(p.Bytes))
+				if p.Stale > 0 {
+					fmt.Fprintf(a.io.Err, "left out: %s, stale\n", text.Count(p.Stale, "node"))
+				}
+			}
+			return nil
+		})
+	cmd.Args = cobra.ArbitraryArgs
+	flags := cmd.Flags()
+	flags.StringVarP(&r.File, "output", "o", "", "`FILE` to write")
+	flags.StringVar(&r.Run, "run", "", "add the record of `RUN`, an id or latest, for merge")
+	flags.StringVar(&r.Shard, "shard", "", "only the `I/N`th part of every suite, or of --cells")
+	flags.StringVar(&r.Cells, "cells", "", "only the cells that a `FILE` lists, as of run")
+	return cmd
+}
+
+func (a *app) cacheUnpackCommand() *cobra.Command {
+	var sign bool
+	cmd := command("unpack FILE...", "Put what packs have into the store",
+		`Unpack puts what pack wrote into the store, so that the next run finds it.
+Several files may be given, in any order. Nothing of a damaged file gets in.
+
+A record counts only if you, or your group (FEVALGRAPH_STORE_KEY), signed it. In
+a CI system each machine has a key of its own: give all of them the group's, or
+use --sign.`,
+		`  fevalgraph cache unpack cells.pack
+  fevalgraph cache unpack --sign shard-*.pack`,
+		func(cmd *cobra.Command, args []string) error {
+			p, err := eval.Unpack(cmd.Context(), a.options(), args, sign)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.writeJSON(map[string]any{"schema": 1, "records": p.Records, "kept": p.Kept, "foreign": p.Foreign, "blobs": p.Blobs, "blob_bytes": p.Bytes})
+			}
+			if !a.flags.quiet {
+				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), view.Bytes(p.Bytes))
+			}
+			a.warnForeign(p.Foreign)
+			return nil
+		})
+	cmd.Args = arguments(1, 1<<20, "a FILE")
+	cmd.Flags().BoolVar(&sign, "sign", false, signUsage)
+	return cmd
+}
+
+func (a *app) warnForeign(n int) {
+	if n > 0 {
+		fmt.Fprintf(a.io.Err, "warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n",
+			text.Count(n, "record")+map[bool]string{true: " was", false: " were"}[n == 1])
+	}
+}
+
+func (a *app) mergeCommand() *cobra.Command {
+	var m eval.MergeRequest
+	var policy policyFlag
+	cmd := command("merge [DIR|FILE...]", "Make one run of those that evaluated shards",
+		`Merge makes one run of those that evaluated parts of the cells elsewhere. A FILE
+is what cache pack --run latest wrote, a DIR the directory of a project, whose
+store this one has to share. The rest, what was fresh when the work was divided,
+comes from the store.
+
+Merge runs nothing but sums. A cell that no shard evaluated is broken, and so is
+every cell of a shard that did not report, which exits with 3.
+
+`+policyHelp(),
+		`  fevalgraph merge --shards shards.json shard-*.pack
+  fevalgraph merge ../a ../b`,
+		func(cmd *cobra.Command, args []string) error {
+			m.Inputs, m.Policy = args, policy.policy
+			_, err := a.watch(eval.Request{Policy: m.Policy}, "", func(r eval.Request) (*eval.Outcome, error) {
+				m.Progress = r.Progress
+				return eval.Merge(cmd.Context(), a.options(), m)
+			})
+			return err
+		})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().StringVar(&m.Division, "shards", "", "`FILE` that plan --shards --json printed, which says what each shard had to do")
+	cmd.Flags().BoolVar(&m.Adopt, "sign", false, signUsage)
+	policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	return cmd
+}

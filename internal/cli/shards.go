@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// shardFlags are the flags that divide a plan.
+type shardFlags struct {
+	shards string
+	target time.Duration
+}
+
+func (f *shardFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.shards, "shards", "", "divide the stale cells into `N` shards, or auto for as many as --target takes")
+	cmd.Flags().DurationVar(&f.target, "target", 10*time.Minute, "with --shards auto: how long a shard is to take")
+	cmd.MarkFlagsMutuallyExclusive("shards", "check")
+}
+
+// autoShards asks for as many shards as it takes.
+const autoShards = "auto"
+
+func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error {
+	count := 0
+	if f.shards != autoShards {
+		var err error
+		if count, err = strconv.Atoi(f.shards); err != nil || count < 1 {
+			return exit(eval.Usage, fmt.Errorf("--shards %s: want a number above 0, or %s", f.shards, autoShards))
+		}
+	}
+	if f.target <= 0 {
+		return exit(eval.Usage, fmt.Errorf("--target %s: want a duration above 0, such as 10m", f.target))
+	}
+	d, err := eval.Divide(ctx, a.options(), r, count, f.target)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.flags.json:
+		return a.writeJSON(d)
+	case a.flags.quiet:
+		return nil
+	case len(d.Shards) == 0:
+		fmt.Fprintf(a.io.Out, "nothing is stale: no shard; %s\n", text.Count(d.Fresh, "fresh cell"))
+		return nil
+	}
+	stale := 0
+	for _, s := range d.Shards {
+		stale += len(s.Cells)
+		fmt.Fprintf(a.io.Out, "shard %d/%d  %s  %s\n", s.Shard, s.Of, text.Count(len(s.Cells), "cell"), "about "+text.Duration(s.Seconds/float64(d.Jobs)))
+	}
+	guess := ""
+	if d.Guessed > 0 {
+		guess = fmt.Sprintf("; how long %d of them take is a guess", d.Guessed)
+	}
+	fmt.Fprintf(a.io.Out, "%s, %d fresh%s\n", text.Count(stale, "stale cell"), d.Fresh, guess)
+	return nil
+}

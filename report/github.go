@@ -1,0 +1,211 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// What GitHub takes, in bytes: a comment may have 65,536 characters, and the summaries of a
+// step a mebibyte.
+const (
+	CommentLimit = 60_000
+	SummaryLimit = 1<<20 - 1024
+)
+
+// CommentMarker begins the text of a comment, so that a later run finds and replaces it.
+const CommentMarker = "<!-- fevalgraph results -->"
+
+// writeGitHub writes Markdown for a comment or a step summary of at most o.Limit bytes:
+// what changed since o.Before, what did not pass, and all results. Everything that comes
+// from elsewhere is code, so that it mentions no user and closes no issue.
+func writeGitHub(w io.Writer, r *Results, o Options) error {
+	limit := o.Limit
+	if limit == 0 {
+		limit = CommentLimit
+	}
+	p := page{left: limit - pageReserve}
+	p.put(CommentMarker + "\n## fevalgraph: " + Summarize(r, nil).verdicts() + "\n")
+	if o.Served != "" {
+		p.put("\n" + o.Served + "\n")
+	}
+	if o.Before != nil {
+		p.changes(Changes(o.Before, r))
+	}
+	p.failures(r)
+	p.results(r, o)
+	_, err := io.WriteString(w, p.text.String())
+	return err
+}
+
+// pageReserve is room for what says that something was left out, in bytes.
+const pageReserve = 512
+
+// page is a text that has an end.
+type page struct {
+	text strings.Builder
+	left int // bytes
+}
+
+// put adds a piece, or reports that it is too long.
+func (p *page) put(s string) bool {
+	if len(s) > p.left {
+		return false
+	}
+	p.left -= len(s)
+	p.text.WriteString(s)
+	return true
+}
+
+// list adds lines as far as there is room, and says how many there would be.
+func (p *page) list(lines []string) {
+	for i, line := range lines {
+		if !p.put(line) {
+			fmt.Fprintf(&p.text, "\nand %d more\n", len(lines)-i)
+			p.left = 0
+			return
+		}
+	}
+}
+
+func (p *page) changes(changes []Change) {
+	if len(changes) == 0 {
+		p.put("\nNothing changed.\n")
+		return
+	}
+	if !p.put(fmt.Sprintf("\n### Changed: %d\n\n| | checkpoint | before | now |\n| --- | --- | --- | --- |\n", len(changes))) {
+		return
+	}
+	var lines []string
+	for _, c := range changes {
+		mark := []string{"worse", "better", "new", "gone"}[c.kind()]
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |\n", mark, bar.Replace(code(c.Name)), code(c.Before), code(c.After)))
+	}
+	p.list(lines)
+}
+
+func (p *page) failures(r *Results) {
+	var lines []string
+	for _, row := range rowsOf(r.inOrder(false)) {
+		if solved(row.checkpoint) {
+			continue
+		}
+		line := fmt.Sprintf("- %s %s", outcomeOf(row.checkpoint), code(rowName(row, true)))
+		if said := firstSaid(row); said != "" {
+			line += ": " + code(text.Line(said, 300))
+		}
+		lines = append(lines, line+"\n")
+	}
+	if len(lines) > 0 && p.put(fmt.Sprintf("\n### Not passed: %d\n\n", len(lines))) {
+		p.list(lines)
+	}
+}
+
+// results adds all results, as a person sees them on a terminal, or as many cells' as
+// there is room for.
+func (p *page) results(r *Results, o Options) {
+	var table bytes.Buffer
+	if writeTable(&table, r, Options{Verbose: o.Verbose}) != nil {
+		return
+	}
+	fence := strings.Repeat("`", 3+longestRun(table.String(), '`'))
+	head, tail := "\n<details><summary>All results</summary>\n\n"+fence+"text\n", fence+"\n\n</details>\n"
+	if len(head)+len(tail)+pageReserve > p.left {
+		return
+	}
+	p.left -= len(tail)
+	p.put(head)
+	for line := range strings.Lines(table.String()) {
+		if !p.put(line) {
+			p.text.WriteString("... `fevalgraph results` shows the rest\n")
+			break
+		}
+	}
+	p.text.WriteString(tail)
+}
+
+// bar keeps a text in its cell of a table.
+var bar = strings.NewReplacer("|", "\\|")
+
+// code is a text as Markdown's inline code.
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = text.Line(s, 0)
+	fence := strings.Repeat("`", 1+longestRun(s, '`'))
+	if strings.Contains(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// longestRun is how often a character stands in a row at most.
+func longestRun(s string, c rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != c {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// maxAnnotations is how many annotations of a kind GitHub shows for a step.
+const maxAnnotations = 10
+
+// WriteAnnotations writes workflow commands, at most ten: what became worse since before,
+// which may be nil, and then what did not pass.
+func WriteAnnotations(w io.Writer, r, before *Results) error {
+	said, names := map[string]string{}, []string{}
+	for _, row := range rowsOf(r.inOrder(false)) {
+		if name := rowName(row, true); !solved(row.checkpoint) {
+			said[name] = cmp.Or(firstSaid(row), string(outcomeOf(row.checkpoint)))
+			names = append(names, name)
+		}
+	}
+	if before != nil {
+		var worse []string
+		for _, c := range Changes(before, r) {
+			if _, failed := said[c.Name]; failed && c.Worse {
+				worse = append(worse, c.Name)
+			}
+		}
+		names = append(worse, names...)
+	}
+	n := 0
+	for _, name := range names {
+		message, left := said[name]
+		if !left { // it had a line
+			continue
+		}
+		if n++; n > maxAnnotations {
+			break
+		}
+		delete(said, name)
+		if _, err := fmt.Fprintf(w, "::error title=%s::%s\n", commandProperty.Replace(text.Line(name, 200)), commandValue.Replace(text.Line(message, 500))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Workflow commands end with their line and have characters of their own.
+var (
+	commandValue    = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// verdicts are the counts in words: "4 passed, 2 failed".
+func (s Summary) verdicts() string {
+	words := s.String()
+	if _, counts, ok := strings.Cut(words, ": "); ok {
+		return counts
+	}
+	return words
+}
