@@ -70,7 +70,7 @@ func (p *Project) openDisks(dir string, signer cache.RecordKey) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cache.Layered{Upper: own, Lower: disk}, nil
+	return &cache.Layered{Upper: own, Lower: []cache.Lower{disk}}, nil
 }
 
 // ownStoreDir is where a project keeps what it may not store with the rest.

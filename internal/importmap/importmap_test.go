@@ -32,7 +32,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
 	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples"}, "a command is flags, one call of eval, and a view"},
-	{"eval", []string{"lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
@@ -72,6 +72,7 @@ var rooms = []room{
 	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
+	{"cache/remote", []string{"cache"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
 	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
@@ -107,11 +108,11 @@ var libraries = []struct {
 	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
-	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest", "cache/remote/remotetest", "internal/await"}},
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
