@@ -4,16 +4,28 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/url"
+	"os"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
+	"github.com/fevalgraph/fevalgraph/internal/abreast"
 )
+
+// Most tests wait for servers that are slow.
+func TestMain(m *testing.M) {
+	abreast.Set(20)
+	os.Exit(m.Run())
+}
+
+// patient is for tests of what has nothing to do with time.
+const patient = 10 * time.Minute
 
 var protocols = []string{"grpc", "http"}
 
@@ -91,8 +103,14 @@ func (m *machine) warned() []error {
 // keyOf is the key of a manifest.
 func keyOf(manifest string) cache.Key { return sha256.Sum256([]byte(manifest)) }
 
-// store stores an answer: a blob, and a tree with a file.
+// store stores an answer: a blob, and a tree with files.
 func store(t *testing.T, m *machine, manifest string, content []byte) *cache.Record {
+	t.Helper()
+	return storeAs(t, m, manifest, content, cache.Record{Class: cache.ClassDone})
+}
+
+// storeAs stores an answer that ended in some way.
+func storeAs(t *testing.T, m *machine, manifest string, content []byte, r cache.Record) *cache.Record {
 	t.Helper()
 	ctx := context.Background()
 	blob, err := cache.PutBytes(ctx, m, content)
@@ -106,12 +124,12 @@ func store(t *testing.T, m *machine, manifest string, content []byte) *cache.Rec
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &cache.Record{Class: cache.ClassDone, Attempts: 1, Seconds: 0.5, Run: "r", Manifest: []byte(manifest),
-		Outputs: []cache.Output{{Name: "blob", Digest: blob}, {Name: "tree", Digest: tree.Root, Tree: true}}}
-	if err := m.PutRecord(ctx, keyOf(manifest), r); err != nil {
+	r.Attempts, r.Seconds, r.Run, r.Manifest = 1, 0.5, "r", []byte(manifest)
+	r.Outputs = []cache.Output{{Name: "blob", Digest: blob}, {Name: "tree", Digest: tree.Root, Tree: true}}
+	if err := m.PutRecord(ctx, keyOf(manifest), &r); err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return &r
 }
 
 // served is what a store has for a manifest.

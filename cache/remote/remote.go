@@ -4,6 +4,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,16 +31,21 @@ type Options struct {
 	// Kept takes the blobs that are read: Local or, if that is not to be changed, another.
 	Kept cache.Store
 	Jobs int // nodes that run at once, at least 1
+	// Limit is what the cache may cost a run beyond what it spares it: two thirds for reads,
+	// one for the end of writes. 0 is the default.
+	Limit time.Duration
 	// Together is of how many blobs the server is asked at once.
 	Together int
 	// Warn learns why the cache, or half of it, is no longer used: once.
 	Warn func(error)
 }
 
-// What the two sides may cost a run, together less than 5 s with what surrounds them.
 const (
-	readLimit  = 3 * time.Second
-	writeLimit = 1500 * time.Millisecond
+	// defaultLimit is less than 5 s with what surrounds it.
+	defaultLimit = 4500 * time.Millisecond
+	// promptly is how soon an answer has to come for what it spares to count: of a cache that
+	// takes longer it is not sure that the blobs come, too.
+	promptly = time.Second
 )
 
 // Store is a cache on another machine. It is safe for concurrent use.
@@ -75,9 +81,10 @@ func Open(t Transport, o Options) *Store {
 		keys = append(keys, o.Signer.PublicKey)
 	}
 	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
-	s.writes = newSide(writeLimit, s.warn)
-	s.reads = newSide(readLimit, func(err error) {
-		s.warn(err)
+	limit := cmp.Or(o.Limit, defaultLimit)
+	s.writes = newSide(limit/3, func(error) {}) // Flush says it
+	s.reads = newSide(limit*2/3, func(err error) {
+		s.warn(fmt.Errorf("it is no longer used: %w", err))
 		if !errors.Is(err, errSlow) { // what no node waits for may be slow
 			s.writes.end(err)
 		}
@@ -93,7 +100,7 @@ func (s *Store) warn(err error) { s.warned.Do(func() { s.o.Warn(err) }) }
 
 // Close ends all use of the cache.
 func (s *Store) Close() error {
-	s.warned.Do(func() {}) // whatever fails now is wanted
+	s.warned.Do(func() {}) // whatever fails now does so because of this
 	s.reads.end(context.Canceled)
 	s.writes.end(context.Canceled)
 	s.endUploads()
@@ -127,6 +134,7 @@ func (s *Store) Record(ctx context.Context, k cache.Key) (*cache.Record, error) 
 		record *cache.Record
 		err    error
 	}
+	began := time.Now()
 	answers := make([]answer, 1+len(s.o.Others))
 	var group sync.WaitGroup
 	for i, namespace := range append([]string{s.o.Namespace}, s.o.Others...) {
@@ -136,7 +144,9 @@ func (s *Store) Record(ctx context.Context, k cache.Key) (*cache.Record, error) 
 	var foreign *cache.ForeignError
 	for _, a := range answers {
 		if a.record != nil {
-			s.reads.pay(time.Duration(a.record.Seconds * float64(time.Second) / float64(max(1, s.o.Jobs))))
+			if time.Since(began) < promptly {
+				s.reads.pay(time.Duration(a.record.Seconds * float64(time.Second) / float64(max(1, s.o.Jobs))))
+			}
 			return a.record, nil
 		}
 		errors.As(a.err, &foreign)

@@ -45,14 +45,14 @@ func TestShared(t *testing.T) {
 func testShared(t *testing.T, protocol string, f remotetest.Faults, content []byte) {
 	s, k := remotetest.Start(t), key(t, "ci")
 	s.Fail(f)
-	a := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+	a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
 	want := store(t, a, "question", content)
 	if sent, left := a.remote.Flush(context.Background()); sent != 1 || left != 0 {
 		t.Fatalf("sent %d, left %d; warnings %v", sent, left, a.warned())
 	}
 	s.Forget()
 
-	b := newMachine(t, s, protocol, "", remote.Options{Trust: []remote.PublicKey{k.PublicKey}})
+	b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Trust: []remote.PublicKey{k.PublicKey}})
 	got, err := served(t, b, "question")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("err %v; record %s", err, diff)
@@ -89,11 +89,11 @@ func testShared(t *testing.T, protocol string, f remotetest.Faults, content []by
 func TestComplete(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol string) {
 		s, k := remotetest.Start(t), key(t, "ci")
-		a := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+		a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
 		store(t, a, "question", random(100))
 		a.remote.Flush(context.Background())
 		s.Evict()
-		b := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+		b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
 		if r, err := served(t, b, "question"); r != nil || err != nil {
 			t.Errorf("record %v, err %v", r, err)
 		}
@@ -104,10 +104,10 @@ func TestComplete(t *testing.T) {
 func TestEvicted(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol string) {
 		s, k := remotetest.Start(t), key(t, "ci")
-		a := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+		a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
 		store(t, a, "question", random(100))
 		a.remote.Flush(context.Background())
-		b := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+		b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
 		r, err := served(t, b, "question")
 		if r == nil || err != nil {
 			t.Fatalf("record %v, err %v", r, err)
@@ -128,7 +128,7 @@ func TestEvicted(t *testing.T) {
 // TestAskedTogether: many nodes that ask at once cost few calls.
 func TestAskedTogether(t *testing.T) {
 	s, k := remotetest.Start(t), key(t, "ci")
-	a := newMachine(t, s, "grpc", "", remote.Options{Signer: &k})
+	a := newMachine(t, s, "grpc", "", remote.Options{Limit: patient, Signer: &k})
 	const n = 500
 	for i := range n {
 		store(t, a, fmt.Sprint("question ", i), fmt.Append(nil, i))
@@ -137,7 +137,7 @@ func TestAskedTogether(t *testing.T) {
 		t.Fatalf("sent %d, left %d", sent, left)
 	}
 	s.Forget()
-	b := newMachine(t, s, "grpc", "", remote.Options{Signer: &k})
+	b := newMachine(t, s, "grpc", "", remote.Options{Limit: patient, Signer: &k})
 	var group sync.WaitGroup
 	for i := range n {
 		group.Go(func() {
@@ -162,7 +162,7 @@ func TestNamespaces(t *testing.T) {
 		s, main, pr := remotetest.Start(t), key(t, "main"), key(t, "pr-184")
 		trust := []remote.PublicKey{main.PublicKey}
 		of := func(k remote.PrivateKey, namespace string, others ...string) *machine {
-			return newMachine(t, s, protocol, "", remote.Options{Namespace: namespace, Others: others, Signer: &k, Trust: trust})
+			return newMachine(t, s, protocol, "", remote.Options{Limit: patient, Namespace: namespace, Others: others, Signer: &k, Trust: trust})
 		}
 		a := of(main, "main")
 		store(t, a, "of main", random(10))

@@ -16,6 +16,7 @@ type side struct {
 	ctx   context.Context // until the side ends
 	end   func(error)
 	fails atomic.Int32 // calls in a row
+	last  atomic.Pointer[error]
 }
 
 const (
@@ -81,6 +82,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 
 // failed counts a call that brought nothing.
 func (s *side) failed(err error) {
+	s.last.Store(&err)
 	if s.fails.Add(1) >= maxFails {
 		s.end(err)
 	}
@@ -103,6 +105,17 @@ func (s *side) once(ctx context.Context, call func(ctx context.Context, progress
 		s.pay(answerWorth)
 	}
 	return err
+}
+
+// why is why calls of the side failed; nil when none did.
+func (s *side) why() error {
+	if !s.open() {
+		return context.Cause(s.ctx)
+	}
+	if last := s.last.Load(); last != nil {
+		return *last
+	}
+	return nil
 }
 
 // localError is one of this machine, such as a full disk, which no cache is to blame for.

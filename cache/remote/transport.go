@@ -2,7 +2,9 @@ package remote
 
 import (
 	"context"
+	"encoding/base64"
 	"io"
+	"strings"
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
@@ -42,3 +44,14 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Authorization is the header for a token: user:password, or one that the server made.
+func Authorization(token string) string {
+	switch {
+	case token == "":
+		return ""
+	case strings.Contains(token, ":"):
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(token))
+	}
+	return "Bearer " + token
+}

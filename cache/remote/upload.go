@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -87,9 +88,9 @@ func (s *Store) Written(k cache.Key) {
 	}
 }
 
-// Flush waits until all records are sent, or the cache is given up, or ctx ends; progress
-// is called now and then with how many are to be sent. It returns how many were sent and
-// how many were not. Nothing can be written afterwards.
+// Flush waits until all records are sent, or the cache is given up, or ctx ends, and warns
+// if some are left. It returns how many were sent and how many were not. Nothing can be
+// written afterwards.
 func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	u := &s.uploads
 	if u.queue == nil {
@@ -107,11 +108,16 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	case <-u.done:
 	case <-s.writes.ctx.Done():
 	case <-ctx.Done():
-		s.warned.Do(func() {})
 		s.writes.end(context.Cause(ctx))
 	}
 	<-u.done
-	return int(u.sent.Load()), int(u.left.Load())
+	sent, left = int(u.sent.Load()), int(u.left.Load())
+	if why := s.writes.why(); left > 0 && why != nil {
+		s.warn(fmt.Errorf("%d of %d results were not sent to it: %w", left, sent+left, why))
+	} else if left > 0 {
+		s.warn(fmt.Errorf("%d of %d results were not sent to it, as their blobs are gone or there were too many at once", left, sent+left))
+	}
+	return sent, left
 }
 
 // Pending is how many records are still to be sent.

@@ -37,6 +37,8 @@ import (
 //	                          the variable to its address; solutions are what
 //	                          fakejudge.Ratios takes
 //	submitted NAME N          so many submissions have arrived there
+//	remotecache NAME          start a remote cache; NAME_GRPC and NAME_HTTP are its addresses
+//	remotefault NAME JSON     make it have remotetest.Faults; {} repairs it
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, []string) error{
 		"replace":    replaceCommand,
@@ -55,6 +57,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 
 		"judgeserver": judgeServerCommand,
 		"submitted":   submittedCommand,
+		"remotecache": remoteCacheCommand,
+		"remotefault": remoteFaultCommand,
 	}
 	all := systemCommands()
 	for name, run := range commands {

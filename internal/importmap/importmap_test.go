@@ -108,7 +108,7 @@ var libraries = []struct {
 	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
-	{"testing", []string{"backend/backendtest", "cache/cachetest", "cache/remote/remotetest", "internal/await"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await"}},
 }
 
 // forTests are packages that no code of the program may import.

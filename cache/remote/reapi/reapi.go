@@ -6,9 +6,7 @@ package reapi
 import (
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"fmt"
-	"strings"
 	"sync"
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -73,17 +71,6 @@ func (c *client) with(ctx context.Context) context.Context {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", c.o.Header)
 	}
 	return ctx
-}
-
-// Authorization is the header for a token: user:password, or one that the server made.
-func Authorization(token string) string {
-	switch {
-	case token == "":
-		return ""
-	case strings.Contains(token, ":"):
-		return "Basic " + base64.StdEncoding.EncodeToString([]byte(token))
-	}
-	return "Bearer " + token
 }
 
 // maxBatch is what a message holds of blobs where a server takes more or does not say: with

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -56,8 +55,15 @@ type Server struct {
 	ended   chan struct{}
 }
 
+// Test is what a server needs of a testing.TB.
+type Test interface {
+	Helper()
+	Fatal(...any)
+	Cleanup(func())
+}
+
 // Start starts a server that ends with the test.
-func Start(t testing.TB) *Server {
+func Start(t Test) *Server {
 	t.Helper()
 	s := &Server{blobs: map[string][]byte{}, entries: map[string][]byte{}, parts: map[string][]byte{}, calls: map[string]int{}, broken: map[string]bool{}, ended: make(chan struct{})}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
