@@ -18,9 +18,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
 // remoteCache is a remote cache that is used.
@@ -108,11 +108,8 @@ func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, 
 		o.Together, one.lookups = 256, 64
 	}
 	one.Store = remote.Open(transport, o)
-	switch {
-	case one.TrustsNone():
+	if one.TrustsNone() {
 		warn(errors.New("no key is trusted, so none of its results is used (hint: fevalgraph keygen, and trust)"))
-	case one.Unsigned():
-		warn(fmt.Errorf("there is no key in %s, so no one will trust what is sent (hint: fevalgraph keygen, or mode = \"r\")", signingKeyVariable))
 	}
 	p.remotes = append(p.remotes, one)
 	layers.Lower = append(layers.Lower, one.Store)
@@ -187,9 +184,17 @@ func (p *Project) fetchResults(ctx context.Context, rep *graph.Report) {
 		return
 	}
 	var outputs []cache.Output
-	for _, id := range rep.Nodes {
-		if n := p.Plan.Graph.Node(id); n.Kept && rep.Status(id).State == event.Cached {
-			outputs = append(outputs, rep.Status(id).Outputs...)
+	add := func(id graph.ID, name string) {
+		for _, o := range rep.Status(id).Outputs {
+			if o.Name == name {
+				outputs = append(outputs, o)
+			}
+		}
+	}
+	for _, cell := range p.Plan.Cells {
+		for i := range cell.Checkpoints {
+			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
+			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
 		}
 	}
 	p.store.(cache.Fetcher).Fetch(ctx, outputs)
@@ -201,7 +206,10 @@ func (p *Project) flushRemotes(ctx context.Context) {
 	const soon = time.Second
 	for _, r := range p.remotes {
 		slow := time.AfterFunc(soon, func() { p.options.notify(RemoteSending{r.name, r.Pending()}) })
-		r.Flush(ctx)
+		sent, _ := r.Flush(ctx)
 		slow.Stop()
+		if sent > 0 && r.Unsigned() {
+			p.options.notify(RemoteTrouble{r.name, fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, signingKeyVariable)})
+		}
 	}
 }

@@ -161,6 +161,7 @@ func setUp(env *testscript.Env, real bool) error {
 	env.Values[skipKey{}] = env.T().Skip
 	env.Values[judgeServer("")] = map[string]*fakejudge.Server{}
 	env.Values[remoteCache("")] = map[string]*remotetest.Server{}
+	env.Values[bazelRemotes("")] = map[string]*bazelRemote{}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("FEVALGRAPH_CACHE_DIR", filepath.Join(env.WorkDir, ".store"))
 	standIns, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
