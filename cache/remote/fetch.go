@@ -144,7 +144,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for d := range left {
-		delete(s.present, d)
+		s.gone[d] = true
 	}
 	for _, d := range blobs {
 		if left[d] {

@@ -62,6 +62,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	present map[cache.Digest]bool // that the server has, or had a moment ago
+	gone    map[cache.Digest]bool // that it did not yield, whatever it says that it has
 	absent  map[cache.Key]bool    // keys without a record that can be served
 }
 
@@ -72,7 +73,7 @@ var (
 
 // Open returns a cache behind a transport, which it closes at its end. It calls no server yet.
 func Open(t Transport, o Options) *Store {
-	s := &Store{o: o, transport: t, present: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
+	s := &Store{o: o, transport: t, present: map[cache.Digest]bool{}, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
 	var keys []dsse.Verifier
 	for _, k := range o.Trust {
 		keys = append(keys, k)
@@ -187,12 +188,17 @@ func (s *Store) record(ctx context.Context, namespace string, k cache.Key) (*cac
 func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error) {
 	var ask []cache.Digest
 	s.mu.Lock()
+	gone := false
 	for _, d := range blobs {
+		gone = gone || s.gone[d]
 		if !s.present[d] && d.Size > 0 { // each server has what is empty
 			ask = append(ask, d)
 		}
 	}
 	s.mu.Unlock()
+	if gone {
+		return true, nil
+	}
 	missing, err := s.finder.missing(ctx, ask)
 	if err == nil && !missing {
 		s.found(ask)

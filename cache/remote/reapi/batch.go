@@ -7,15 +7,20 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 )
+
+// calls are how many messages and streams one Read or Write has under way.
+const calls = 8
 
 // Messages cost something beside the bytes of blobs.
 const (
@@ -52,17 +57,17 @@ func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache
 	if err != nil {
 		return err
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(calls)
 	for batch := range batches(blobs, a.batch) {
-		if large(batch, a.batch) {
-			err = c.readStream(ctx, batch[0], a, into)
-		} else {
-			err = c.readBatch(ctx, batch, a, into)
-		}
-		if err != nil {
-			return err
-		}
+		group.Go(func() error {
+			if large(batch, a.batch) {
+				return c.readStream(ctx, batch[0], a, into)
+			}
+			return c.readBatch(ctx, batch, a, into)
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 func (c *client) readBatch(ctx context.Context, blobs []cache.Digest, a *abilities, into func(cache.Digest, io.Reader) error) error {
@@ -116,27 +121,36 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.So
 	if err != nil {
 		return nil, err
 	}
+	var mu sync.Mutex
 	refused := map[cache.Digest]error{}
-	for batch := range batches(blobs, a.batch) {
-		if large(batch, a.batch) {
-			err = c.writeStream(ctx, batch[0], from)
-		} else {
-			err = c.writeBatch(ctx, batch, a, from, refused)
-		}
-		var no *remote.RefusedError
-		switch {
-		case errors.As(err, &no) && !no.Rights:
-			for _, d := range batch {
-				refused[d] = err
-			}
-		case err != nil:
-			return refused, err
+	refuse := func(why error, blobs ...cache.Digest) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range blobs {
+			refused[d] = why
 		}
 	}
-	return refused, nil
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(calls)
+	for batch := range batches(blobs, a.batch) {
+		group.Go(func() (err error) {
+			if large(batch, a.batch) {
+				err = c.writeStream(ctx, batch[0], from)
+			} else {
+				err = c.writeBatch(ctx, batch, a, from, refuse)
+			}
+			var no *remote.RefusedError
+			if errors.As(err, &no) && !no.Rights {
+				refuse(err, batch...)
+				return nil
+			}
+			return err
+		})
+	}
+	return refused, group.Wait()
 }
 
-func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilities, from remote.Source, refused map[cache.Digest]error) error {
+func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilities, from remote.Source, refuse func(error, ...cache.Digest)) error {
 	ask := &execution.BatchUpdateBlobsRequest{InstanceName: c.o.Instance}
 	for _, d := range blobs {
 		content, err := readAll(ctx, from, d)
@@ -161,9 +175,7 @@ func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilit
 			if err != nil {
 				return err
 			}
-			if err = fault(said.Err()); err != nil {
-				refused[d] = err
-			}
+			refuse(fault(said.Err()), d)
 		}
 	}
 	return nil
