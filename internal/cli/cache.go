@@ -19,9 +19,10 @@ func (a *app) cacheCommand() *cobra.Command {
 		`  fevalgraph cache stats
   fevalgraph cache gc --max-size 5GiB --max-age 30d
   fevalgraph cache verify --repair
-  fevalgraph cache sign`,
+  fevalgraph cache sign
+  fevalgraph cache audit --sample 20`,
 		func(cmd *cobra.Command, args []string) error { return cmd.Help() })
-	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand())
+	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cacheAuditCommand())
 	return cmd
 }
 
