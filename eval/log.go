@@ -162,5 +162,5 @@ func (o *Options) pastStore() (cache.Store, error) {
 	if err != nil {
 		return nil, fail(NotJudged, err)
 	}
-	return &cache.Layered{Upper: own, Lower: shared}, nil
+	return &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}, nil
 }

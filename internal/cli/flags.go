@@ -27,7 +27,7 @@ var flagUsers = map[string][]string{
 	"offline":  {"run", "eval", "shell", "validate", "lock"},
 	"locked":   {"run", "eval", "shell", "validate", "lock"},
 	"trust":    {"plan", "explain", "status", "results", "cache", "doctor"},
-	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "cache", "clean", "doctor", "version"},
+	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version"},
 }
 
 // relevant reports whether a global flag means something for a command. The program
