@@ -30,6 +30,7 @@ type Project struct {
 	state    string // .fevalgraph
 	run      string // id for what happens in this invocation
 	store    store
+	local    cache.Store // what of it is on this machine; nil without remote caches
 	index    *cache.FileIndex
 	log      *cache.BuildLog
 	locker   *locker

@@ -57,6 +57,7 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 		return err
 	}
 	local := *layers
+	p.local = &local
 	for i := range known {
 		r := &known[i]
 		mode := r.Mode

@@ -229,6 +229,9 @@ func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 	return err == nil && !missing, context.Cause(ctx)
 }
 
+// Writes reports whether anything is sent.
+func (s *Store) Writes() bool { return s.o.Write }
+
 // Unsigned reports whether others will trust nothing of what is written.
 func (s *Store) Unsigned() bool { return s.o.Write && s.o.Signer == nil }
 

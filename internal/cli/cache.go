@@ -24,7 +24,8 @@ carries parts of it to other machines.`,
   fevalgraph cache audit --sample 20
   fevalgraph cache pack -o cells.pack`,
 		func(cmd *cobra.Command, args []string) error { return cmd.Help() })
-	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cachePackCommand(), a.cacheUnpackCommand(), a.cacheAuditCommand())
+	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cachePackCommand(), a.cacheUnpackCommand(),
+		a.cachePushCommand(), a.cachePullCommand(), a.cacheAuditCommand())
 	return cmd
 }
 
