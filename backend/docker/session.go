@@ -155,7 +155,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	env := c.Env
 	if s.snapshot != nil {
-		env = append([]string{"XDG_CACHE_HOME=" + CachePath}, env...)
+		env = append([]string{"XDG_CACHE_HOME=" + homePath + "/.cache"}, env...)
 	}
 	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
 	if s.facts.told && !c.Attach {

@@ -51,6 +51,9 @@ type Run struct {
 	// what the key says. An error means that it is not.
 	VerifyInputs []func() error
 	Keep         Keep // leave workspaces for a person to enter; in no key
+	// Shared is a directory of the Backend's snapshots, for an environment with pytest in
+	// it; "" has uvx make one of uv's cache, on a backend without snapshots.
+	Shared string
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
