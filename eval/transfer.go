@@ -10,9 +10,9 @@ import (
 
 // Transferred counts records that went to, or came from, remote caches.
 type Transferred struct {
-	Records int // that are there now
-	Left    int // that are not
-	Stale   int // nodes that were asked for and have no answer
+	Records   int // that are there now
+	Remaining int // that are not
+	Stale     int // nodes that were asked for and have no answer
 }
 
 // Push sends the stored answers of the nodes that a request picks to the remote caches
@@ -36,7 +36,7 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 			}
 		}
 		sent, left := one.Flush(ctx)
-		t.Records, t.Left = t.Records+sent, t.Left+left
+		t.Records, t.Remaining = t.Records+sent, t.Remaining+left
 	}
 	if !writable {
 		return nil, fail(Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
@@ -71,7 +71,7 @@ func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 			whole = outputHere(ctx, layers.Upper, record.Outputs[i])
 		}
 		if record == nil || !whole || layers.Upper.PutRecord(ctx, k, record) != nil {
-			t.Left++
+			t.Remaining++
 			continue
 		}
 		t.Records++

@@ -32,15 +32,15 @@ func (a *app) transferCommand(name, short, long, done string, transfer func(cont
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(map[string]any{"schema": 1, "records": t.Records, "left": t.Left, "stale": t.Stale})
+				err = a.writeJSON(map[string]any{"schema": 1, "records": t.Records, "remaining": t.Remaining, "stale": t.Stale})
 			} else if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "%s %s\n", done, text.Count(t.Records, "record"))
 				if t.Stale > 0 {
 					fmt.Fprintf(a.io.Err, "left out: %s, stale\n", text.Count(t.Stale, "node"))
 				}
 			}
-			if err == nil && t.Left > 0 {
-				return exit(eval.NotJudged, fmt.Errorf("%s not %s", text.Count(t.Left, "record")+map[bool]string{true: " was", false: " were"}[t.Left == 1], done))
+			if err == nil && t.Remaining > 0 {
+				return exit(eval.NotJudged, fmt.Errorf("%s not %s", text.Count(t.Remaining, "record")+map[bool]string{true: " was", false: " were"}[t.Remaining == 1], done))
 			}
 			return err
 		})
