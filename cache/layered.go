@@ -27,6 +27,9 @@ type Fetcher interface {
 type Layered struct {
 	Upper *Disk   // written and read
 	Lower []Lower // read when Upper does not have it; a *Disk is usually ReadOnly
+	// Places, unless it is nil, has one for each record of a disk that may be read at once,
+	// where many wait for a store that is far away: each takes a descriptor.
+	Places chan struct{}
 	// Written, unless it is nil, learns of each record that was stored.
 	Written func(Key)
 }
@@ -79,17 +82,25 @@ func (l *Layered) Has(ctx context.Context, d Digest) (bool, error) {
 
 // Record implements Store. A foreign record of one store hides no answer of another.
 func (l *Layered) Record(ctx context.Context, k Key) (*Record, error) {
-	r, err := l.Upper.Record(ctx, k)
+	r, err := l.record(ctx, l.Upper, k)
 	var foreign *ForeignError
 	for _, lower := range l.Lower {
 		if r != nil || err != nil && !errors.As(err, &foreign) {
 			return r, err
 		}
-		if below, lowerErr := lower.Record(ctx, k); below != nil || lowerErr != nil {
+		if below, lowerErr := l.record(ctx, lower, k); below != nil || lowerErr != nil {
 			r, err = below, lowerErr
 		}
 	}
 	return r, err
+}
+
+func (l *Layered) record(ctx context.Context, from Lower, k Key) (*Record, error) {
+	if _, ok := from.(*Disk); ok && l.Places != nil {
+		l.Places <- struct{}{}
+		defer func() { <-l.Places }()
+	}
+	return from.Record(ctx, k)
 }
 
 // Fetch implements Fetcher: it copies what outputs consist of to the upper disk, as far as

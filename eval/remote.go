@@ -30,6 +30,10 @@ type remoteCache struct {
 	lookups int // records that may be asked for at once
 }
 
+// remoteLimit is what all remote caches together may cost a run beyond what they spare it:
+// less than 5 s, with what surrounds it.
+const remoteLimit = 4500 * time.Millisecond
+
 func remoteAddr(r *lang.RemoteCache) string { return "remote." + r.Name }
 
 // remoteAsks is what it takes to be trusted with a remote cache.
@@ -58,6 +62,7 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 	}
 	local := *layers
 	p.local = &local
+	layers.Places = make(chan struct{}, 64)
 	for i := range known {
 		r := &known[i]
 		mode := r.Mode
@@ -92,7 +97,7 @@ func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, 
 		return
 	}
 	o := remote.Options{Namespace: r.Namespace, Others: r.ReadNamespaces, Signer: signer, Read: true, Write: mode == "rw" && p.access != Reading,
-		Local: local, Kept: local, Jobs: p.options.jobs(), Together: 20_000, Warn: warn}
+		Local: local, Kept: local, Jobs: p.options.jobs(), Limit: remoteLimit / time.Duration(len(p.Config.Settings.Remotes)), Together: 20_000, Warn: warn}
 	if p.access == Reading {
 		o.Kept = cache.NewMemory()
 	}

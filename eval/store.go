@@ -61,8 +61,8 @@ func (p *Project) openStore() error {
 	return nil
 }
 
-// openDisks opens the shared store, and the remote caches behind it. A call that executes against one that
-// it may not change keeps what it makes in the project's own directory.
+// openDisks opens the shared store, and the remote caches behind it. A call that executes
+// against a store that it may not change keeps what it makes in the project's own directory.
 func (p *Project) openDisks(dir string, signer cache.RecordKey) (store, error) {
 	reads, readOnly := p.access == Reading, p.options.StoreReadOnly
 	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})

@@ -80,6 +80,9 @@ func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o re
 	m := &machine{disk: disk}
 	o.Local, o.Kept, o.Jobs, o.Together = disk, disk, 2, 1000
 	o.Read, o.Write = true, true
+	if o.Limit == 0 {
+		o.Limit = 4500 * time.Millisecond
+	}
 	if o.Namespace == "" {
 		o.Namespace = "main"
 	}

@@ -4,7 +4,6 @@
 package remote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ type Options struct {
 	Kept cache.Store
 	Jobs int // nodes that run at once, at least 1
 	// Limit is what the cache may cost a run beyond what it spares it: two thirds for reads,
-	// one for the end of writes. 0 is the default.
+	// one for the end of writes.
 	Limit time.Duration
 	// Together is of how many blobs the server is asked at once.
 	Together int
@@ -40,13 +39,9 @@ type Options struct {
 	Warn func(error)
 }
 
-const (
-	// defaultLimit is less than 5 s with what surrounds it.
-	defaultLimit = 4500 * time.Millisecond
-	// promptly is how soon an answer has to come for what it spares to count: of a cache that
-	// takes longer it is not sure that the blobs come, too.
-	promptly = time.Second
-)
+// promptly is how soon an answer has to come for what it spares to count: of a cache that
+// takes longer it is not sure that the blobs come, too.
+const promptly = time.Second
 
 // Store is a cache on another machine. It is safe for concurrent use.
 type Store struct {
@@ -82,9 +77,8 @@ func Open(t Transport, o Options) *Store {
 		keys = append(keys, o.Signer.PublicKey)
 	}
 	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
-	limit := cmp.Or(o.Limit, defaultLimit)
-	s.writes = newSide(limit/3, func(error) {}) // Flush says it
-	s.reads = newSide(limit*2/3, func(err error) {
+	s.writes = newSide(o.Limit/3, func(error) {})    // Flush says it
+	s.reads = newSide(o.Limit*2/3, func(err error) {
 		s.warn(fmt.Errorf("it is no longer used: %w", err))
 		if !errors.Is(err, errSlow) { // what no node waits for may be slow
 			s.writes.end(err)

@@ -38,12 +38,7 @@ func (s *Store) startUploads() {
 	for range senders {
 		u.workers.Go(func() {
 			for k := range u.queue {
-				keys := []cache.Key{k}
-				for len(keys) < maxTogether && len(u.queue) > 0 {
-					if k, ok := <-u.queue; ok {
-						keys = append(keys, k)
-					}
-				}
+				keys := u.more([]cache.Key{k})
 				sent := s.send(keys)
 				u.sent.Add(int64(sent))
 				u.left.Add(int64(len(keys) - sent))
@@ -57,19 +52,40 @@ func (s *Store) startUploads() {
 	}()
 }
 
+// more adds keys that wait, and waits for none.
+func (u *uploads) more(keys []cache.Key) []cache.Key {
+	for len(keys) < maxTogether {
+		select {
+		case k, ok := <-u.queue:
+			if !ok {
+				return keys
+			}
+			keys = append(keys, k)
+		default:
+			return keys
+		}
+	}
+	return keys
+}
+
 // endUploads ends the senders, after what they are at.
 func (s *Store) endUploads() {
 	u := &s.uploads
 	if u.queue == nil {
 		return
 	}
+	u.end()
+	<-u.done
+}
+
+// end lets nothing more into the queue.
+func (u *uploads) end() {
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	if !u.ended {
 		u.ended = true
 		close(u.queue)
 	}
-	u.mu.Unlock()
-	<-u.done
 }
 
 // Written has a record sent that is in the local store with all its blobs. It never waits.
@@ -96,12 +112,7 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	if u.queue == nil {
 		return 0, 0
 	}
-	u.mu.Lock()
-	if !u.ended {
-		u.ended = true
-		close(u.queue)
-	}
-	u.mu.Unlock()
+	u.end()
 	s.writes.wait()
 	defer s.writes.leave()
 	select {

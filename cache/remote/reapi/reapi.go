@@ -55,7 +55,7 @@ func Open(o Options) (remote.Transport, error) {
 		secure = credentials.NewTLS(o.TLS)
 	}
 	conn, err := grpc.NewClient("passthrough:///"+o.Address, grpc.WithTransportCredentials(secure), grpc.WithUserAgent("fevalgraph"),
-		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithInitialWindowSize(1<<20), grpc.WithInitialConnWindowSize(8<<20))
+		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithInitialWindowSize(1<<20), grpc.WithInitialConnWindowSize(8<<20))
 	if err != nil {
 		return nil, err
 	}
