@@ -16,12 +16,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
 // Most tests wait for servers that are slow.
 func TestMain(m *testing.M) {
 	abreast.Set(20)
-	os.Exit(m.Run())
+	remove := ramdir.Use()
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 // patient is for tests of what has nothing to do with time.
