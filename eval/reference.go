@@ -75,8 +75,8 @@ func reaches(cell *report.Cell, wanted *float64) bool {
 	return !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed })
 }
 
-// differences says what repeats of a cell do not agree about, as "checkpoint_1 test_x:
-// passed in 2, failed in 1". A repeat that could not be judged has no say.
+// differences says what repeats of a cell do not agree about, as "one tests/test_one.py::test_x:
+// failed in 1, passed in 2". A repeat that could not be judged has no say.
 func differences(repeats []*report.Cell) []string {
 	said := map[string]map[string]int{} // what it is about, to what it was, to how often
 	var about []string                  // in order
@@ -100,7 +100,11 @@ func differences(repeats []*report.Cell) []string {
 				if was == "" {
 					was = string(test.Status)
 				}
-				say(strings.TrimSpace(c.Name+" "+test.ID), was)
+				name := test.ID
+				if test.File != "" {
+					name = test.File + "::" + name // other files may have one of that name
+				}
+				say(strings.TrimSpace(c.Name+" "+name), was)
 			}
 		}
 	}

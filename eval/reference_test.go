@@ -21,6 +21,8 @@ func TestDifferences(t *testing.T) {
 	of := func(status verdict.Status, class verdict.Class) *report.Cell {
 		return &report.Cell{Status: status, Checkpoints: []report.Checkpoint{{Name: "one", Class: class}}}
 	}
+	twice := &report.Cell{Status: verdict.Success, Checkpoints: []report.Checkpoint{{Name: "one", Class: verdict.Judged, Tests: []report.Test{
+		{ID: "test_x", File: "tests/test_one.py", Status: verdict.TestPassed}, {ID: "test_x", File: "tests/test_two.py", Status: verdict.TestFailed}}}}}
 	for _, c := range []struct {
 		name    string
 		repeats []*report.Cell
@@ -28,6 +30,7 @@ func TestDifferences(t *testing.T) {
 	}{
 		{"none", nil, nil},
 		{"equal", []*report.Cell{judged(50, "AC", "WA"), judged(50, "AC", "WA")}, nil},
+		{"tests of one name", []*report.Cell{twice, twice}, nil},
 		{"a case", []*report.Cell{judged(100, "AC", "AC"), judged(50, "AC", "TLE"), judged(100, "AC", "AC")},
 			[]string{"score 100 in 2, score 50 in 1", "2: AC in 2, TLE in 1"}},
 		{"a case that is not there", []*report.Cell{judged(50, "AC"), judged(50, "AC", "WA")}, []string{"2: WA in 1, absent in 1"}},
