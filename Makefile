@@ -22,6 +22,7 @@ UV_DIR    := $(TOOLS)/uv
 UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
 GOJUDGE   := $(TOOLS)/bin/go-judge
+BAZELREMOTE := $(TOOLS)/bin/bazel-remote
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
@@ -45,7 +46,7 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE)
+tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE)
 
 # Listing what is needed downloads it.
 modules:
@@ -61,6 +62,9 @@ $(STATIC): tools/go.mod tools/go.sum
 
 $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install -tags seccomp github.com/criyle/go-judge/cmd/go-judge
+
+$(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
@@ -94,12 +98,12 @@ unit: modules
 race: modules
 	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
-# The tests that need Python, uv, a Docker daemon and go-judge; under
-# FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, and
-# FEVALGRAPH_TEST_GOJUDGE none may skip. The daemons end with it, also when it is
+# The tests that need Python, uv, a Docker daemon, go-judge and bazel-remote; under
+# FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
+# and FEVALGRAPH_TEST_BAZEL_REMOTE none may skip. The daemons end with it, also when it is
 # interrupted.
-real: build $(UV) $(GOJUDGE)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
+real: build $(UV) $(GOJUDGE) $(BAZELREMOTE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
 

@@ -77,6 +77,10 @@ type Spec struct {
 	Inputs   []Input // placed in order; later ones win
 	Snapshot string  // what Prepare returned; empty for none
 	Keep     bool    // leave the workspace behind on Close, processes ended
+	// ReadOnly are files and directories of the workspace, relative to it, that no command
+	// but one that is Online can change, where the backend can see to that. In a container
+	// Online ones cannot, either, and what is not there yet is an empty directory to them.
+	ReadOnly []string
 }
 
 // Input is a tree of the content store, or one file, at a place in the
@@ -115,10 +119,6 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
-	// ReadOnly are files and directories of the workspace, relative to it, which the
-	// command and what it starts cannot change where the backend's sessions have a view
-	// of files for each command. Elsewhere it is without effect.
-	ReadOnly []string
 	// Online says that the command fetches what later ones need, and may use
 	// the network also where the backend keeps it from others.
 	Online bool

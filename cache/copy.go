@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,12 +93,23 @@ func (d *Disk) blobState(g Digest) (fileState, bool) {
 	return stateOf(d.blobPath(g), fi)
 }
 
-// copyBlob implements copier.
+// copyBlob implements copier. What a store without files of its own has, Open brings to
+// the upper disk.
 func (l *Layered) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	err := l.Upper.copyBlob(ctx, to, g)
-	var missing *MissingError
-	if errors.As(err, &missing) {
-		return l.Lower.copyBlob(ctx, to, g)
+	for _, lower := range l.Lower {
+		if !isMissing(err) {
+			break
+		}
+		if disk, ok := lower.(copier); ok {
+			err = disk.copyBlob(ctx, to, g)
+			continue
+		}
+		var r io.ReadCloser
+		if r, err = lower.Open(ctx, g); err == nil {
+			_, err = io.Copy(struct{ io.Writer }{to}, contextReader{ctx, r})
+			r.Close()
+		}
 	}
 	return err
 }

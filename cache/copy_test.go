@@ -40,7 +40,7 @@ func TestCopiesAreApart(t *testing.T) {
 		if _, known := d.verified.Load(content); known != (i > 0) {
 			t.Errorf("copy %d: the blob is known to be good: %v", i, known)
 		}
-		path, err := placeLarge(t, &Layered{Upper: openDisk(t), Lower: d}, root)
+		path, err := placeLarge(t, &Layered{Upper: openDisk(t), Lower: []Lower{d}}, root)
 		if err != nil {
 			t.Fatal(err)
 		}

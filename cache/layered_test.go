@@ -21,7 +21,7 @@ func layered(t *testing.T, lower string) *cache.Layered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cache.Layered{Upper: up, Lower: low}
+	return &cache.Layered{Upper: up, Lower: []cache.Lower{low}}
 }
 
 func TestLayeredReadsBothAndWritesOne(t *testing.T) {

@@ -36,7 +36,7 @@ func appendEntry(b []byte, e *LogEntry) ([]byte, error) {
 	if e.Addr == "" {
 		return nil, errors.New("entry has no address")
 	}
-	if e.Key.IsZero() != (e.Class == "") || e.Class != "" && !e.Class.stored() {
+	if e.Key.IsZero() != (e.Class == "") || e.Class != "" && !e.Class.Stored() {
 		return nil, fmt.Errorf("entry of %s: class %q does not fit its key", e.Addr, e.Class)
 	}
 	b = append(b, entryVersion)

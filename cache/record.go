@@ -54,7 +54,7 @@ func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
 		return nil, errors.New("no record given")
-	case !r.Class.stored():
+	case !r.Class.Stored():
 		return nil, fmt.Errorf("class %q is not one that is stored", r.Class)
 	}
 	payload, err := json.Marshal(r)
@@ -105,7 +105,7 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	if len(manifest) > 0 {
 		r.Manifest = manifest
 	}
-	if !r.Class.stored() {
+	if !r.Class.Stored() {
 		return nil, fmt.Errorf("%w: class %q", errBadRecord, r.Class)
 	}
 	return r, nil
@@ -120,7 +120,8 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
-func (c Class) stored() bool {
+// Stored reports whether records may have the class.
+func (c Class) Stored() bool {
 	return c == ClassDone || c == ClassFailed || c == ClassTimeout
 }
 

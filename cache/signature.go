@@ -36,8 +36,11 @@ func (k RecordKey) signed(sum, text []byte) bool {
 	return err == nil && hmac.Equal(signature, k.sign(sum))
 }
 
-// ForeignError says that the store has a record which its key did not sign.
-type ForeignError struct{ Key Key }
+// ForeignError says that the store has a record which no key that it trusts has signed.
+type ForeignError struct {
+	Key Key
+	By  string // who signed it, by its own words; "" when it is not said
+}
 
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("the record %s was not written by you", e.Key)

@@ -13,11 +13,12 @@ import (
 // this one's store has, and do not talk to each other. It is what `plan --shards` prints,
 // and `run --cells` and `merge` read.
 type Division struct {
-	Schema  int     `json:"schema"`
-	Target  float64 `json:"target_seconds"`   // that a shard is to take with so many jobs
-	Jobs    int     `json:"jobs"`             // of each machine
-	Seconds float64 `json:"expected_seconds"` // of all stale work, one after another
-	Fresh   int     `json:"fresh_cells"`
+	Schema  int       `json:"schema"`
+	Asked   Selection `json:"asked"`            // the cells that it is about, stale or not
+	Target  float64   `json:"target_seconds"`   // that a shard is to take with so many jobs
+	Jobs    int       `json:"jobs"`             // of each machine
+	Seconds float64   `json:"expected_seconds"` // of all stale work, one after another
+	Fresh   int       `json:"fresh_cells"`
 	// Guessed are stale cells of which no run has told how long they take. The median of
 	// the others stands in.
 	Guessed int     `json:"guessed_cells"`
@@ -43,13 +44,13 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	defer p.Close()
-	d := &Division{Schema: divisionSchema, Target: target.Seconds(), Jobs: o.jobs(), Shards: []Shard{}}
+	d := &Division{Schema: divisionSchema, Asked: r.Selection, Target: target.Seconds(), Jobs: o.jobs(), Shards: []Shard{}}
 	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	d.Fresh = p.cells()
 	if p.Plan == nil {
+		d.Fresh = p.cells()
 		return d, nil
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
@@ -60,7 +61,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	cells, common := p.staleCells(g, rep)
-	d.Fresh -= len(cells)
+	d.Fresh = p.cellsAmong(g) - len(cells)
 	for _, c := range cells {
 		if c.Seconds == 0 {
 			d.Guessed++
@@ -72,6 +73,20 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		d.Shards = append(d.Shards, Shard{Shard: i + 1, Of: len(found), Seconds: s.Seconds, Cells: s.Cells})
 	}
 	return d, nil
+}
+
+// cellsAmong is how many cells goals are about.
+func (p *Project) cellsAmong(g goals) int {
+	if p.depth == summits {
+		return p.cells()
+	}
+	among := map[plan.CellID]bool{}
+	for _, id := range p.Plan.Graph.Closure(g.targets) {
+		if cell := plan.NodeCell(p.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {
+			among[cell] = true
+		}
+	}
+	return len(among)
 }
 
 // staleCells are the cells with work to do that a merge does not do anyway, and the

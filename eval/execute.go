@@ -26,7 +26,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 	forced := g.force
 	for left := executions - 1; ; left-- {
 		o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
-			Force: forced, Refuse: r.merged.refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
+			Lookups: p.lookups(), Force: forced, Refuse: r.merged.refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
 		if rec.trace != nil {
 			o.Profile = rec.trace
 		}
@@ -40,6 +40,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 			return rep, nil, err
 		}
 		if !again {
+			p.fetchResults(ctx, rep)
 			results, err := p.collectResults(context.WithoutCancel(ctx), *g, rep)
 			if !isLost(err) || left == 0 || ctx.Err() != nil {
 				return rep, results, err

@@ -59,10 +59,11 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 
 // printed is what a node's work printed in the run that made it.
 func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	disk, err := o.pastStore()
+	disk, end, err := o.pastStore()
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	digest, err := cache.ParseDigest(done.Log)
 	if err != nil {
 		return nil, fail(NotJudged, err)
@@ -97,10 +98,11 @@ func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, err
 
 // outputs are those of a node that have one of the names, from the store.
 func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...string) (map[string][]byte, error) {
-	disk, err := o.pastStore()
+	disk, end, err := o.pastStore()
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	key, err := cache.ParseKey(done.Key)
 	if err != nil {
 		return nil, fail(NotJudged, err)
@@ -144,23 +146,31 @@ func logGone(done *event.NodeDone) error {
 }
 
 // pastStore reads what any run of this project stored: in the shared store, or,
-// when it might not change that, in the project's own.
-func (o *Options) pastStore() (cache.Store, error) {
-	dir, err := o.cacheDir(o.configured())
+// when it might not change that, in the project's own; and what it was served by remote
+// caches. The caller ends it.
+func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
+	cfg := o.configured()
+	dir, err := o.cacheDir(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	signer, err := o.recordKey(Reading)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, nil, fail(NotJudged, err)
 	}
 	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, nil, fail(NotJudged, err)
 	}
-	return &cache.Layered{Upper: own, Lower: shared}, nil
+	layers := &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}
+	if cfg == nil {
+		return layers, func() {}, nil
+	}
+	p := newProject(o, cfg, Reading)
+	p.secretEnv = o.lookupEnv
+	return layers, func() { p.Close() }, p.openRemotes(layers)
 }

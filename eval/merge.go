@@ -22,7 +22,7 @@ type MergeRequest struct {
 	// Inputs are packs with the record of a run, and directories of projects, whose latest
 	// runs are meant. What directories' runs made has to be in the store.
 	Inputs   []string
-	Division string // file with the Division that the runs have shards of; "" if they have none
+	Division string // file with the Division that the runs have shards of, which says what is asked for; "" if they have none
 	Adopt    bool   // records of packs count whoever signed them
 	Policy   *verdict.Policy
 	Progress event.Sink // may be nil
@@ -35,7 +35,11 @@ func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Run(ctx, o, Request{Policy: m.Policy, Progress: m.Progress, merged: parts})
+	r := Request{Policy: m.Policy, Progress: m.Progress, merged: parts}
+	if parts.division != nil {
+		r.Selection = parts.division.Asked
+	}
+	return Run(ctx, o, r)
 }
 
 // merged are the runs that a merge makes one of.

@@ -22,9 +22,12 @@ type Options struct {
 	Jobs      int    // nodes that run at once; 0 is the number of processors
 
 	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
-	Offline       bool // resolve no requirements over the network
-	Trusted       bool // calls that only read may ask the project's backends who they are
-	Locked        bool // requirements that are not locked are an error
+	// Remotes are the remote caches that are used, by name, and how: "r" or "rw". Nil uses
+	// all as the configuration says.
+	Remotes map[string]string
+	Offline bool // resolve no requirements over the network
+	Trusted bool // calls that only read may ask the project's backends who they are
+	Locked  bool // requirements that are not locked are an error
 
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
 	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
@@ -77,8 +80,20 @@ type (
 	// SessionsUnknown says why sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
 	// Untrusted says that a backend was not asked who it is, since that takes programs or
-	// servers that the project is not trusted with.
-	Untrusted struct{}
+	// servers that the project is not trusted with; or a remote cache, by its name, for its
+	// results.
+	Untrusted struct{ Cache string }
+	// RemoteTrouble says what is wrong with a remote cache, of which as much is used as can be.
+	RemoteTrouble struct {
+		Name string
+		Err  error
+	}
+	// RemoteSending says how many results are still to be sent to a remote cache, when that
+	// takes a while.
+	RemoteSending struct {
+		Name    string
+		Results int
+	}
 )
 
 func (Warnings) notice()        {}
@@ -94,6 +109,8 @@ func (SessionLeft) notice()     {}
 func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
 func (Untrusted) notice()       {}
+func (RemoteTrouble) notice()   {}
+func (RemoteSending) notice()   {}
 
 func (o *Options) notify(n Notice) {
 	if o.Notify != nil {

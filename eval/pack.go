@@ -53,7 +53,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 		return nil, err
 	}
 	defer p.Close()
-	r.EachNode = true // a pack has every record, also those of fresh partitions
+	r.EachNode = true // also the nodes of fresh partitions
 	g, err := p.prepare(ctx, r.Request)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type Project struct {
 	state    string // .fevalgraph
 	run      string // id for what happens in this invocation
 	store    store
+	local    cache.Store // what of it is on this machine; nil without remote caches
 	index    *cache.FileIndex
 	log      *cache.BuildLog
 	locker   *locker
@@ -45,9 +46,12 @@ type Project struct {
 	warnings   diag.List             // that evaluating it found, likewise
 	trace      *trace
 	trust      *trust
-	untrusted  sync.Once           // says that a backend was not asked
-	salt       []byte              // of a first index
-	damaged    *event.DamagedError // a record that should have had last results
+	untrusted  sync.Once     // says that a backend was not asked
+	remotes    []remoteCache // in the order in which they are read
+	// secretEnv reads the environment without a trace: what is in no result may change.
+	secretEnv func(name string) (string, bool)
+	salt      []byte              // of a first index
+	damaged   *event.DamagedError // a record that should have had last results
 }
 
 // Access says what a call does with a project.
@@ -97,6 +101,7 @@ func openProject(ctx context.Context, o Options, access Access, known *index) (*
 		warnings = known.Warnings
 	}
 	p := newProject(&o, cfg, access)
+	p.secretEnv = untraced.lookupEnv
 	p.trace, p.evaluated, p.warnings = t, evaluated, warnings
 	if evaluated {
 		p.inputs = append(inputSightings(cfg.Inputs, began), root)
@@ -180,13 +185,16 @@ func (p *Project) Close() error {
 		_ = p.trust.save() // without it a plan says how to trust the project
 	}
 	errs = append(errs, p.site.Close())
+	for _, r := range p.remotes {
+		errs = append(errs, r.Close())
+	}
 	if p.log != nil {
 		errs = append(errs, p.log.Close())
 	}
 	if p.registry != nil {
 		errs = append(errs, p.registry.Close())
 	}
-	p.index, p.log, p.registry, p.site = nil, nil, nil, &Site{}
+	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &Site{}, nil
 	return errors.Join(errs...)
 }
 

@@ -53,24 +53,37 @@ func (p *Project) openStore() error {
 		if errors.As(err, &denied) {
 			return fail(Usage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
 		}
+		if coded := (*Error)(nil); errors.As(err, &coded) {
+			return err
+		}
 		return fail(NotJudged, err)
 	}
 	return nil
 }
 
-// openDisks opens the shared store. A call that executes against one that
-// it may not change keeps what it makes in the project's own directory.
+// openDisks opens the shared store, and the remote caches behind it. A call that executes
+// against a store that it may not change keeps what it makes in the project's own directory.
 func (p *Project) openDisks(dir string, signer cache.RecordKey) (store, error) {
 	reads, readOnly := p.access == Reading, p.options.StoreReadOnly
 	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})
-	if err != nil || !readOnly {
-		return disk, err
-	}
-	own, err := cache.OpenDisk(ownStoreDir(p.state), cache.Options{ReadOnly: reads, Signer: signer})
 	if err != nil {
 		return nil, err
 	}
-	return &cache.Layered{Upper: own, Lower: disk}, nil
+	layers := &cache.Layered{Upper: disk}
+	if readOnly {
+		own, err := cache.OpenDisk(ownStoreDir(p.state), cache.Options{ReadOnly: reads, Signer: signer})
+		if err != nil {
+			return nil, err
+		}
+		layers = &cache.Layered{Upper: own, Lower: []cache.Lower{disk}}
+	}
+	if err := p.openRemotes(layers); err != nil {
+		return nil, err
+	}
+	if len(layers.Lower) == 0 {
+		return disk, nil
+	}
+	return layers, nil
 }
 
 // ownStoreDir is where a project keeps what it may not store with the rest.

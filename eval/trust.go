@@ -175,6 +175,10 @@ func Trust(ctx context.Context, o Options) (root string, all []TrustedBackend, e
 			p.trust.add(b.Addr(), k.Asks(b))
 		}
 	}
+	for i := range p.Config.Settings.Remotes {
+		r := &p.Config.Settings.Remotes[i]
+		p.trust.add(remoteAddr(r), remoteAsks(r))
+	}
 	if err := p.trust.save(); err != nil {
 		return "", nil, fail(NotJudged, err)
 	}

@@ -127,6 +127,9 @@ func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	w, r := a.work, &a.result
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
 	w.Log = &log
+	if far, ok := s.o.Store.(cache.Fetcher); ok {
+		far.Fetch(ctx, w.consumed())
+	}
 	w.Phase(Working)
 	started := time.Now()
 	r.outcome, r.err = runTask(ctx, a.n.Task, w)

@@ -77,7 +77,10 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		return
 	}
 	m := newManifest(d.n.Kind)
-	if d.err = describe(ctx, d.n.Task, m); d.err != nil {
+	s.describing <- struct{}{}
+	d.err = describe(ctx, d.n.Task, m)
+	<-s.describing
+	if d.err != nil {
 		d.verdict = wrong
 		return
 	}
@@ -102,7 +105,11 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.status.Cause == "" {
 		s.explain(ctx, d, last)
 	}
-	if d.foreign {
+	switch {
+	case d.foreign == nil:
+	case d.foreign.By != "":
+		d.status.Cause += fmt.Sprintf("; a record by %s exists, not trusted", d.foreign.By)
+	default:
 		d.status.Cause += "; a record exists, but it was not written by you"
 	}
 }
@@ -201,18 +208,18 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last cache.LogEntry)
 	return true, nil
 }
 
-// validRecord returns the record of a key if it can be served, or nil, and whether there
-// is one that is not to be trusted.
-func (s *scheduler) validRecord(ctx context.Context, n *Node, k cache.Key) (_ *cache.Record, foreign bool, _ error) {
+// validRecord returns the record of a key if it can be served, or nil, and the one that
+// is not to be trusted, if there is one.
+func (s *scheduler) validRecord(ctx context.Context, n *Node, k cache.Key) (_ *cache.Record, foreign *cache.ForeignError, _ error) {
 	record, err := s.o.Store.Record(ctx, k)
 	if err != nil || record == nil || !s.present(ctx, record.Outputs) {
-		var untrusted *cache.ForeignError
-		return nil, errors.As(err, &untrusted), nil
+		errors.As(err, &foreign)
+		return nil, foreign, nil
 	}
 	if reason, err := validate(ctx, n, record); err != nil || reason != "" {
-		return nil, false, err
+		return nil, nil, err
 	}
-	return record, false, nil
+	return record, nil, nil
 }
 
 func (s *scheduler) present(ctx context.Context, outputs []cache.Output) bool {

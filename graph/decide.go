@@ -32,11 +32,11 @@ type decision struct {
 
 	verdict verdict
 	status  Status
-	record  cache.Record // of a fresh answer
-	logged  bool         // the build log has this very answer
-	foreign bool         // the store has a record that is not to be trusted
-	err     error        // why the inputs are wrong
-	raced   bool         // a source changed while it was read
+	record  cache.Record        // of a fresh answer
+	logged  bool                // the build log has this very answer
+	foreign *cache.ForeignError // of a record in the store that is not to be trusted
+	err     error               // why the inputs are wrong
+	raced   bool                // a source changed while it was read
 }
 
 // newDecision begins to decide about a node whose dependencies are resolved.

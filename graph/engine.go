@@ -31,10 +31,13 @@ type Options struct {
 	Run    string         // id of the run, kept in records
 	Pools  map[string]int // slots by pool; "cpu" must be there
 	DryRun bool           // decide, but run and write nothing
-	// Deciders bounds how many nodes are decided at once. Decisions take no slots.
-	// They mostly wait: for files, backends and the store, which may be on another
-	// machine. 0 is the slots of the largest pool, and at least minDeciders.
+	// Deciders bounds how many nodes describe themselves at once. Decisions take no slots.
+	// They mostly wait: for files and backends. 0 is the slots of the largest pool, and at
+	// least minDeciders.
 	Deciders int
+	// Lookups bounds how many decisions are under way, most of which wait for the store,
+	// which may be on another machine. 0 is Deciders.
+	Lookups int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
 	// Refuse says why a stale node is not to run; the node ends with that error. Nil refuses
@@ -145,6 +148,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 			o.Deciders = max(o.Deciders, slots)
 		}
 	}
+	o.Lookups = max(o.Lookups, o.Deciders)
 	if o.Sink == nil {
 		o.Sink = event.Sinks(nil)
 	}

@@ -67,7 +67,7 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 
 // startDecisions takes nodes that wait for no dependency, longest chain first.
 func (s *scheduler) startDecisions(start func(job)) {
-	for s.deciding < s.o.Deciders && len(s.todo.ids) > 0 {
+	for s.deciding < s.o.Lookups && len(s.todo.ids) > 0 {
 		if id := s.todo.pop(); s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
 			start(s.newDecision(id))
 		}

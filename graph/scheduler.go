@@ -32,6 +32,8 @@ type scheduler struct {
 	workers sync.WaitGroup // run waits for all of them
 	idle    chan struct{}  // of capacity 1, filled when nothing may be left to wait for
 	alarm   alarm
+	// describing has a place for each node that may describe itself at once.
+	describing chan struct{}
 
 	// All by ID.
 	status   []Status
@@ -94,7 +96,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		g: g, o: o, closure: closure,
 		status: make([]Status, n), class: make([]cache.Class, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
-		phase: make([]phase, n),
+		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
 		races: map[ID]int{}, breaks: map[ID]int{}, fruitlessHeals: map[ID]int{},

@@ -47,6 +47,19 @@ func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	return cache.Digest{}, false
 }
 
+// consumed are all outputs of dependencies that Input returns.
+func (w *Work) consumed() []cache.Output {
+	var all []cache.Output
+	for i := range w.inputs {
+		for _, name := range w.inputs[i].dep.Outputs {
+			if o, ok := w.inputs[i].output(name); ok {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
 // State returns how a dependency ended in this run, and its message. Only
 // tolerant nodes ever see a dependency that has no outputs.
 func (w *Work) State(as string) (event.State, string) {

@@ -31,6 +31,17 @@ type Config struct {
 type Settings struct {
 	RequiredVersion string // a constraint such as ">= 0.1"; empty is any
 	CacheDir        string // absolute; empty is the user's cache directory
+	Remotes         []RemoteCache
+}
+
+// RemoteCache is a cache on another machine.
+type RemoteCache struct {
+	Name           string
+	URL            string // grpc, grpcs, http or https, with a host, and a path or none
+	Mode           string // "r" or "rw"
+	Namespace      string
+	ReadNamespaces []string
+	Trust          []string // public keys
 }
 
 // ConfigInput is something outside the HCL that evaluation depended on.

@@ -21,7 +21,7 @@ func (l *loader) open(d *decl, syntax *hclsyntax.Block, schema *BlockSchema, ctx
 func (l *loader) openBody(d *decl, body *hclsyntax.Body, labels []string, header hcl.Range, schema *BlockSchema, ctx *hcl.EvalContext) *block {
 	b := &block{l: l, src: d.src, decl: d, schema: schema, labels: labels, attrs: body.Attributes, ctx: ctx, header: header}
 	for _, attr := range sortedAttributes(body.Attributes) {
-		if known := schema.attribute(attr.Name); !schema.free && (known == nil || known.planned) {
+		if known := schema.attribute(attr.Name); !schema.free && known == nil {
 			d.failed = true // reported by checkStructure
 		}
 	}

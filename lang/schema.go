@@ -31,7 +31,6 @@ type AttributeSchema struct {
 
 	scope   string // name in scope beside the global ones: checkpoint, cell, self
 	secrets bool   // may hold secret values
-	planned bool   // the whole attribute comes with a later version
 }
 
 // AttributeType is the kind of value an attribute takes, as shown to people.
@@ -72,7 +71,6 @@ func Schema() []BlockSchema {
 }
 
 func (s BlockSchema) shown() BlockSchema {
-	s.Attributes = slices.DeleteFunc(slices.Clone(s.Attributes), func(a AttributeSchema) bool { return a.planned })
 	s.Blocks, s.Kinds = slices.Clone(s.Blocks), slices.Clone(s.Kinds)
 	for i := range s.Blocks {
 		s.Blocks[i] = s.Blocks[i].shown()
@@ -118,9 +116,7 @@ func (s *BlockSchema) forKind(kind string) *BlockSchema {
 func (s *BlockSchema) attributeNames() []string {
 	var names []string
 	for _, a := range s.Attributes {
-		if !a.planned {
-			names = append(names, a.Name)
-		}
+		names = append(names, a.Name)
 	}
 	return names
 }

@@ -47,10 +47,23 @@ func settingsSchema() BlockSchema {
 			Doc:  "Where results are kept.",
 			Attributes: []AttributeSchema{
 				{Name: "dir", Type: TypeText, Doc: "Directory of the store. The default is the user's cache directory."},
-				{Name: "remote", Type: TypeText, planned: true},
-				{Name: "mode", Type: TypeText, planned: true},
 			},
+			Blocks: []BlockSchema{remoteSchema()},
 		}},
+	}
+}
+
+func remoteSchema() BlockSchema {
+	return BlockSchema{
+		Name: "remote", Labels: []string{"name"}, Repeats: true,
+		Doc: "A cache on another machine, read where the store has no result.",
+		Attributes: []AttributeSchema{
+			{Name: "url", Type: TypeText, Required: true, Doc: "Its address: grpc://HOST:PORT/INSTANCE or grpcs:// for the Remote Execution API, http:// or https:// for plain HTTP."},
+			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
+			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Whose results these are: they are written for this namespace, and read from it first."},
+			{Name: "read_namespaces", Type: TypeTexts, Doc: "Further namespaces to read from, in order."},
+			{Name: "trust", Type: TypeTexts, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results that one of them, or the key in FEVALGRAPH_SIGNING_KEY, has signed are used."},
+		},
 	}
 }
 

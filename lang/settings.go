@@ -2,7 +2,9 @@ package lang
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -19,7 +21,56 @@ func (l *loader) evaluateSettings(d *decl) {
 		if dir, g := c.path("dir"); g == isSet {
 			s.CacheDir = dir
 		}
+		names := map[string]bool{}
+		for _, r := range c.children("remote") {
+			if names[r.label()] {
+				r.fail(finding{code: "duplicate", summary: "Duplicate block", rng: r.header, detail: fmt.Sprintf("There is a remote %q already.", r.label())})
+			}
+			names[r.label()] = true
+			s.Remotes = append(s.Remotes, r.remoteCache())
+		}
 	}
+}
+
+var (
+	remoteName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+	namespace  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+	publicKey  = regexp.MustCompile(`^ed25519:[A-Za-z0-9+/]{43}=( [A-Za-z0-9][A-Za-z0-9._@+/-]{0,63})?$`)
+)
+
+// remoteCache reads a cache on another machine.
+func (b *block) remoteCache() RemoteCache {
+	r := RemoteCache{Name: b.label()}
+	if r.Name == "local" || !remoteName.MatchString(r.Name) {
+		b.fail(finding{code: "bad-name", summary: "Bad name", rng: b.header, detail: fmt.Sprintf("%q cannot be the name of a remote cache.", r.Name),
+			hint: "small letters, digits, - and _, and not local, which is the store"})
+	}
+	shaped := func(name, value, what string, shape *regexp.Regexp) {
+		if !shape.MatchString(value) {
+			b.reject(name, "bad-value", "Bad "+what, fmt.Sprintf("%q is not a %s.", value, what), "")
+		}
+	}
+	if text, g := b.text("url"); g == isSet {
+		u, err := url.Parse(text)
+		if err != nil || !slices.Contains([]string{"grpc", "grpcs", "http", "https"}, u.Scheme) || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			b.reject("url", "bad-value", "Bad address", fmt.Sprintf("%q is not the address of a cache.", text), `write such as "grpcs://cache.example.com:9092"; rights come from the environment`)
+		}
+		r.URL = strings.TrimRight(text, "/")
+	}
+	r.Mode, _ = b.text("mode")
+	var g given
+	if r.Namespace, g = b.text("namespace"); g == isSet {
+		shaped("namespace", r.Namespace, "namespace", namespace)
+	}
+	r.ReadNamespaces, _ = b.texts("read_namespaces")
+	for _, text := range r.ReadNamespaces {
+		shaped("read_namespaces", text, "namespace", namespace)
+	}
+	r.Trust, _ = b.texts("trust")
+	for _, text := range r.Trust {
+		shaped("trust", text, "public key", publicKey)
+	}
+	return r
 }
 
 var versionCondition = regexp.MustCompile(`^(>=|<=|!=|~>|=|>|<)?\s*v?(\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)$`)

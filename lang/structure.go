@@ -35,9 +35,6 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 	known := schema.attribute(attr.Name)
 	f := finding{code: "unknown-attribute", summary: "Unknown attribute", rng: attr.NameRange}
 	switch {
-	case known != nil && known.planned:
-		f.code, f.summary = "not-available", "Not available in this version"
-		f.detail = fmt.Sprintf("%q in %s is not available in this version.", attr.Name, owner)
 	case known != nil:
 		return
 	case schema.axes:

@@ -141,6 +141,9 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	for _, m := range d.mounted {
 		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
+	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {
+		run.Shared = c.env.Environments(cell.Backend)
+	}
 	if c := cell.Backend.Container; c != nil {
 		run.Keep = pytest.Keep(c.Keep)
 	}

@@ -83,7 +83,7 @@ func (c *copied) pack(w io.Writer) error {
 	}
 	if !c.seeded {
 		err := errors.Join(
-			directory(path.Dir(homePath), 0, 0), directory(homePath, uid, gid), directory(tempPath, uid, gid),
+			directory(path.Dir(homePath), preparer, preparer), directory(homePath, uid, gid), directory(tempPath, uid, gid),
 			directory(c.s.Dir(), uid, gid))
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -124,13 +125,24 @@ func (m *mounted) place(ctx context.Context, inputs ...backend.Input) error {
 // deliver falls back to copying when the daemon does not see the directory.
 // Its name is random, so one that it sees is this one.
 func (m *mounted) deliver(ctx context.Context, on string) error {
-	bind := func(source, target string) mount.Mount {
-		return mount.Mount{Type: mount.TypeBind, Source: source, Target: target}
+	top := m.s.b.opt.Workdir
+	mounts := []mount.Mount{
+		{Type: mount.TypeBind, Source: m.work.Work(), Target: top},
+		{Type: mount.TypeBind, Source: m.work.Home(), Target: homePath},
+		{Type: mount.TypeBind, Source: m.work.Temp(), Target: tempPath},
 	}
-	err := m.s.prepare(ctx, on, []mount.Mount{
-		bind(m.work.Work(), m.s.b.opt.Workdir), bind(m.work.Home(), homePath), bind(m.work.Temp(), tempPath),
-	})
+	sealed, err := m.work.Seal(m.s.readOnly...)
+	if err != nil {
+		return err
+	}
+	for i, source := range sealed {
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: path.Join(top, m.s.readOnly[i]), ReadOnly: true})
+	}
+	err = m.s.prepare(ctx, on, mounts)
 	if !errors.Is(err, errNoSource) || !strings.Contains(err.Error(), m.base) {
+		return err
+	}
+	if err := m.work.Unseal(); err != nil {
 		return err
 	}
 	m.s.b.apart.Store(true)

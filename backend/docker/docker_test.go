@@ -45,6 +45,12 @@ func TestConformance(t *testing.T) {
 		t.Parallel()
 		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
 	})
+	t.Run("read-only", func(t *testing.T) {
+		t.Parallel()
+		for _, user := range []string{"", "0:0"} {
+			backendtest.TestReadOnly(t, opener(d, docker.Options{Image: baseImage, User: user}))
+		}
+	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()

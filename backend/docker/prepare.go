@@ -18,28 +18,34 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// A snapshot is an image: that of the backend and what a command fetched into
-// CachePath. Sessions on it have a copy each that costs nothing until it is
-// written to, so that no submission can have a hand in what another is judged
-// with, and that needs neither the network nor this machine's files.
+// A snapshot is an image: that of the backend and what a command left at PreparedPath.
+// It needs neither the network nor this machine's files, and belongs to a user whom no
+// command runs as, so that no submission can have a hand in what it, or another, is
+// judged with: without capabilities, root cannot write to it, either.
 
 const (
 	snapshotRepository = "fevalgraph/snapshot"
 	// LabelSnapshot marks images that are snapshots. They have LabelProject, too.
 	LabelSnapshot = "fevalgraph.snapshot"
 
-	// CachePath is XDG_CACHE_HOME of commands on a snapshot and of those that
-	// make one.
-	CachePath = "/fevalgraph/cache"
+	// PreparedPath is where a command leaves what is to be in a snapshot.
+	PreparedPath = "/fevalgraph/prepared"
+
+	// fetchedPath is XDG_CACHE_HOME of such a command: beside PreparedPath, so that uv
+	// links its files there, and with room.
+	fetchedPath = "/fevalgraph/fetched"
+
+	// preparer owns what is in a snapshot: the id of no image's user, and one that daemons
+	// with user namespaces have as well.
+	preparer = 61187
 
 	// snapshotRecipe is raised when snapshots are made in another way.
-	snapshotRecipe = 1
+	snapshotRecipe = 2
 )
 
 // Prepare implements backend.Backend. A snapshot that was made for the same
 // image, user and name, by whatever run, is used again. Only what cmd leaves
-// below XDG_CACHE_HOME and elsewhere in the image lasts, not what it leaves in
-// HOME, TMPDIR and its directory.
+// below PreparedPath lasts.
 func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	snapshot, exit, err = b.prepare(ctx, name, cmd)
 	if err != nil {
@@ -59,7 +65,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		return snapshot, backend.Exit{}, err
 	}
 	// uv would leave the compiling to every session.
-	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + CachePath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
+	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + fetchedPath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
 	cmd.Dir, cmd.Online = "", true
 	l := launch{top: tempPath, command: cmd, env: environment(image, cmd.Env)}
 	script, err := l.script()
@@ -69,14 +75,21 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	maker := once{
 		b: b, image: image, name: "prepare", on: b.opt.network(true), told: found.told,
 		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
-		before: func(ctx context.Context, id string) error { return b.d.makeOwn(ctx, id, CachePath, found) },
+		before: func(ctx context.Context, id string) error {
+			return errors.Join(b.d.makeOwn(ctx, id, PreparedPath, found), b.d.makeOwn(ctx, id, fetchedPath, found))
+		},
 	}
 	var res result
 	maker.after = func(ctx context.Context, id string, r result) error {
 		if res = r; r.word != wordReady || r.code != 0 || r.timedOut {
 			return nil
 		}
-		return b.commit(ctx, id, snapshot)
+		keeper := once{
+			b: b, image: image, name: "snapshot", on: noNetwork, told: found.told,
+			before: func(ctx context.Context, to string) error { return b.d.handOver(ctx, id, to) },
+			after:  func(ctx context.Context, id string, _ result) error { return b.commit(ctx, id, snapshot) },
+		}
+		return keeper.run(ctx, job{script: "echo '" + wordPrefix + wordReady + "'", grace: b.opt.Grace})
 	}
 	err = maker.run(ctx, job{script: script, limit: cmd.Timeout, grace: b.opt.Grace, out: cmd.Output})
 	if err == nil {

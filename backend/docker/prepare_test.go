@@ -58,30 +58,36 @@ func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 	return s
 }
 
-// What a snapshot holds is there for every session on it, offline, and what a
-// session makes of it is its own.
+// What a snapshot holds is there for every session on it, offline, and no command of any
+// can change it.
 func TestSnapshot(t *testing.T) {
 	d := daemon(t)
 	removeSnapshots(t, d, t.Name())
-	for _, byCopy := range []bool{false, true} {
-		o := docker.Options{Image: baseImage, Network: "none", Copy: byCopy, Project: t.Name()}
+	for _, o := range []docker.Options{{}, {Copy: true}, {User: "0:0"}, {User: "0:0", Copy: true}} {
+		o.Image, o.Network, o.Project = baseImage, "none", t.Name()
 		b, _ := opener(d, o)(t)
-		fetch := sh(`grep -q eth0 /proc/net/dev && echo fetched | tee "$XDG_CACHE_HOME/wheel" > "$HOME/f"; date > "$XDG_CACHE_HOME/when"; chmod 444 "$XDG_CACHE_HOME/when"`)
+		fetch := sh(`grep -q eth0 /proc/net/dev && echo fetched | tee "$XDG_CACHE_HOME/wheel" > "$HOME/f"
+			cd ` + docker.PreparedPath + ` && echo made > file && ln file link && ln -s file symlink && mkdir -m 700 private && echo '#!/bin/sh' > private/run && chmod 700 private/run`)
 		snapshot, exit, err := b.Prepare(t.Context(), "fetch", fetch)
 		if err != nil || exit.Code != 0 || snapshot == "" {
 			t.Fatalf("got %q, %+v, %v", snapshot, exit, err)
 		}
 		first := open(t, b, backend.Spec{Snapshot: snapshot})
 		second := open(t, b, backend.Spec{Snapshot: snapshot})
-		const show = `cat "$XDG_CACHE_HOME/wheel" && ls -A "$HOME" && ! grep -q eth0 /proc/net/dev`
-		if got := output(t, first, sh(show+` && echo poisoned > "$XDG_CACHE_HOME/wheel"`)); got != "fetched" {
+		const show = `cd ` + docker.PreparedPath + ` && cat file link symlink && private/run && ls -A "$HOME" && ! grep -q eth0 /proc/net/dev`
+		if got := output(t, first, sh(show)); got != "made\nmade\nmade" {
 			t.Errorf("got %q", got)
 		}
-		if got := output(t, second, sh(show)); got != "fetched" {
-			t.Errorf("the other session sees %q", got)
+		online := sh(`cd ` + docker.PreparedPath + ` && for do in 'echo x >file' 'chmod 666 file' 'chmod 777 .' 'rm -f file' 'mv private other' 'echo x >new' 'mv ../prepared ../other' 'rm -rf ../prepared'; do
+			! sh -c "$do" 2>/dev/null || echo "$do"; done; mkdir -p "$XDG_CACHE_HOME" && echo mine > "$XDG_CACHE_HOME/wheel"`)
+		online.Online = true
+		if got := output(t, first, online); got != "" {
+			t.Errorf("a set-up command did %q", got)
 		}
-		if got := output(t, first, sh(`cat "$XDG_CACHE_HOME/wheel"`)); got != "poisoned" {
-			t.Errorf("its own change is lost: %q", got)
+		for _, s := range []backend.Session{first, second} {
+			if got := output(t, s, sh("rm -rf $HOME/.cache; "+show)); got != "made\nmade\nmade" {
+				t.Errorf("afterwards: %q", got)
+			}
 		}
 		// It is made once, whoever asks.
 		other, _ := opener(d, o)(t)
@@ -91,7 +97,7 @@ func TestSnapshot(t *testing.T) {
 		if another, _, err := b.Prepare(t.Context(), "another", fetch); err != nil || another == snapshot {
 			t.Errorf("under another name: %q, %v", another, err)
 		}
-		if bare := open(t, b, backend.Spec{}); output(t, bare, sh(`echo "$XDG_CACHE_HOME"; ls -d /fevalgraph/cache || true`)) != "ls: /fevalgraph/cache: No such file or directory" {
+		if bare := open(t, b, backend.Spec{}); output(t, bare, sh(`echo "$XDG_CACHE_HOME"; ls -d /fevalgraph/prepared || true`)) != "ls: /fevalgraph/prepared: No such file or directory" {
 			t.Error("a session without a snapshot has its files")
 		}
 	}

@@ -29,6 +29,7 @@ type session struct {
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
 	snapshot *resolved // that it is on; nil for none
+	readOnly []string  // of the Spec
 	facts    *facts
 	box      box
 	files    delivery
@@ -50,7 +51,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, facts: found, box: b.newBox(id, found.told)}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, facts: found, box: b.newBox(id, found.told)}
 	if err = s.register(s.keep); err == nil {
 		s.files, err = b.delivery(ctx, s)
 	}
@@ -154,7 +155,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	env := c.Env
 	if s.snapshot != nil {
-		env = append([]string{"XDG_CACHE_HOME=" + CachePath}, env...)
+		env = append([]string{"XDG_CACHE_HOME=" + homePath + "/.cache"}, env...)
 	}
 	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
 	if s.facts.told && !c.Attach {

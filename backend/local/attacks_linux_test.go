@@ -89,7 +89,7 @@ func TestAttacks(t *testing.T) {
 				t.Run(attack.name, func(t *testing.T) {
 					s, err := b.Open(t.Context(), backend.Spec{Inputs: []backend.Input{
 						{Path: "tests/test.py", Content: []byte("honest")}, {Path: "pytest.ini", Content: []byte("[pytest]")},
-					}})
+					}, ReadOnly: []string{"tests", "pytest.ini"}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -97,7 +97,7 @@ func TestAttacks(t *testing.T) {
 					var out bytes.Buffer
 					env := []string{"PATH=" + backendtest.Path, "WHERE=x" + here, fmt.Sprint("CALLER=", os.Getpid())}
 					exit, err := s.Exec(t.Context(), backend.Command{
-						Argv: []string{"sh", "-c", "HERE=${WHERE#x}\n" + attack.script}, Env: env, ReadOnly: []string{"tests", "pytest.ini"}, Output: &out,
+						Argv: []string{"sh", "-c", "HERE=${WHERE#x}\n" + attack.script}, Env: env, Output: &out,
 					})
 					if err != nil || !strings.HasSuffix(out.String(), "HELD\n") {
 						t.Errorf("got %+v, %v: %s", exit, err, out.String())
@@ -233,4 +233,9 @@ func TestOwnCache(t *testing.T) {
 	if kept, err := os.ReadFile(filepath.Join(shared, "pytest")); err != nil || string(kept) != "honest" {
 		t.Errorf("the caller's cache has %q, %v", kept, err)
 	}
+}
+
+func TestReadOnly(t *testing.T) {
+	need(t, isolation.Full)
+	backendtest.TestReadOnly(t, opener(isolation.Full, ""))
 }

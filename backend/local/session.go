@@ -21,14 +21,15 @@ import (
 
 // session implements backend.Session.
 type session struct {
-	b     *Backend
-	id    string
-	base  string // <scratch>/<id>
-	dir   string // the part of it that commands call the workspace
-	made  bool   // base is ours
-	keep  bool
-	mark  mark // of the session's processes
-	level isolation.Level
+	b        *Backend
+	id       string
+	base     string // <scratch>/<id>
+	dir      string // the part of it that commands call the workspace
+	made     bool   // base is ours
+	keep     bool
+	mark     mark // of the session's processes
+	level    isolation.Level
+	readOnly []isolation.Place
 
 	work   *workspace.Workspace // nil before it is made and after Close
 	counts kernelCounts         // before anything ran
@@ -84,6 +85,10 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 		return err
 	}
 	s.dir = work.Work()
+	for _, name := range spec.ReadOnly {
+		place := filepath.Join(s.dir, filepath.FromSlash(name))
+		s.readOnly = append(s.readOnly, isolation.Place{Source: place, Target: place})
+	}
 	return s.Place(ctx, spec.Inputs...)
 }
 

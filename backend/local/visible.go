@@ -57,9 +57,8 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 		}
 	}
 	view.ReadOnly = s.visible(cmd, c)
-	for _, path := range c.ReadOnly {
-		path = filepath.Join(s.dir, filepath.FromSlash(path))
-		view.ReadOnly = append(view.ReadOnly, isolation.Place{Source: path, Target: path})
+	if !c.Online {
+		view.ReadOnly = append(view.ReadOnly, s.readOnly...)
 	}
 	return isolation.Command(cmd, s.level, view)
 }

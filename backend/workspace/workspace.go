@@ -7,9 +7,10 @@
 //
 // A workspace looks like this:
 //
-//	<base>/work   the inputs; where commands start
-//	<base>/home   HOME of the commands
-//	<base>/tmp    TMPDIR of the commands
+//	<base>/work     the inputs; where commands start
+//	<base>/home     HOME of the commands
+//	<base>/tmp      TMPDIR of the commands
+//	<base>/sealed   what of the inputs commands cannot change; see Seal
 package workspace
 
 import (
@@ -48,12 +49,13 @@ type Owner struct{ UID, GID int }
 
 // Workspace is one such directory. It is used by one goroutine at a time.
 type Workspace struct {
-	base  string
-	store cache.Store
-	owner *Owner
-	root  *os.Root    // base; nil after Close
-	first *conditions // nil unless examined
-	begun time.Time   // when they were last known to be so
+	base   string
+	store  cache.Store
+	owner  *Owner
+	sealed []string    // see Seal
+	root   *os.Root    // base; nil after Close
+	first  *conditions // nil unless examined
+	begun  time.Time   // when they were last known to be so
 }
 
 // Scratch makes the directory below which workspaces are made, by default the
@@ -147,12 +149,14 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
 	}
-	for _, in := range inputs {
-		if err := w.place(ctx, in); err != nil {
-			return fmt.Errorf("placing input %q: %w", in.Path, err)
+	return w.whole(func() error {
+		for _, in := range inputs {
+			if err := w.place(ctx, in); err != nil {
+				return fmt.Errorf("placing input %q: %w", in.Path, err)
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Collect does what backend.Session.Collect says. What was looked at is what
@@ -164,8 +168,15 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 	if w.root == nil {
 		return nil, fmt.Errorf("collecting %q: %w", name, fs.ErrClosed)
 	}
-	f, err := openRegular(w.root, name)
+	var f *os.File
+	err := w.whole(func() (err error) {
+		f, err = openRegular(w.root, name)
+		return err
+	})
 	if err != nil {
+		if f != nil {
+			f.Close()
+		}
 		return nil, fmt.Errorf("collecting %q: %w", name, err)
 	}
 	return f, nil

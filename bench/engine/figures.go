@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -92,7 +93,7 @@ func (f *figures) write(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %d nodes; load average %.1f before, %.1f after\n", f.name, f.what, f.nodes, f.load[0], f.load[1])
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "\tmedian\tleast\tmost\tcpu\tus/node\tMiB\tbytes/node\tfevalgraph is\t")
-	own := f.seconds("fevalgraph")
+	own := cmp.Or(f.seconds("fevalgraph"), f.seconds(remoteStore))
 	for _, c := range f.contenders {
 		m := median(c.took)
 		memory, perNode, cpu := "-", "-", "-"
@@ -120,6 +121,7 @@ type lastLine struct {
 	Lstat      float64 `json:"lstat_s"`
 	SHA256     float64 `json:"sha256_s,omitempty"`
 	Small      float64 `json:"small_s,omitempty"`
+	LocalStore float64 `json:"local_store_s,omitempty"`
 	Again      float64 `json:"noop_s,omitempty"`
 	Work       float64 `json:"work_s,omitempty"`
 	Of         float64 `json:"of_noop_and_work,omitempty"`
@@ -127,12 +129,12 @@ type lastLine struct {
 }
 
 func (f *figures) line() lastLine {
-	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: f.seconds("fevalgraph"), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop"),
-		SHA256: f.seconds(sha256Loop), Small: f.seconds(smallAsset), Again: f.seconds(sameAgain), Work: f.seconds(itsWork)}
+	l := lastLine{Case: f.name, Nodes: f.nodes, Fevalgraph: cmp.Or(f.seconds("fevalgraph"), f.seconds(remoteStore)), Ninja: f.seconds("ninja"), Lstat: f.seconds("lstat loop"),
+		SHA256: f.seconds(sha256Loop), Small: f.seconds(smallAsset), LocalStore: f.seconds(localStore), Again: f.seconds(sameAgain), Work: f.seconds(itsWork)}
 	if l.Again > 0 {
 		l.Of = l.Fevalgraph / (l.Again + l.Work)
 	}
-	for _, other := range []float64{l.Ninja, l.SHA256, l.Small} {
+	for _, other := range []float64{l.Ninja, l.SHA256, l.Small, l.LocalStore} {
 		if other > 0 {
 			l.Ratio = l.Fevalgraph / other
 			break

@@ -1,7 +1,7 @@
 // Command engine measures what the engine costs beside ninja, make and the
 // least that any such tool could do:
 //
-//	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset|start|commands [--json] [--runs 5] [-j N] [--mib N]
+//	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset|start|commands|remote [--json] [--runs 5] [-j N] [--mib N]
 //
 // The cases noop and edit run the real `fevalgraph run` on a project in HCL:
 // P problems with five checkpoints and S solutions of four files each, found by
@@ -24,6 +24,8 @@
 //	       a hundredth of it
 //	commands  what a group uses most, on 200 problems with 20 solutions each: a
 //	       solution added, a selector, --retry, results, plan, status, gc
+//	remote a run that knows nothing, over a bazel-remote that has all results and is
+//	       -latency away, with an empty store, beside one with a store that has them
 //	start  `fevalgraph validate` of a project of 50 files, beside `fevalgraph
 //	       version`, and a process that does nothing
 //
@@ -48,6 +50,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 )
 
 // options are what one comparison is about.
@@ -60,6 +63,9 @@ type options struct {
 	mib       int
 	command   string // in place of run: plan, status ...
 	skip      string // peers to leave out
+
+	bazelRemote string
+	latency     time.Duration
 }
 
 func main() {
@@ -77,13 +83,15 @@ func main() {
 	}
 	o := options{}
 	flag.StringVar(&o.work, "work", filepath.Join(os.TempDir(), "fevalgraph-bench-engine"), "directory for programs and projects")
-	flag.StringVar(&o.name, "case", "noop", "noop, edit, cold, hash, asset, start or commands")
+	flag.StringVar(&o.name, "case", "noop", "noop, edit, cold, hash, asset, start, commands or remote")
 	flag.IntVar(&o.nodes, "nodes", 10_000, "nodes of the graph, about")
 	flag.IntVar(&o.runs, "runs", 5, "rounds that are counted")
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "commands at once")
 	flag.IntVar(&o.mib, "mib", 0, "MiB of sources (hash, 2048) or of the asset (asset, 500)")
 	flag.StringVar(&o.command, "command", "run", "what fevalgraph is to do: run, plan, status, or explain of one node")
 	flag.StringVar(&o.skip, "skip", "", "peers to leave out, such as make")
+	flag.StringVar(&o.bazelRemote, "bazel-remote", "", "program of the server (remote)")
+	flag.DurationVar(&o.latency, "latency", time.Millisecond, "time to the server and back (remote)")
 	asJSON := flag.Bool("json", false, "print one JSON object as the last line")
 	flag.Parse()
 	work, err := filepath.Abs(o.work)
@@ -118,8 +126,10 @@ func compare(o options, asJSON bool, out io.Writer) error {
 		f, err = compareStart(o)
 	case "commands":
 		f, err = compareCommands(o)
+	case "remote":
+		f, err = compareRemote(o)
 	default:
-		err = fmt.Errorf("-case %s: want noop, edit, cold, hash, asset, start or commands", o.name)
+		err = fmt.Errorf("-case %s: want noop, edit, cold, hash, asset, start, commands or remote", o.name)
 	}
 	if err != nil {
 		return err

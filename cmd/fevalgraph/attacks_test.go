@@ -32,8 +32,6 @@ var attackTracks = []struct {
 // solution, and the backend, "" being all.
 var openAttacks = []struct{ problem, solution, backend string }{
 	{"grade", "scores_late", ""},
-	{"add", "rewrites_late_data", "docker.box"},
-	{"add", "replaces_late_data", "docker.box"},
 }
 
 // callersSecret is in the environment of the caller and in files of its project.

@@ -38,6 +38,11 @@ import (
 //	                          the variable to its address; solutions are what
 //	                          fakejudge.Ratios takes
 //	submitted NAME N          so many submissions have arrived there
+//	bazelremote start NAME    start a bazel-remote; words after NAME say how: auth, tls, reads;
+//	                          NAME_GRPC, NAME_HTTP, NAME_CA as below; kill, stop, continue
+//	                          and restart do that to it
+//	remotecache NAME          start a remote cache; NAME_GRPC and NAME_HTTP are its addresses
+//	remotefault NAME JSON     make it have remotetest.Faults; {} repairs it
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, []string) error{
 		"replace":    replaceCommand,
@@ -58,6 +63,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 
 		"judgeserver": judgeServerCommand,
 		"submitted":   submittedCommand,
+		"bazelremote": bazelRemoteCommand,
+		"remotecache": remoteCacheCommand,
+		"remotefault": remoteFaultCommand,
 	}
 	all := systemCommands()
 	for name, run := range commands {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
@@ -161,6 +162,8 @@ func condition(name string) (bool, error) {
 func setUp(env *testscript.Env, real bool) error {
 	env.Values[skipKey{}] = env.T().Skip
 	env.Values[judgeServer("")] = map[string]*fakejudge.Server{}
+	env.Values[remoteCache("")] = map[string]*remotetest.Server{}
+	env.Values[bazelRemotes("")] = map[string]*bazelRemote{}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("FEVALGRAPH_CACHE_DIR", filepath.Join(env.WorkDir, ".store"))
 	standIns, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))

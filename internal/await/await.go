@@ -16,9 +16,17 @@ const guard = 3 * time.Minute
 // names the condition in the failure of a test in which it never does.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
+	if !For(holds) {
+		t.Fatalf("after %v it still does not hold: %s", guard, what)
+	}
+}
+
+// For is Until for callers without a test: false when the condition does not hold in the end.
+func For(holds func() bool) bool {
 	for deadline := time.Now().Add(guard); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v it still does not hold: %s", guard, what)
+			return false
 		}
 	}
+	return true
 }

@@ -21,9 +21,11 @@ carries parts of it to other machines.`,
   fevalgraph cache gc --max-size 5GiB --max-age 30d
   fevalgraph cache verify --repair
   fevalgraph cache sign
+  fevalgraph cache audit --sample 20
   fevalgraph cache pack -o cells.pack`,
 		func(cmd *cobra.Command, args []string) error { return cmd.Help() })
-	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cachePackCommand(), a.cacheUnpackCommand())
+	cmd.AddCommand(a.cacheStatsCommand(), a.cacheGCCommand(), a.cacheVerifyCommand(), a.cacheSignCommand(), a.cachePackCommand(), a.cacheUnpackCommand(),
+		a.cachePushCommand(), a.cachePullCommand(), a.cacheAuditCommand())
 	return cmd
 }
 

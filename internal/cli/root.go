@@ -94,7 +94,7 @@ command it runs.`,
 	}
 	add("evaluate", run, a.planCommand(), a.evalCommand(), a.mergeCommand(), a.shellCommand())
 	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
-	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand())
+	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand(), a.keygenCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
 	a.complete(root)
@@ -123,7 +123,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "show errors only")
 	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "show more")
 	f.StringVar(&a.flags.color, "color", "auto", "auto, always or never")
-	f.StringVar(&a.flags.cache, "cache", "local:rw", "which caches to use, and how: local:rw or local:r")
+	f.StringVar(&a.flags.cache, "cache", "", "which caches to use, and how: local:rw or local:r, and remote ones by name, such as local:rw,team:r (default: local:rw and all remote ones)")
 	f.BoolVar(&a.flags.offline, "offline", false, "use uv's cache alone for requirements and pytest")
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
 	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
@@ -138,7 +138,7 @@ func (a *app) checkFlags() error {
 	_, jobsErr := a.jobs()
 	_, modeErr := a.progressMode()
 	_, colorErr := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
-	_, cacheErr := a.storeReadOnly()
+	_, _, cacheErr := a.caches()
 	if err := cmp.Or(jobsErr, modeErr, colorErr, cacheErr); err != nil {
 		return exit(eval.Usage, err)
 	}
@@ -163,23 +163,33 @@ func (a *app) jobs() (int, error) {
 	return 0, nil
 }
 
-// storeReadOnly reads --cache.
-func (a *app) storeReadOnly() (bool, error) {
-	switch a.flags.cache {
-	case "local:rw", "local", "":
-		return false, nil
-	case "local:r":
-		return true, nil
+// caches reads --cache: whether the store may not be changed, and which remote caches are
+// used, nil for all. Whether there are such is not known yet.
+func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
+	if a.flags.cache == "" {
+		return false, nil, nil
 	}
-	return false, exit(eval.Usage, fmt.Errorf("--cache %s: want local:rw or local:r", a.flags.cache))
+	remotes = map[string]string{}
+	for one := range strings.SplitSeq(a.flags.cache, ",") {
+		name, mode, given := strings.Cut(one, ":")
+		switch {
+		case name == "" || given && mode != "r" && mode != "rw":
+			return false, nil, exit(eval.Usage, fmt.Errorf("--cache %s: want local:rw or local:r, and remote caches by name, such as local:rw,team:r", a.flags.cache))
+		case name == "local":
+			readOnly = mode == "r"
+		default:
+			remotes[name] = mode
+		}
+	}
+	return readOnly, remotes, nil
 }
 
 // options are what the global flags say, which checkFlags has found in order.
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
-	readOnly, _ := a.storeReadOnly()
+	readOnly, remotes, _ := a.caches()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.
@@ -205,7 +215,17 @@ func (a *app) notice(n eval.Notice) {
 		}
 	case eval.KeyMissing:
 		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
+	case eval.RemoteTrouble:
+		a.tell("warning: remote cache %s: %v\n", n.Name, n.Err)
+	case eval.RemoteSending:
+		if loud {
+			fmt.Fprintf(a.io.Err, "sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name)
+		}
 	case eval.Untrusted:
+		if n.Cache != "" {
+			fmt.Fprintf(a.io.Err, "warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache)
+			return
+		}
 		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
 	case eval.SessionsUnknown:
 		a.tell("warning: ending what an earlier run left: %v\n", n.Err)

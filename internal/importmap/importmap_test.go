@@ -34,7 +34,7 @@ var rooms = []room{
 	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", nil, "it divides names and seconds"},
-	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
@@ -74,6 +74,7 @@ var rooms = []room{
 	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
+	{"cache/remote", []string{"cache"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
 	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
@@ -113,7 +114,7 @@ var libraries = []struct {
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {

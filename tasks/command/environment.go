@@ -174,21 +174,6 @@ type UV struct {
 // venv is a session's own environment, in the workspace.
 const venv = ".fevalgraph/venv"
 
-// build makes a shared environment in $2: $1 is the interpreter, $3 an option of uv or
-// nothing, and the lines of what uv chose follow. It is made beside its place and then moved
-// there, whole.
-const build = `set -eu
-[ ! -f "$2/complete" ] || exit 0
-mkdir -p "${2%/*}"
-new=$(mktemp -d "${2%/*}/new.XXXXXX")
-uv venv --quiet --no-config --no-project --relocatable --python "$1" "$new/venv"
-place=$2 option=$3
-shift 3
-printf '%s\n' "$@" >"$new/pins.txt"
-uv pip install --quiet --no-config --no-deps $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
-touch "$new/complete"
-mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
-
 // install makes a session's environment: $1 is the interpreter, $2 the shared
 // environment, $3 the project. What is shared is found, and not written to.
 const install = `set -eu
@@ -237,13 +222,9 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	if err != nil {
 		return prepared{}, err
 	}
-	demand := ""
-	if requirements.Hashed(lines) { // else those that there are count
-		demand = "--require-hashes"
-	}
 	said := &capped.Buffer{}
 	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
-		Argv: append([]string{"/bin/sh", "-c", build, "sh", python, p.shared, demand}, lines...),
+		Argv: requirements.Environment(python, p.shared, lines),
 		Env:  env.Variables(), Timeout: uvTimeout, Output: said,
 	})
 	if err != nil {

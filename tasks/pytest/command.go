@@ -2,6 +2,7 @@ package pytest
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,21 @@ const (
 
 const uvxProgram = "uvx"
 
-// uvx is the command that runs pytest with exactly the locked requirements.
+// pytest is the command that runs pytest with exactly the locked requirements.
+func (r *Run) pytest(python string, offline bool) []string {
+	if r.Shared == "" {
+		return r.uvx(python, offline)
+	}
+	return []string{"/bin/sh", "-c", within, "sh", r.venv(), "pytest"}
+}
+
+// within runs a program in the environment $1, as uvx does.
+const within = `PATH=$1/bin:$PATH; export PATH; shift; exec "$@"`
+
+// venv is the environment of pytest where it is one of a snapshot.
+func (r *Run) venv() string { return requirements.Venv(path.Join(r.Shared, "pytest")) }
+
+// uvx has uv find pytest in its cache.
 // --no-config keeps configuration that a submission ships from redirecting
 // the package index.
 func (r *Run) uvx(python string, offline bool) []string {
@@ -63,10 +78,14 @@ uv pip install --quiet --no-config $options --python "$python" --target verified
 rm -rf verified requirements.txt
 exec "$@"`
 
-// provide is the command that makes uv provide pytest: it installs the locked requirements
-// where that is of no use, to have their hashes checked, and asks pytest for its version.
+// provide is the command that makes uv provide pytest, and asks pytest for its version. For
+// uvx it installs the locked requirements where that is of no use, to have their hashes checked.
 func (r *Run) provide(python string, offline bool) []string {
-	argv := append(r.uvx(python, offline), "--version")
+	argv := append(r.pytest(python, offline), "--version")
+	if r.Shared != "" {
+		made := requirements.Environment(python, path.Dir(r.venv()), r.pins)
+		return append([]string{"/bin/sh", "-c", `venv=$1; shift; "$@" && exec "$venv/bin/pytest" --version`, "sh", r.venv()}, made...)
+	}
 	if python == "" || !slices.ContainsFunc(r.pins, func(line string) bool { return requirements.Hashed([]string{line}) }) {
 		return argv
 	}
@@ -84,7 +103,7 @@ func (r *Run) provide(python string, offline bool) []string {
 // testCommand is the whole pytest command. The explicit -c and --confcutdir
 // keep a submission's own configuration and its root conftest.py out.
 func (r *Run) testCommand(python string) []string {
-	argv := append(r.uvx(python, true), r.Directory+"/"+r.File,
+	argv := append(r.pytest(python, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,
 		"--ctrf="+ctrfPath,

@@ -44,8 +44,8 @@ const uvxHint = "uvx comes with uv: pip install uv"
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
-// prepare returns the interpreter for uvx, "" for uv's own choice, and the
-// snapshot of the sessions in which uvx is to run.
+// prepare returns the interpreter for pytest, "" for uv's own choice, and the
+// snapshot of the sessions in which it is to run.
 func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, snapshot string, err error) {
 	if p := r.Backend.Capabilities().Python; p != nil {
 		if python, _, err = p.Interpreter(ctx); err != nil {
@@ -92,7 +92,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 	p.mu.Unlock()
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
-		Argv: append(r.uvx(python, true), "--version"), Env: r.variables(), Timeout: prepareTimeout, Output: &out,
+		Argv: append(r.pytest(python, true), "--version"), Env: r.variables(), Timeout: prepareTimeout, Output: &out,
 	})
 	if err == nil && exit.Code == 0 {
 		return nil

@@ -51,6 +51,9 @@ type Run struct {
 	// what the key says. An error means that it is not.
 	VerifyInputs []func() error
 	Keep         Keep // leave workspaces for a person to enter; in no key
+	// Shared is a directory of the Backend's snapshots, for an environment with pytest in
+	// it; "" has uvx make one of uv's cache, on a backend without snapshots.
+	Shared string
 
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -200,7 +203,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // try does the work in a session of its own. What is unclear is an error but the last time.
 func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome, backend.Exit, error) {
 	setup := &capped.Buffer{}
-	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last)
+	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last, r.Directory, iniPath)
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer func() {
@@ -230,7 +233,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	}
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, ReadOnly: []string{r.Directory, iniPath}, Output: output, Notes: io.MultiWriter(setup, w.Log),
+		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {
@@ -272,9 +275,9 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 
 // open makes the workspace: the submission, what the set-up commands make of
 // it, and only then everything of the problem's, so that no code which a
-// submission gets to run before the tests can touch them. A session is
-// returned also with an error that came later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool) (session backend.Session, python string, err error) {
+// submission gets to run before the tests can touch them, nor, of what is readOnly, while
+// they run. A session is returned also with an error that came later; the caller closes it.
+func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, readOnly ...string) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
 	python, snapshot, err := r.Environment.prepare(ctx, r, r.variables())
 	if err != nil {
@@ -284,7 +287,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last boo
 	submission, _ := w.Input("submission", "tree")
 	spec := backend.Spec{Name: w.Addr, Snapshot: snapshot}
 	empty := spec
-	spec.Inputs = []backend.Input{{Path: ".", Tree: submission}}
+	spec.Inputs, spec.ReadOnly = []backend.Input{{Path: ".", Tree: submission}}, readOnly
 	session, err = r.Backend.Open(ctx, spec)
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -497,5 +500,35 @@ func TestEnter(t *testing.T) {
 	})
 	if !errors.Is(err, stop) || s.box.Opens() != s.box.Closes() {
 		t.Errorf("%v; %d opened, %d closed", err, s.box.Opens(), s.box.Closes())
+	}
+}
+
+// Where there are snapshots, pytest is started from an environment in one, without uv.
+func TestShared(t *testing.T) {
+	dir := t.TempDir()
+	r := Run{Shared: dir, Directory: "tests", pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
+	bin := filepath.Join(dir, "pytest", "venv", "bin")
+	if err := errors.Join(os.MkdirAll(bin, 0o755), os.WriteFile(filepath.Join(bin, "pytest"), []byte("#!/bin/sh\necho \"${PATH%%:*}\" \"$@\"\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	run := func(argv []string) string {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%q: %v: %s", argv, err, out)
+		}
+		return string(out)
+	}
+	if got := run(r.testCommand("/usr/bin/python3")); !strings.HasPrefix(got, bin+" tests/ --entrypoint=") {
+		t.Errorf("got %q", got)
+	}
+	provide := r.provide("/usr/bin/python3", false)
+	if last := provide[len(provide)-3:]; !slices.Equal(last, []string{filepath.Join(dir, "pytest"), "--require-hashes", r.pins[0]}) {
+		t.Errorf("got %q", provide)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pytest", "complete"), nil, 0o644); err != nil { // so that uv makes none
+		t.Fatal(err)
+	}
+	if got := run(provide); !strings.HasSuffix(got, " --version\n") {
+		t.Errorf("got %q", got)
 	}
 }

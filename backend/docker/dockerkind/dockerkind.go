@@ -19,7 +19,7 @@ import (
 
 // Kind is the kind "docker".
 func Kind() eval.Kind {
-	return eval.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.CachePath + "/environments", Reap: reaper, Doctor: check, Clean: clean}
+	return eval.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of

@@ -1,0 +1,68 @@
+package docker
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+)
+
+// handOver copies what is at PreparedPath from one container, where it is the commands'
+// user's, to another, where it is the preparer's. Nothing runs in either.
+func (d *Daemon) handOver(ctx context.Context, from, to string) error {
+	content, _, err := d.api.CopyFromContainer(ctx, from, PreparedPath)
+	if err != nil {
+		return fmt.Errorf("copying what was prepared: %w", d.explain(err))
+	}
+	defer content.Close()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(prepared(w, content)) }()
+	defer r.Close()
+	if err := d.api.CopyToContainer(ctx, to, "/", r, container.CopyToContainerOptions{}); err != nil {
+		return fmt.Errorf("copying what was prepared: %w", d.explain(err))
+	}
+	return nil
+}
+
+// prepared writes an archive of PreparedPath in which everything belongs to the preparer and
+// all of it can be read, and nothing written to.
+func prepared(to io.Writer, from io.Reader) error {
+	parent := strings.TrimPrefix(path.Dir(PreparedPath), "/")
+	out, in := tar.NewWriter(to), tar.NewReader(from)
+	// Whose directory it is could move all of it away.
+	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: parent + "/", Mode: 0o755, Uid: preparer, Gid: preparer}); err != nil {
+		return err
+	}
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Close()
+		}
+		if err != nil {
+			return err
+		}
+		h.Name = path.Join(parent, h.Name)
+		h.Uid, h.Gid, h.Uname, h.Gname = preparer, preparer, "", ""
+		h.Mode = h.Mode&0o755 | 0o444
+		if h.Typeflag == tar.TypeDir || h.Mode&0o100 != 0 {
+			h.Mode |= 0o111
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			h.Name += "/"
+		case tar.TypeLink:
+			h.Linkname = path.Join(parent, h.Linkname)
+		}
+		if err := out.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.Copy(out, in); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+)
+
+// sealedDir has what was sealed, by number.
+const sealedDir = "sealed"
+
+// Seal moves what is at names, relative to Work, out of it, to the absolute paths that
+// it returns, and leaves an empty file or directory at each to mount that on. A name at
+// which there is neither file nor directory, such as a symlink, gets an empty directory.
+// Place and Collect go on as if nothing had been moved. Seal may be called again with the
+// same names, and then mends what commands made of the places.
+func (w *Workspace) Seal(names ...string) (sources []string, err error) {
+	if w.root == nil {
+		return nil, fmt.Errorf("sealing: workspace: %w", fs.ErrClosed)
+	}
+	if len(w.sealed) == 0 && len(names) > 0 {
+		if err := w.root.Mkdir(sealedDir, 0o755); err != nil {
+			return nil, fmt.Errorf("sealing: %w", err)
+		}
+	}
+	w.sealed = names
+	for i := range names {
+		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
+	}
+	// Commands may have locked it.
+	return sources, errors.Join(allow(w.root, workDir, 0o700), w.seal())
+}
+
+// Unseal moves everything back, for good.
+func (w *Workspace) Unseal() error {
+	err := w.unseal()
+	w.sealed = nil
+	return err
+}
+
+func (w *Workspace) unseal() error {
+	if len(w.sealed) > 0 {
+		if err := allow(w.root, workDir, 0o700); err != nil {
+			return err
+		}
+	}
+	for i, name := range w.sealed {
+		inside, outside := path.Join(workDir, name), path.Join(sealedDir, strconv.Itoa(i))
+		if _, err := w.root.Lstat(outside); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := makeParents(w.root, inside)
+		if err == nil {
+			err = w.root.RemoveAll(inside)
+		}
+		if err == nil {
+			err = w.root.Rename(outside, inside)
+		}
+		if err != nil {
+			return fmt.Errorf("unsealing %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// whole does something in the workspace while nothing of it is sealed.
+func (w *Workspace) whole(do func() error) error {
+	if err := w.unseal(); err != nil {
+		return err
+	}
+	return errors.Join(do(), w.seal())
+}
+
+func (w *Workspace) seal() error {
+	for i, name := range w.sealed {
+		if err := w.sealOne(path.Join(workDir, name), path.Join(sealedDir, strconv.Itoa(i))); err != nil {
+			return fmt.Errorf("sealing %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// sealOne moves only files and directories: whoever mounts a symlink would follow it.
+func (w *Workspace) sealOne(inside, outside string) error {
+	if err := makeParents(w.root, inside); err != nil {
+		return err
+	}
+	there, err := w.root.Lstat(inside)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	sealed, err := w.root.Lstat(outside)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = w.moveOut(there, inside, outside); err == nil {
+			there = nil
+			sealed, err = w.root.Lstat(outside)
+		}
+	}
+	if err != nil || there != nil && there.Mode().Type() == sealed.Mode().Type() {
+		return err
+	}
+	if err := w.root.RemoveAll(inside); err != nil {
+		return err
+	}
+	if sealed.IsDir() {
+		err = w.root.Mkdir(inside, 0o755)
+	} else {
+		err = writeFile(w.root, inside, nil)
+	}
+	if err != nil || w.owner == nil {
+		return err
+	}
+	return w.giveAway(inside)
+}
+
+// moveOut makes what there is at inside, if it can be sealed, the one at outside.
+func (w *Workspace) moveOut(there fs.FileInfo, inside, outside string) error {
+	if there == nil || !there.IsDir() && !there.Mode().IsRegular() {
+		return w.root.Mkdir(outside, 0o755)
+	}
+	if there.IsDir() { // else it could not be moved
+		if err := allow(w.root, inside, 0o700); err != nil {
+			return err
+		}
+	}
+	return w.root.Rename(inside, outside)
+}

@@ -1,0 +1,86 @@
+package remote
+
+import (
+	"sync"
+	"time"
+)
+
+// budget is what a run may wait for a cache, beyond what the cache spares it. Time that any
+// call waits for answers adds to the debt, once for all that wait at the same time; what
+// comes back pays. Paying more than the debt saves nothing up, so that a server that stops
+// in the middle costs no more than one that never answers.
+type budget struct {
+	limit time.Duration
+	over  func() // called once, without the lock
+
+	mu      sync.Mutex
+	waiting int
+	since   time.Time // when the debt was last counted, while any wait
+	debt    time.Duration
+	timer   *time.Timer
+	ended   bool
+}
+
+// wait begins to wait; the caller ends it by leave.
+func (b *budget) wait() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count()
+	if b.waiting++; b.waiting == 1 && !b.ended {
+		b.since = time.Now()
+		b.timer = time.AfterFunc(b.limit-b.debt, b.check)
+	}
+}
+
+func (b *budget) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count()
+	if b.waiting--; b.waiting == 0 && b.timer != nil {
+		b.timer.Stop()
+	}
+}
+
+// pay takes what an answer is worth off the debt.
+func (b *budget) pay(worth time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count()
+	b.debt = max(0, b.debt-worth)
+}
+
+func (b *budget) count() {
+	if b.waiting > 0 {
+		now := time.Now()
+		b.debt += now.Sub(b.since)
+		b.since = now
+	}
+}
+
+// check ends the budget if it is used up, and looks again when it may be.
+func (b *budget) check() {
+	b.mu.Lock()
+	b.count()
+	left := b.limit - b.debt
+	if b.waiting == 0 || b.ended || left > 0 {
+		if b.waiting > 0 && !b.ended {
+			b.timer.Reset(max(left, time.Millisecond))
+		}
+		b.mu.Unlock()
+		return
+	}
+	b.ended = true
+	b.mu.Unlock()
+	b.over()
+}
+
+// What answers are worth beside the work that they spare.
+const (
+	answerWorth = time.Millisecond
+	// byteWorth is for each byte: a MiB in a second is no slow cache.
+	byteWorth = time.Second >> 20
+)
+
+func worthOf(bytes int64) time.Duration {
+	return answerWorth + time.Duration(bytes)*byteWorth
+}

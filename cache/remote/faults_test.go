@@ -1,0 +1,180 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
+)
+
+// faults are all that a server can do to those who read, and to those who write.
+var faults = map[string]remotetest.Faults{
+	"down":        {Down: true},
+	"hangs":       {Hang: true},
+	"slow":        {Latency: 2 * time.Second},
+	"10 KB/s":     {Rate: 10 << 10},
+	"full":        {Full: true},
+	"wrong bytes": {Wrong: true},
+	"evicts":      {Evicts: true},
+	"no rights":   {Token: "Bearer other"},
+	"read only":   {ReadOnly: true},
+	"truncated":   {Truncated: true},
+}
+
+// mostDelay is what a cache may cost a run, for a machine that is busy. On a quiet one it is
+// less than 5 s.
+const mostDelay = 30 * time.Second
+
+// TestFaultsOfReads: whatever is wrong, a store answers with what is true or with nothing,
+// soon, and warns at most once.
+func TestFaultsOfReads(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		for name, f := range faults {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s, k := remotetest.Start(t), key(t, "ci")
+				a := newMachine(t, s, protocol, "", remote.Options{Signer: &k, Limit: patient})
+				const n = 40
+				for i := range n {
+					store(t, a, fmt.Sprint("question ", i), random(20_000+i))
+				}
+				if _, left := a.remote.Flush(context.Background()); left > 0 {
+					t.Fatalf("%d were not sent: %v", left, a.warned())
+				}
+				s.Fail(f)
+				b := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+				began := time.Now()
+				var group sync.WaitGroup
+				for i := range n {
+					group.Go(func() { readsTruth(t, b, fmt.Sprint("question ", i)) })
+				}
+				group.Wait()
+				if took := time.Since(began); took > mostDelay {
+					t.Errorf("it took %v", took)
+				}
+				if w := b.warned(); len(w) > 1 {
+					t.Errorf("warnings: %v", w)
+				}
+			})
+		}
+	})
+}
+
+// readsTruth reads an answer and all that belongs to it.
+func readsTruth(t *testing.T, m *machine, manifest string) {
+	ctx := context.Background()
+	r, err := served(t, m, manifest)
+	if err != nil {
+		t.Errorf("%s: %v", manifest, err)
+	}
+	if r == nil {
+		return
+	}
+	if r.Class != cache.ClassDone || string(r.Manifest) != manifest {
+		t.Errorf("%s: another answer: %v", manifest, r)
+	}
+	m.Fetch(ctx, r.Outputs)
+	for _, o := range r.Outputs {
+		content, err := m.Open(ctx, o.Digest)
+		var missing *cache.MissingError
+		if errors.As(err, &missing) {
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", manifest, err)
+			continue
+		}
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			t.Errorf("%s: %v", manifest, err)
+		}
+		content.Close()
+	}
+}
+
+// TestFaultsOfWrites: whatever is wrong, sending ends soon, and what is left is counted.
+func TestFaultsOfWrites(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		for name, f := range faults {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s, k := remotetest.Start(t), key(t, "ci")
+				s.Fail(f)
+				a := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+				const n = 40
+				for i := range n {
+					store(t, a, fmt.Sprint("question ", i), random(20_000+i))
+				}
+				began := time.Now()
+				sent, left := a.remote.Flush(context.Background())
+				if took := time.Since(began); took > mostDelay {
+					t.Errorf("it took %v", took)
+				}
+				if sent+left != n {
+					t.Errorf("sent %d and left %d of %d", sent, left, n)
+				}
+				if entries, _ := s.Holds(); entries < sent {
+					t.Errorf("sent %d, and %d are there", sent, entries)
+				}
+				if w := a.warned(); len(w) > 1 || left > 0 && len(w) == 0 {
+					t.Errorf("left %d, warnings: %v", left, w)
+				}
+			})
+		}
+	})
+}
+
+// TestStopsInTheMiddle: a server that was fast and stops costs no more than one that never
+// answers.
+func TestStopsInTheMiddle(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, k := remotetest.Start(t), key(t, "ci")
+		a := newMachine(t, s, protocol, "", remote.Options{Signer: &k, Limit: patient})
+		const n = 100
+		for i := range n {
+			store(t, a, fmt.Sprint("question ", i), random(100+i))
+		}
+		a.remote.Flush(context.Background())
+		b := newMachine(t, s, protocol, "", remote.Options{Signer: &k})
+		for i := range n / 2 {
+			if r, err := served(t, b, fmt.Sprint("question ", i)); r == nil || err != nil {
+				t.Fatalf("%d: %v, %v", i, r, err)
+			}
+		}
+		s.Fail(remotetest.Faults{Hang: true})
+		began := time.Now()
+		for i := n / 2; i < n; i++ {
+			if r, err := served(t, b, fmt.Sprint("question ", i)); r != nil || err != nil {
+				t.Fatalf("%d: %v, %v", i, r, err)
+			}
+		}
+		if took := time.Since(began); took > mostDelay {
+			t.Errorf("it took %v", took)
+		}
+		if w := b.warned(); len(w) != 1 {
+			t.Errorf("warnings: %v", w)
+		}
+	})
+}
+
+// TestInterrupted: whoever interrupts a run waits for no cache.
+func TestInterrupted(t *testing.T) {
+	s, k := remotetest.Start(t), key(t, "ci")
+	s.Fail(remotetest.Faults{Hang: true})
+	a := newMachine(t, s, "grpc", "", remote.Options{Signer: &k})
+	store(t, a, "question", random(10))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if sent, left := a.remote.Flush(ctx); sent != 0 || left != 1 {
+		t.Errorf("sent %d, left %d", sent, left)
+	}
+	if r, err := a.remote.Record(ctx, keyOf("another")); r != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", r, err)
+	}
+}

@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Open implements cache.Lower. The blob is kept before it is read; one that does not come
+// is a *cache.MissingError, whatever the reason.
+func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
+	r, err := s.o.Kept.Open(ctx, d)
+	var missing *cache.MissingError
+	if err == nil || !errors.As(err, &missing) {
+		return r, err
+	}
+	_, err, _ = s.reading.Do(d.String(), func() (any, error) {
+		return nil, s.read(ctx, []cache.Digest{d})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.o.Kept.Open(ctx, d)
+}
+
+// Fetch implements cache.Fetcher. Trees are fetched level by level: of a tree whose root is
+// here, the rest is, too, or comes when it is read.
+func (s *Store) Fetch(ctx context.Context, outputs []cache.Output) {
+	var blobs, directories []cache.Digest
+	for _, o := range outputs {
+		if o.Tree {
+			directories = append(directories, o.Digest)
+		} else {
+			blobs = append(blobs, o.Digest)
+		}
+	}
+	seen := map[cache.Digest]bool{}
+	for len(blobs)+len(directories) > 0 && s.readable() && ctx.Err() == nil {
+		blobs, directories = s.absentHere(ctx, seen, blobs), s.absentHere(ctx, seen, directories)
+		_ = s.read(ctx, append(blobs, directories...)) // what did not come is missing later
+		blobs, directories = s.entries(ctx, directories)
+	}
+}
+
+// absentHere are those of the blobs that are not on this machine, each once.
+func (s *Store) absentHere(ctx context.Context, seen map[cache.Digest]bool, blobs []cache.Digest) (absent []cache.Digest) {
+	for _, d := range blobs {
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		here, err := s.o.Local.Has(ctx, d)
+		if !here && err == nil && s.o.Kept != s.o.Local {
+			here, err = s.o.Kept.Has(ctx, d)
+		}
+		if !here && err == nil {
+			absent = append(absent, d)
+		}
+	}
+	return absent
+}
+
+// entries are what is in directories that have been kept.
+func (s *Store) entries(ctx context.Context, directories []cache.Digest) (files, below []cache.Digest) {
+	for _, d := range directories {
+		directory, err := readDirectory(ctx, s.o.Kept, d)
+		if err != nil {
+			continue // whoever needs it says so
+		}
+		for _, f := range directory.Files {
+			files = appendDigest(files, f.Digest)
+		}
+		for _, sub := range directory.Directories {
+			below = appendDigest(below, sub.Digest)
+		}
+	}
+	return files, below
+}
+
+const maxDirectory = 64 << 20
+
+func readDirectory(ctx context.Context, from cache.Store, d cache.Digest) (*execution.Directory, error) {
+	content, err := cache.ReadBlob(ctx, from, d, maxDirectory)
+	if err != nil {
+		return nil, err
+	}
+	directory := new(execution.Directory)
+	return directory, proto.Unmarshal(content, directory)
+}
+
+func appendDigest(all []cache.Digest, d *execution.Digest) []cache.Digest {
+	if parsed, err := cache.ParseDigest(fmt.Sprintf("%s/%d", d.GetHash(), d.GetSizeBytes())); err == nil {
+		all = append(all, parsed)
+	}
+	return all
+}
+
+// read brings blobs here. The error is that of the first that did not come.
+func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
+	if len(blobs) == 0 {
+		return nil
+	}
+	if !s.readable() {
+		return lost(blobs[0], errors.New("the remote cache is not in use"))
+	}
+	var mu sync.Mutex
+	left := make(map[cache.Digest]bool, len(blobs))
+	for _, d := range blobs {
+		left[d] = true
+	}
+	if empty := cache.SumBytes(nil); left[empty] { // not every server keeps it
+		if err := s.keep(ctx, empty, &counter{r: strings.NewReader(""), progress: func(int64) {}}); err != nil {
+			return err
+		}
+		if delete(left, empty); len(left) == 0 {
+			return nil
+		}
+	}
+	err := s.wait(ctx, func(ctx context.Context, progress func(int64)) error {
+		mu.Lock()
+		ask := blobs[:0:0]
+		for _, d := range blobs {
+			if left[d] {
+				ask = append(ask, d)
+			}
+		}
+		mu.Unlock()
+		return s.transport.Read(ctx, ask, func(d cache.Digest, r io.Reader) error {
+			err := s.keep(ctx, d, &counter{r: r, progress: progress})
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(left, d)
+			}
+			return err
+		})
+	})
+	if len(left) == 0 {
+		return nil
+	}
+	var missing *cache.MissingError
+	if ctx.Err() != nil || err != nil && isLocal(err) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for d := range left {
+		s.gone[d] = true
+	}
+	for _, d := range blobs {
+		if left[d] {
+			if err == nil || errors.As(err, &missing) {
+				return &cache.MissingError{Digest: d}
+			}
+			return lost(d, err)
+		}
+	}
+	return nil
+}
+
+// keep stores a blob, if it is what it should be.
+func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
+	got, err := s.o.Kept.Put(ctx, io.LimitReader(r, d.Size+1))
+	switch {
+	case r.err != nil:
+		return r.err
+	case err != nil:
+		return &localError{err}
+	case got != d:
+		return &RefusedError{Err: fmt.Errorf("it sent other bytes than those of blob %s", d)}
+	}
+	return nil
+}
+
+// counter reports what is read, and keeps an error of its reader apart from others.
+type counter struct {
+	r        io.Reader
+	progress func(int64)
+	err      error
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.progress(int64(n))
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}

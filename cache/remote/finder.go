@@ -1,0 +1,93 @@
+package remote
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// finder asks for many blobs at once where many nodes ask for few each: what is asked
+// within a moment, or while all calls that there may be are under way, goes into one call.
+type finder struct {
+	ask  func([]cache.Digest) ([]cache.Digest, error)
+	most int           // blobs in a call
+	slot chan struct{} // of calls under way
+
+	mu   sync.Mutex
+	next *question // to be asked; nil when there is none
+}
+
+// question is one call.
+type question struct {
+	blobs map[cache.Digest]bool // true when it is missing
+	done  chan struct{}         // closed when the answer is there
+	err   error
+}
+
+// together is how long a question waits for others.
+const together = time.Millisecond
+
+func newFinder(ask func([]cache.Digest) ([]cache.Digest, error), most int) *finder {
+	return &finder{ask: ask, most: most, slot: make(chan struct{}, 8)}
+}
+
+// missing reports whether any of the blobs is missing.
+func (f *finder) missing(ctx context.Context, blobs []cache.Digest) (bool, error) {
+	for len(blobs) > 0 {
+		some := blobs[:min(len(blobs), f.most)]
+		blobs = blobs[len(some):]
+		q := f.join(some)
+		select {
+		case <-q.done:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+		if q.err != nil {
+			return false, q.err
+		}
+		for _, d := range some {
+			if q.blobs[d] {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// join adds blobs to the next question.
+func (f *finder) join(blobs []cache.Digest) *question {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next == nil || len(f.next.blobs)+len(blobs) > f.most {
+		f.next = &question{blobs: map[cache.Digest]bool{}, done: make(chan struct{})}
+		q := f.next
+		time.AfterFunc(together, func() { f.put(q) })
+	}
+	for _, d := range blobs {
+		f.next.blobs[d] = false
+	}
+	return f.next
+}
+
+// put asks a question.
+func (f *finder) put(q *question) {
+	f.slot <- struct{}{}
+	defer func() { <-f.slot }()
+	f.mu.Lock()
+	if f.next == q {
+		f.next = nil
+	}
+	f.mu.Unlock()
+	defer close(q.done)
+	all := make([]cache.Digest, 0, len(q.blobs))
+	for d := range q.blobs {
+		all = append(all, d)
+	}
+	missing, err := f.ask(all)
+	q.err = err
+	for _, d := range missing {
+		q.blobs[d] = true
+	}
+}

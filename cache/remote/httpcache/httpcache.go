@@ -1,0 +1,254 @@
+// Package httpcache speaks with a cache over plain HTTP, as bazel-remote and others do:
+// /cas/SHA256 is a blob, /ac/SHA256 an entry, an ActionResult. It makes each call once, and
+// verifies no bytes.
+package httpcache
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+)
+
+// connections are how many requests are under way at once.
+const connections = 64
+
+const maxEntry = 4 << 20 // bytes
+
+// client is a remote.Transport.
+type client struct {
+	base   *url.URL
+	header string
+	http   *http.Client
+	slots  chan struct{}
+}
+
+// Open returns a transport for a server; header is the value of the authorization header,
+// which may be "". It connects when it is first used.
+func Open(base *url.URL, secure *tls.Config, header string) remote.Transport {
+	return &client{base: base, header: header, slots: make(chan struct{}, connections), http: &http.Client{
+		Transport: &http.Transport{TLSClientConfig: secure, MaxIdleConnsPerHost: connections, ForceAttemptHTTP2: secure != nil,
+			DisableCompression: true, TLSHandshakeTimeout: 5 * time.Second},
+		// Where a server leads, the rights do not go.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+func (c *client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// call makes a request. The answer's body is nil, and closed, where the server does not have
+// the thing.
+func (c *client) call(ctx context.Context, method, place, name string, size int64, body io.Reader, offset int64) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(place, name).String(), body)
+	if err != nil {
+		return nil, &remote.RefusedError{Err: err}
+	}
+	if body != nil {
+		request.ContentLength = size
+	}
+	if c.header != "" {
+		request.Header.Set("Authorization", c.header)
+	}
+	if offset > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	code := answer.StatusCode
+	if code >= 200 && code < 300 {
+		return answer, nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
+	answer.Body.Close()
+	err = fmt.Errorf("HTTP status %d: %.200q", code, bytes.TrimSpace(said))
+	switch {
+	case code == http.StatusNotFound:
+		answer.Body = nil
+		return answer, nil
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return nil, &remote.RefusedError{Err: err, Rights: true}
+	case code < 500 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout:
+		return nil, &remote.RefusedError{Err: err}
+	}
+	return nil, err
+}
+
+// Entry implements remote.Transport.
+func (c *client) Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error) {
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	answer, err := c.call(ctx, http.MethodGet, "ac", id.String(), 0, nil, 0)
+	if err != nil || answer.Body == nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(answer.Body, maxEntry+1))
+	if err != nil {
+		return nil, err
+	}
+	e := new(execution.ActionResult)
+	if len(content) > maxEntry || proto.Unmarshal(content, e) != nil {
+		return nil, &remote.RefusedError{Err: fmt.Errorf("entry %s is malformed", id)}
+	}
+	return e, nil
+}
+
+// PutEntry implements remote.Transport.
+func (c *client) PutEntry(ctx context.Context, id cache.Key, e *execution.ActionResult) error {
+	content, err := proto.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return c.put(ctx, "ac", id.String(), int64(len(content)), bytes.NewReader(content))
+}
+
+func (c *client) put(ctx context.Context, place, name string, size int64, body io.Reader) error {
+	c.slots <- struct{}{}
+	defer func() { <-c.slots }()
+	answer, err := c.call(ctx, http.MethodPut, place, name, size, body, 0)
+	switch {
+	case err != nil:
+		return err
+	case answer.Body == nil:
+		return &remote.RefusedError{Err: fmt.Errorf("there is no /%s on the server", place)}
+	}
+	return answer.Body.Close()
+}
+
+// Missing implements remote.Transport, with a request for each blob.
+func (c *client) Missing(ctx context.Context, blobs []cache.Digest) (missing []cache.Digest, err error) {
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(connections)
+	for _, d := range blobs {
+		group.Go(func() error {
+			c.slots <- struct{}{}
+			defer func() { <-c.slots }()
+			answer, err := c.call(ctx, http.MethodHead, "cas", d.Hex(), 0, nil, 0)
+			if err != nil {
+				return err
+			}
+			if answer.Body != nil {
+				return answer.Body.Close()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			missing = append(missing, d)
+			return nil
+		})
+	}
+	return missing, group.Wait()
+}
+
+// Read implements remote.Transport.
+func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(connections)
+	for _, d := range blobs {
+		group.Go(func() error {
+			c.slots <- struct{}{}
+			defer func() { <-c.slots }()
+			r := &blobReader{ctx: ctx, c: c, d: d}
+			defer r.close()
+			if r.open() != nil || r.body == nil {
+				return r.err
+			}
+			return into(d, r)
+		})
+	}
+	return group.Wait()
+}
+
+// blobReader is the content of a blob. After an answer that broke off it asks for the rest.
+type blobReader struct {
+	ctx    context.Context
+	c      *client
+	d      cache.Digest
+	body   io.ReadCloser // nil when the server does not have it
+	offset int64
+	fails  int
+	err    error
+}
+
+const resumes = 3 // of a blob that breaks off without having got on
+
+func (r *blobReader) open() error {
+	var answer *http.Response
+	if answer, r.err = r.c.call(r.ctx, http.MethodGet, "cas", r.d.Hex(), 0, nil, r.offset); r.err != nil {
+		return r.err
+	}
+	if r.body = answer.Body; r.body != nil && r.offset > 0 && answer.StatusCode != http.StatusPartialContent {
+		_, r.err = io.CopyN(io.Discard, r.body, r.offset)
+	}
+	return r.err
+}
+
+func (r *blobReader) Read(p []byte) (int, error) {
+	for {
+		n, err := r.body.Read(p)
+		r.offset += int64(n)
+		if n > 0 || err == nil {
+			r.fails = 0
+			return n, nil
+		}
+		if err == io.EOF && r.offset >= r.d.Size || r.fails >= resumes || r.ctx.Err() != nil {
+			return 0, err
+		}
+		r.fails++
+		r.close()
+		if r.open() != nil {
+			return 0, r.err
+		}
+		if r.body == nil {
+			return 0, io.ErrUnexpectedEOF
+		}
+	}
+}
+
+func (r *blobReader) close() {
+	if r.body != nil {
+		r.body.Close()
+	}
+}
+
+// Write implements remote.Transport.
+func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.Source) (map[cache.Digest]error, error) {
+	var mu sync.Mutex
+	refused := map[cache.Digest]error{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(connections / 4) // a read waits for no write
+	for _, d := range blobs {
+		group.Go(func() error {
+			r, err := from.Open(ctx, d)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			err = c.put(ctx, "cas", d.Hex(), d.Size, r)
+			if no, ok := err.(*remote.RefusedError); ok && !no.Rights {
+				mu.Lock()
+				defer mu.Unlock()
+				refused[d], err = err, nil
+			}
+			return err
+		})
+	}
+	return refused, group.Wait()
+}

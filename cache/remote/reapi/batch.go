@@ -1,0 +1,198 @@
+package reapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+)
+
+// calls are how many messages and streams one Read or Write has under way.
+const calls = 8
+
+// Messages cost something beside the bytes of blobs.
+const (
+	digestBytes   = 100     // for each blob
+	minCompressed = 1 << 10 // smaller blobs are sent as they are
+)
+
+// batches divides blobs into what fits into messages. A blob that does not is alone.
+func batches(blobs []cache.Digest, limit int64) iter.Seq[[]cache.Digest] {
+	return func(yield func([]cache.Digest) bool) {
+		first, size := 0, int64(0)
+		for i, d := range blobs {
+			if size+d.Size+digestBytes > limit && i > first {
+				if !yield(blobs[first:i]) {
+					return
+				}
+				first, size = i, 0
+			}
+			size += d.Size + digestBytes
+		}
+		if first < len(blobs) {
+			yield(blobs[first:])
+		}
+	}
+}
+
+func large(batch []cache.Digest, limit int64) bool {
+	return len(batch) == 1 && batch[0].Size+digestBytes > limit
+}
+
+// Read implements remote.Transport.
+func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error {
+	a, err := c.abilities(ctx)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(calls)
+	for batch := range batches(blobs, a.batch) {
+		group.Go(func() error {
+			if large(batch, a.batch) {
+				return c.readStream(ctx, batch[0], a, into)
+			}
+			return c.readBatch(ctx, batch, a, into)
+		})
+	}
+	return group.Wait()
+}
+
+func (c *client) readBatch(ctx context.Context, blobs []cache.Digest, a *abilities, into func(cache.Digest, io.Reader) error) error {
+	ask := &execution.BatchReadBlobsRequest{InstanceName: c.o.Instance, Digests: digests(blobs)}
+	if a.zstd {
+		ask.AcceptableCompressors = []execution.Compressor_Value{execution.Compressor_IDENTITY, execution.Compressor_ZSTD}
+	}
+	answer, err := c.blobs.BatchReadBlobs(c.with(ctx), ask)
+	if err != nil {
+		return fault(err)
+	}
+	asked := make(map[cache.Digest]bool, len(blobs))
+	for _, d := range blobs {
+		asked[d] = true
+	}
+	for _, r := range answer.Responses {
+		d, err := parse(r.Digest)
+		if err != nil || !asked[d] || codes.Code(r.GetStatus().GetCode()) != codes.OK {
+			continue // it did not come
+		}
+		delete(asked, d)
+		content := io.Reader(bytes.NewReader(r.Data))
+		if r.Compressor == execution.Compressor_ZSTD {
+			plain, err := decompressor(content)
+			if err != nil {
+				return err
+			}
+			defer plain.Close()
+			content = plain
+		}
+		if err := into(d, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decompressor reads compressed bytes. Its reader says how many it takes: never all that
+// there could be.
+func decompressor(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// Write implements remote.Transport.
+func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.Source) (map[cache.Digest]error, error) {
+	a, err := c.abilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	refused := map[cache.Digest]error{}
+	refuse := func(why error, blobs ...cache.Digest) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, d := range blobs {
+			refused[d] = why
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(calls)
+	for batch := range batches(blobs, a.batch) {
+		group.Go(func() (err error) {
+			if large(batch, a.batch) {
+				err = c.writeStream(ctx, batch[0], from)
+			} else {
+				err = c.writeBatch(ctx, batch, a, from, refuse)
+			}
+			var no *remote.RefusedError
+			if errors.As(err, &no) && !no.Rights {
+				refuse(err, batch...)
+				return nil
+			}
+			return err
+		})
+	}
+	return refused, group.Wait()
+}
+
+func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilities, from remote.Source, refuse func(error, ...cache.Digest)) error {
+	ask := &execution.BatchUpdateBlobsRequest{InstanceName: c.o.Instance}
+	for _, d := range blobs {
+		content, err := readAll(ctx, from, d)
+		if err != nil {
+			return err
+		}
+		one := &execution.BatchUpdateBlobsRequest_Request{Digest: digest(d), Data: content}
+		if a.zstd && len(content) >= minCompressed {
+			if packed := compressor.EncodeAll(content, nil); len(packed) < len(content) {
+				one.Data, one.Compressor = packed, execution.Compressor_ZSTD
+			}
+		}
+		ask.Requests = append(ask.Requests, one)
+	}
+	answer, err := c.blobs.BatchUpdateBlobs(c.with(ctx), ask)
+	if err != nil {
+		return fault(err)
+	}
+	for _, r := range answer.Responses {
+		if said := status.FromProto(r.GetStatus()); said.Code() != codes.OK {
+			d, err := parse(r.Digest)
+			if err != nil {
+				return err
+			}
+			refuse(fault(said.Err()), d)
+		}
+	}
+	return nil
+}
+
+// compressor is safe for concurrent use.
+var compressor, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+
+func readAll(ctx context.Context, from remote.Source, d cache.Digest) ([]byte, error) {
+	r, err := from.Open(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	content := make([]byte, d.Size)
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, fmt.Errorf("reading blob %s to be sent: %w", d, err)
+	}
+	return content, nil
+}

@@ -1,0 +1,196 @@
+package reapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+)
+
+// Streams.
+const (
+	chunk   = 256 << 10 // bytes in a message
+	resumes = 3         // of a stream that breaks off without having got on
+)
+
+// resource is the name of a blob to be read.
+func (c *client) resource(d cache.Digest, kind string) string {
+	name := fmt.Sprintf("%s/%s", kind, d)
+	if c.o.Instance != "" {
+		name = c.o.Instance + "/" + name
+	}
+	return name
+}
+
+// readStream reads one blob. A stream that breaks off is asked for from where it ended.
+func (c *client) readStream(ctx context.Context, d cache.Digest, a *abilities, into func(cache.Digest, io.Reader) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &blobReader{ctx: c.with(ctx), c: c, name: c.resource(d, "blobs")}
+	if a.zstd {
+		r.name, r.packed = c.resource(d, "compressed-blobs/zstd"), true
+	}
+	defer r.close()
+	err := into(d, r)
+	if status.Code(r.err) == codes.NotFound {
+		return nil // it did not come
+	}
+	if r.err != nil && !errors.Is(r.err, io.EOF) {
+		return fault(r.err)
+	}
+	return err
+}
+
+// blobReader is the content of a blob that streams bring.
+type blobReader struct {
+	ctx    context.Context
+	c      *client
+	name   string
+	packed bool // compressed
+
+	offset int64 // in the content, of what has been read
+	plain  io.ReadCloser
+	fails  int
+	err    error
+}
+
+func (r *blobReader) Read(p []byte) (int, error) {
+	for {
+		if r.plain == nil {
+			if r.err = r.open(); r.err != nil {
+				return 0, r.err
+			}
+		}
+		n, err := r.plain.Read(p)
+		r.offset += int64(n)
+		if n > 0 {
+			r.fails = 0
+			return n, nil
+		}
+		if err == nil {
+			continue
+		}
+		code := status.Code(err)
+		if err == io.EOF || code != codes.Unavailable && code != codes.Internal && code != codes.Aborted && !errors.Is(err, io.ErrUnexpectedEOF) || r.fails >= resumes {
+			r.err = err
+			return 0, err
+		}
+		r.fails++
+		r.close()
+	}
+}
+
+// open asks for the rest of the blob; offsets are those of plain content.
+func (r *blobReader) open() error {
+	stream, err := r.c.stream.Read(r.ctx, &bytestream.ReadRequest{ResourceName: r.name, ReadOffset: r.offset})
+	if err != nil {
+		return err
+	}
+	messages := &messageReader{stream: stream}
+	r.plain = io.NopCloser(messages)
+	if r.packed {
+		r.plain, err = decompressor(messages)
+	}
+	return err
+}
+
+func (r *blobReader) close() {
+	if r.plain != nil {
+		r.plain.Close()
+		r.plain = nil
+	}
+}
+
+// messageReader is what the messages of a stream hold.
+type messageReader struct {
+	stream bytestream.ByteStream_ReadClient
+	left   []byte
+}
+
+func (m *messageReader) Read(p []byte) (int, error) {
+	for len(m.left) == 0 {
+		message, err := m.stream.Recv()
+		if err != nil {
+			return 0, err
+		}
+		m.left = message.Data
+	}
+	n := copy(p, m.left)
+	m.left = m.left[n:]
+	return n, nil
+}
+
+// writeStream sends one blob. After a stream that broke off, the server says how much of it
+// has come.
+func (c *client) writeStream(ctx context.Context, d cache.Digest, from remote.Source) error {
+	name := c.resource(d, "uploads/"+uuid()+"/blobs")
+	committed := int64(0)
+	for fails := 0; ; {
+		err := c.writeFrom(ctx, name, d, from, committed)
+		code := status.Code(err)
+		if err == nil || code != codes.Unavailable && code != codes.Aborted || fails >= resumes {
+			if _, known := status.FromError(err); known {
+				return fault(err)
+			}
+			return err
+		}
+		at, askErr := c.stream.QueryWriteStatus(c.with(ctx), &bytestream.QueryWriteStatusRequest{ResourceName: name})
+		if askErr != nil || at.CommittedSize <= committed {
+			fails++
+		}
+		if committed = 0; askErr == nil && at.CommittedSize > 0 && at.CommittedSize <= d.Size {
+			committed = at.CommittedSize
+		}
+	}
+}
+
+func (c *client) writeFrom(ctx context.Context, name string, d cache.Digest, from remote.Source, offset int64) error {
+	r, err := from.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := io.CopyN(io.Discard, r, offset); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.stream.Write(c.with(ctx))
+	if err != nil {
+		return err
+	}
+	buffer := make([]byte, chunk)
+	for end := false; !end; {
+		n, err := io.ReadFull(r, buffer[:min(chunk, d.Size-offset)])
+		if err != nil {
+			return err
+		}
+		end = offset+int64(n) == d.Size
+		err = stream.Send(&bytestream.WriteRequest{ResourceName: name, WriteOffset: offset, Data: buffer[:n], FinishWrite: end})
+		offset += int64(n)
+		if errors.Is(err, io.EOF) { // the server has ended the stream: it has the blob, or says why not
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	return err
+}
+
+// uuid is a random one, of version 4.
+func uuid() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,238 @@
+// Package remote reads and writes records and blobs of a cache on another machine, which may
+// be slow, full, down or lying: whatever goes wrong is a miss, costs a few seconds and is
+// reported once. It knows neither nodes nor configurations, and keeps nothing itself.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Options say how a cache is used.
+type Options struct {
+	Namespace string   // of the records that are written, and of those that are read first
+	Others    []string // namespaces that are read, too, in order
+	Trust     []PublicKey
+	Signer    *PrivateKey // signs what is written, and is trusted; nil leaves it unsigned
+	Read      bool
+	Write     bool
+	// Local has the records and blobs that are sent.
+	Local cache.Store
+	// Kept takes the blobs that are read: Local or, if that is not to be changed, another.
+	Kept cache.Store
+	Jobs int // nodes that run at once, at least 1
+	// Limit is what the cache may cost a run beyond what it spares it: two thirds for reads,
+	// one for the end of writes.
+	Limit time.Duration
+	// Together is of how many blobs the server is asked at once.
+	Together int
+	// Warn learns why the cache, or half of it, is no longer used: once.
+	Warn func(error)
+}
+
+// promptly is how soon an answer has to come for what it spares to count: of a cache that
+// takes longer it is not sure that the blobs come, too.
+const promptly = time.Second
+
+// Store is a cache on another machine. It is safe for concurrent use.
+type Store struct {
+	o         Options
+	transport Transport
+	trusted   *dsse.EnvelopeVerifier // nil trusts no one
+	reads     *side
+	writes    *side
+	warned    sync.Once
+	finder    *finder
+	reading   singleflight.Group // by digest
+	uploads   uploads
+
+	mu      sync.Mutex
+	present map[cache.Digest]bool // that the server has, or had a moment ago
+	gone    map[cache.Digest]bool // that it did not yield, whatever it says that it has
+	absent  map[cache.Key]bool    // keys without a record that can be served
+}
+
+var (
+	_ cache.Lower   = (*Store)(nil)
+	_ cache.Fetcher = (*Store)(nil)
+)
+
+// Open returns a cache behind a transport, which it closes at its end. It calls no server yet.
+func Open(t Transport, o Options) *Store {
+	s := &Store{o: o, transport: t, present: map[cache.Digest]bool{}, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
+	var keys []dsse.Verifier
+	for _, k := range o.Trust {
+		keys = append(keys, k)
+	}
+	if o.Signer != nil {
+		keys = append(keys, o.Signer.PublicKey)
+	}
+	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
+	s.writes = newSide(o.Limit/3, func(error) {})    // Flush says it
+	s.reads = newSide(o.Limit*2/3, func(err error) {
+		s.warn(fmt.Errorf("it is no longer used: %w", err))
+		if !errors.Is(err, errSlow) { // what no node waits for may be slow
+			s.writes.end(err)
+		}
+	})
+	s.finder = newFinder(s.askMissing, o.Together)
+	if o.Write {
+		s.startUploads()
+	}
+	return s
+}
+
+func (s *Store) warn(err error) { s.warned.Do(func() { s.o.Warn(err) }) }
+
+// Close ends all use of the cache.
+func (s *Store) Close() error {
+	s.warned.Do(func() {}) // whatever fails now does so because of this
+	s.reads.end(context.Canceled)
+	s.writes.end(context.Canceled)
+	s.endUploads()
+	return s.transport.Close()
+}
+
+func (s *Store) readable() bool { return s.o.Read && s.reads.open() }
+
+// wait makes a call that a node waits for.
+func (s *Store) wait(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
+	s.reads.wait()
+	defer s.reads.leave()
+	return s.reads.try(ctx, call)
+}
+
+// askMissing is for the finder.
+func (s *Store) askMissing(blobs []cache.Digest) (missing []cache.Digest, err error) {
+	err = s.wait(context.Background(), func(ctx context.Context, _ func(int64)) (err error) {
+		missing, err = s.transport.Missing(ctx, blobs)
+		return err
+	})
+	return missing, err
+}
+
+// Record implements cache.Lower. A record of which a blob is gone is nil.
+func (s *Store) Record(ctx context.Context, k cache.Key) (*cache.Record, error) {
+	if !s.readable() || s.knownAbsent(k) {
+		return nil, nil
+	}
+	type answer struct {
+		record *cache.Record
+		err    error
+	}
+	began := time.Now()
+	answers := make([]answer, 1+len(s.o.Others))
+	var group sync.WaitGroup
+	for i, namespace := range append([]string{s.o.Namespace}, s.o.Others...) {
+		group.Go(func() { answers[i].record, answers[i].err = s.record(ctx, namespace, k) })
+	}
+	group.Wait()
+	var foreign *cache.ForeignError
+	for _, a := range answers {
+		if a.record != nil {
+			if time.Since(began) < promptly {
+				s.reads.pay(time.Duration(a.record.Seconds * float64(time.Second) / float64(max(1, s.o.Jobs))))
+			}
+			return a.record, nil
+		}
+		errors.As(a.err, &foreign)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.absent[k] = true
+	if foreign != nil {
+		return nil, foreign
+	}
+	return nil, nil
+}
+
+// record reads the record of one namespace.
+func (s *Store) record(ctx context.Context, namespace string, k cache.Key) (*cache.Record, error) {
+	var e *execution.ActionResult
+	err := s.wait(ctx, func(ctx context.Context, _ func(int64)) (err error) {
+		e, err = s.transport.Entry(ctx, entryID(namespace, k))
+		return err
+	})
+	if err != nil || e == nil {
+		return nil, err
+	}
+	r, blobs, err := decodeEntry(s.trusted, namespace, k, e)
+	if err != nil {
+		return nil, err
+	}
+	if missing, err := s.missing(ctx, blobs); missing || err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// missing reports whether the server lacks any of the blobs.
+func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error) {
+	var ask []cache.Digest
+	s.mu.Lock()
+	gone := false
+	for _, d := range blobs {
+		gone = gone || s.gone[d]
+		if !s.present[d] && d.Size > 0 { // each server has what is empty
+			ask = append(ask, d)
+		}
+	}
+	s.mu.Unlock()
+	if gone {
+		return true, nil
+	}
+	missing, err := s.finder.missing(ctx, ask)
+	if err == nil && !missing {
+		s.found(ask)
+	}
+	return missing, err
+}
+
+func (s *Store) found(blobs []cache.Digest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range blobs {
+		s.present[d] = true
+	}
+}
+
+func (s *Store) knownAbsent(k cache.Key) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.absent[k]
+}
+
+// Has implements cache.Lower. A cache that fails has nothing.
+func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
+	if !s.readable() {
+		return false, nil
+	}
+	missing, err := s.missing(ctx, []cache.Digest{d})
+	return err == nil && !missing, context.Cause(ctx)
+}
+
+// Writes reports whether anything is sent.
+func (s *Store) Writes() bool { return s.o.Write }
+
+// Unsigned reports whether others will trust nothing of what is written.
+func (s *Store) Unsigned() bool { return s.o.Write && s.o.Signer == nil }
+
+// TrustsNone reports whether nothing that is read can be trusted.
+func (s *Store) TrustsNone() bool { return s.o.Read && s.trusted == nil }
+
+// lost returns the error for a blob that the cache does not yield.
+func lost(d cache.Digest, err error) error {
+	return fmt.Errorf("%w: %w", &cache.MissingError{Digest: d}, err)
+}

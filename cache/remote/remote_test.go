@@ -1,0 +1,193 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
+)
+
+// random are bytes that do not compress.
+func random(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// TestShared: what one machine stores, another with an empty store has, and it fetches no
+// blob before it needs one.
+func TestShared(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		for _, f := range []remotetest.Faults{{}, {Compress: true}, {Compress: true, Truncated: true}, {Truncated: true}} {
+			for _, size := range []int{1, 300_000, 5 << 20} {
+				t.Run(fmt.Sprintf("%+v/%d", f, size), func(t *testing.T) {
+					testShared(t, protocol, f, random(size))
+				})
+			}
+		}
+	})
+}
+
+func testShared(t *testing.T, protocol string, f remotetest.Faults, content []byte) {
+	s, k := remotetest.Start(t), key(t, "ci")
+	s.Fail(f)
+	a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
+	want := store(t, a, "question", content)
+	if sent, left := a.remote.Flush(context.Background()); sent != 1 || left != 0 {
+		t.Fatalf("sent %d, left %d; warnings %v", sent, left, a.warned())
+	}
+	s.Forget()
+
+	b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Trust: []remote.PublicKey{k.PublicKey}})
+	got, err := served(t, b, "question")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("err %v; record %s", err, diff)
+	}
+	for _, o := range got.Outputs {
+		if ok, err := b.Has(context.Background(), o.Digest); !ok || err != nil {
+			t.Errorf("Has(%s) = %v, %v", o.Name, ok, err)
+		}
+	}
+	if n := s.Calls("BatchReadBlobs") + s.Calls("ByteStream/Read") + s.Calls("GET cas"); n > 0 {
+		t.Errorf("%d blobs were read before any was needed", n)
+	}
+	b.Fetch(context.Background(), got.Outputs)
+	s.Forget()
+	if ok := cache.Intact(context.Background(), b, got.Outputs[1]); !ok {
+		t.Error("the tree is not whole")
+	}
+	if n := s.Calls("BatchReadBlobs") + s.Calls("ByteStream/Read") + s.Calls("GET cas"); n > 0 {
+		t.Errorf("after Fetch there were still %d reads", n)
+	}
+	dir := filepath.Join(t.TempDir(), "placed")
+	if err := cache.PlaceTree(context.Background(), b, got.Outputs[1].Digest, dir); err != nil {
+		t.Fatal(err)
+	}
+	if placed, err := os.ReadFile(filepath.Join(dir, "a", "b")); err != nil || !bytes.Equal(placed, content) {
+		t.Errorf("the tree has other bytes, or %v", err)
+	}
+	if w := append(a.warned(), b.warned()...); len(w) > 0 {
+		t.Errorf("warnings: %v", w)
+	}
+}
+
+// TestComplete: a record whose blobs are gone is a miss.
+func TestComplete(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, k := remotetest.Start(t), key(t, "ci")
+		a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
+		store(t, a, "question", random(100))
+		a.remote.Flush(context.Background())
+		s.Evict()
+		b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
+		if r, err := served(t, b, "question"); r != nil || err != nil {
+			t.Errorf("record %v, err %v", r, err)
+		}
+	})
+}
+
+// TestEvicted: a blob that goes after it was found is missing, which the engine heals.
+func TestEvicted(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, k := remotetest.Start(t), key(t, "ci")
+		a := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
+		store(t, a, "question", random(100))
+		a.remote.Flush(context.Background())
+		b := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &k})
+		r, err := served(t, b, "question")
+		if r == nil || err != nil {
+			t.Fatalf("record %v, err %v", r, err)
+		}
+		s.Evict()
+		b.Fetch(context.Background(), r.Outputs)
+		_, err = b.Open(context.Background(), r.Outputs[0].Digest)
+		var missing *cache.MissingError
+		if !errors.As(err, &missing) {
+			t.Errorf("err %v", err)
+		}
+		if ok, err := b.Has(context.Background(), r.Outputs[0].Digest); ok || err != nil {
+			t.Errorf("Has = %v, %v", ok, err)
+		}
+	})
+}
+
+// TestAskedTogether: many nodes that ask at once cost few calls.
+func TestAskedTogether(t *testing.T) {
+	s, k := remotetest.Start(t), key(t, "ci")
+	a := newMachine(t, s, "grpc", "", remote.Options{Limit: patient, Signer: &k})
+	const n = 500
+	for i := range n {
+		store(t, a, fmt.Sprint("question ", i), fmt.Append(nil, i))
+	}
+	if sent, left := a.remote.Flush(context.Background()); sent != n || left != 0 {
+		t.Fatalf("sent %d, left %d", sent, left)
+	}
+	s.Forget()
+	b := newMachine(t, s, "grpc", "", remote.Options{Limit: patient, Signer: &k})
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			if r, err := served(t, b, fmt.Sprint("question ", i)); r == nil || err != nil {
+				t.Errorf("%d: record %v, err %v", i, r, err)
+			}
+		})
+	}
+	group.Wait()
+	if calls := s.Calls("FindMissingBlobs"); calls > n/4 {
+		t.Errorf("%d calls for %d records", calls, n)
+	}
+	if calls := s.Calls("GetActionResult"); calls != n {
+		t.Errorf("%d entries read for %d records", calls, n)
+	}
+}
+
+// TestNamespaces: a pull request reads the records of main and writes its own, which main
+// does not see.
+func TestNamespaces(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, main, pr := remotetest.Start(t), key(t, "main"), key(t, "pr-184")
+		trust := []remote.PublicKey{main.PublicKey}
+		of := func(k remote.PrivateKey, namespace string, others ...string) *machine {
+			return newMachine(t, s, protocol, "", remote.Options{Limit: patient, Namespace: namespace, Others: others, Signer: &k, Trust: trust})
+		}
+		a := of(main, "main")
+		store(t, a, "of main", random(10))
+		a.remote.Flush(context.Background())
+		b := of(pr, "pr-184", "main")
+		store(t, b, "of pr", random(20))
+		b.remote.Flush(context.Background())
+		for manifest, want := range map[string]bool{"of main": true, "of pr": true} {
+			if r, err := served(t, of(pr, "pr-184", "main"), manifest); (r != nil) != want || err != nil {
+				t.Errorf("the pull request: %s: %v, %v", manifest, r, err)
+			}
+		}
+		for manifest, want := range map[string]bool{"of main": true, "of pr": false} {
+			if r, err := served(t, of(main, "main"), manifest); (r != nil) != want || err != nil {
+				t.Errorf("main: %s: %v, %v", manifest, r, err)
+			}
+		}
+		// A pull request that claims to be main.
+		c := of(pr, "main")
+		store(t, c, "claimed", random(30))
+		c.remote.Flush(context.Background())
+		r, err := served(t, of(main, "main"), "claimed")
+		var foreign *cache.ForeignError
+		if r != nil || !errors.As(err, &foreign) || foreign.By != "pr-184" {
+			t.Errorf("main: claimed: %v, %v", r, err)
+		}
+	})
+}

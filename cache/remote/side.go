@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// side is one half of a cache's use, reading or writing, which ends when it costs more than
+// it is worth: then all of its calls fail at once.
+type side struct {
+	budget
+	ctx   context.Context // until the side ends
+	end   func(error)
+	fails atomic.Int32 // calls in a row
+	last  atomic.Pointer[error]
+}
+
+const (
+	attempts = 3
+	maxFails = 4
+	// stall is how long a call may bring nothing, also while others get on.
+	stall = 10 * time.Second
+)
+
+// errSlow is why a side ends whose budget is used up.
+var errSlow = errors.New("it is too slow")
+
+// newSide returns a side that may cost limit; ended learns why it ended.
+func newSide(limit time.Duration, ended func(error)) *side {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s := &side{ctx: ctx}
+	s.end = func(err error) {
+		if ctx.Err() == nil {
+			cancel(err)
+			ended(err)
+		}
+	}
+	s.limit, s.over = limit, func() { s.end(errSlow) }
+	return s
+}
+
+// open reports whether the side may be used.
+func (s *side) open() bool { return s.ctx.Err() == nil }
+
+// try makes a call, and again if that may help, with pauses that grow. The call reports
+// progress by bytes that came or went.
+func (s *side) try(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
+	pause := 50 * time.Millisecond
+	for attempt := 1; ; attempt++ {
+		err := s.once(ctx, call)
+		var refused *RefusedError
+		var own *localError
+		switch {
+		case err == nil:
+			s.fails.Store(0)
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !s.open():
+			return context.Cause(s.ctx)
+		case errors.As(err, &own):
+			return own.err
+		case errors.As(err, &refused) && refused.Rights:
+			s.end(err)
+			return err
+		case errors.As(err, &refused), attempt == attempts:
+			s.failed(err)
+			return err
+		}
+		select {
+		case <-time.After(pause + rand.N(pause)):
+		case <-ctx.Done():
+		case <-s.ctx.Done():
+		}
+		pause *= 4
+	}
+}
+
+// failed counts a call that brought nothing.
+func (s *side) failed(err error) {
+	s.last.Store(&err)
+	if s.fails.Add(1) >= maxFails {
+		s.end(err)
+	}
+}
+
+func (s *side) once(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	defer timer.Stop()
+	err := call(ctx, func(bytes int64) {
+		timer.Reset(stall)
+		s.pay(worthOf(bytes))
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		s.pay(answerWorth)
+	}
+	return err
+}
+
+// why is why calls of the side failed; nil when none did.
+func (s *side) why() error {
+	if !s.open() {
+		return context.Cause(s.ctx)
+	}
+	if last := s.last.Load(); last != nil {
+		return *last
+	}
+	return nil
+}
+
+// localError is one of this machine, such as a full disk, which no cache is to blame for.
+type localError struct{ err error }
+
+func (e *localError) Error() string { return e.err.Error() }
+func (e *localError) Unwrap() error { return e.err }
+
+func isLocal(err error) bool {
+	var own *localError
+	return errors.As(err, &own)
+}

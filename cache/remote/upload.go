@@ -1,0 +1,286 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// uploads are the records that are to be sent, and those who send them.
+type uploads struct {
+	mu      sync.Mutex
+	queue   chan cache.Key
+	ended   bool
+	workers sync.WaitGroup
+	done    chan struct{} // closed when the workers have ended
+	open    atomic.Int64  // records that are neither sent nor refused
+	left    atomic.Int64  // that were not sent
+	sent    atomic.Int64
+}
+
+const (
+	maxQueue    = 1 << 17 // records; the queue has their keys alone
+	maxTogether = 256     // records that are sent at once
+	senders     = 2
+	putters     = 64 // entries that a sender has under way
+)
+
+func (s *Store) startUploads() {
+	u := &s.uploads
+	u.queue, u.done = make(chan cache.Key, maxQueue), make(chan struct{})
+	for range senders {
+		u.workers.Go(func() {
+			for k := range u.queue {
+				keys := u.more([]cache.Key{k})
+				sent := s.send(keys)
+				u.sent.Add(int64(sent))
+				u.left.Add(int64(len(keys) - sent))
+				u.open.Add(-int64(len(keys)))
+			}
+		})
+	}
+	go func() {
+		u.workers.Wait()
+		close(u.done)
+	}()
+}
+
+// more adds keys that wait, and waits for none.
+func (u *uploads) more(keys []cache.Key) []cache.Key {
+	for len(keys) < maxTogether {
+		select {
+		case k, ok := <-u.queue:
+			if !ok {
+				return keys
+			}
+			keys = append(keys, k)
+		default:
+			return keys
+		}
+	}
+	return keys
+}
+
+// endUploads ends the senders, after what they are at.
+func (s *Store) endUploads() {
+	u := &s.uploads
+	if u.queue == nil {
+		return
+	}
+	u.end()
+	<-u.done
+}
+
+// end lets nothing more into the queue.
+func (u *uploads) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.ended {
+		u.ended = true
+		close(u.queue)
+	}
+}
+
+// Written has a record sent that is in the local store with all its blobs. It never waits.
+func (s *Store) Written(k cache.Key) {
+	u := &s.uploads
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.queue == nil || u.ended {
+		return
+	}
+	select {
+	case u.queue <- k:
+		u.open.Add(1)
+	default:
+		u.left.Add(1)
+	}
+}
+
+// Flush waits until all records are sent, or the cache is given up, or ctx ends, and warns
+// if some are left. It returns how many were sent and how many were not. Nothing can be
+// written afterwards.
+func (s *Store) Flush(ctx context.Context) (sent, left int) {
+	u := &s.uploads
+	if u.queue == nil {
+		return 0, 0
+	}
+	u.end()
+	s.writes.wait()
+	defer s.writes.leave()
+	select {
+	case <-u.done:
+	case <-s.writes.ctx.Done():
+	case <-ctx.Done():
+		s.writes.end(context.Cause(ctx))
+	}
+	<-u.done
+	sent, left = int(u.sent.Load()), int(u.left.Load())
+	if why := s.writes.why(); left > 0 && why != nil {
+		s.warn(fmt.Errorf("%d of %d results were not sent to it: %w", left, sent+left, why))
+	} else if left > 0 {
+		s.warn(fmt.Errorf("%d of %d results were not sent to it, as their blobs are gone or there were too many at once", left, sent+left))
+	}
+	return sent, left
+}
+
+// Pending is how many records are still to be sent.
+func (s *Store) Pending() int { return int(s.uploads.open.Load()) }
+
+// upload is a record with its blobs.
+type upload struct {
+	key    cache.Key
+	record *cache.Record
+	blobs  []cache.Digest
+}
+
+// send sends records, their blobs first, and returns how many the server has now.
+func (s *Store) send(keys []cache.Key) int {
+	if !s.writes.open() {
+		return 0
+	}
+	ctx := s.writes.ctx
+	var all []upload
+	blobs := map[cache.Digest]bool{}
+	for _, k := range keys {
+		r, err := s.o.Local.Record(ctx, k)
+		if err != nil || r == nil {
+			continue
+		}
+		u := upload{k, r, s.blobsOf(ctx, r)}
+		all = append(all, u)
+		for _, d := range u.blobs {
+			blobs[d] = true
+		}
+	}
+	refused, err := s.sendBlobs(ctx, blobs)
+	if err != nil {
+		return 0
+	}
+	var sent atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(putters)
+	for _, u := range all {
+		if slices.ContainsFunc(u.blobs, func(d cache.Digest) bool { return refused[d] != nil }) {
+			continue
+		}
+		group.Go(func() error {
+			if s.sendEntry(ctx, u) == nil {
+				sent.Add(1)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return int(sent.Load())
+}
+
+// blobsOf are all blobs of a record, the roots of its outputs first.
+func (s *Store) blobsOf(ctx context.Context, r *cache.Record) (all []cache.Digest) {
+	seen := map[cache.Digest]bool{}
+	add := func(blobs []cache.Digest) (fresh []cache.Digest) {
+		for _, d := range blobs {
+			if !seen[d] {
+				seen[d] = true
+				fresh = append(fresh, d)
+			}
+		}
+		all = append(all, fresh...)
+		return fresh
+	}
+	var directories []cache.Digest
+	for _, o := range r.Outputs {
+		if fresh := add([]cache.Digest{o.Digest}); o.Tree {
+			directories = append(directories, fresh...)
+		}
+	}
+	for len(directories) > 0 {
+		d := directories[0]
+		directories = directories[1:]
+		directory, err := readDirectory(ctx, s.o.Local, d)
+		if err != nil {
+			continue // it cannot be sent, either
+		}
+		var files, below []cache.Digest
+		for _, sub := range directory.Directories {
+			below = appendDigest(below, sub.Digest)
+		}
+		for _, f := range directory.Files {
+			files = appendDigest(files, f.Digest)
+		}
+		directories = append(directories, add(below)...)
+		add(files)
+	}
+	return all
+}
+
+// sendBlobs sends those of the blobs that the server does not have.
+func (s *Store) sendBlobs(ctx context.Context, blobs map[cache.Digest]bool) (refused map[cache.Digest]error, err error) {
+	var ask, missing []cache.Digest
+	s.mu.Lock()
+	for d := range blobs {
+		if !s.present[d] && d.Size > 0 {
+			ask = append(ask, d)
+		}
+	}
+	s.mu.Unlock()
+	for some := range slices.Chunk(ask, s.o.Together) {
+		var lacks []cache.Digest
+		err := s.writes.try(ctx, func(ctx context.Context, _ func(int64)) (err error) {
+			lacks, err = s.transport.Missing(ctx, some)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		missing = append(missing, lacks...)
+	}
+	if len(missing) > 0 {
+		err = s.writes.try(ctx, func(ctx context.Context, progress func(int64)) (err error) {
+			refused, err = s.transport.Write(ctx, missing, source{s.o.Local, progress})
+			return err
+		})
+	}
+	for _, why := range refused {
+		s.writes.failed(why)
+	}
+	if err == nil {
+		s.found(slices.DeleteFunc(ask, func(d cache.Digest) bool { return refused[d] != nil }))
+	}
+	return refused, err
+}
+
+func (s *Store) sendEntry(ctx context.Context, u upload) error {
+	e, err := encodeEntry(s.o.Signer, s.o.Namespace, u.key, u.record, u.blobs)
+	if err != nil {
+		return err
+	}
+	return s.writes.try(ctx, func(ctx context.Context, _ func(int64)) error {
+		return s.transport.PutEntry(ctx, entryID(s.o.Namespace, u.key), e)
+	})
+}
+
+// source is a store whose blobs are sent.
+type source struct {
+	cache.Store
+	progress func(int64)
+}
+
+// Open implements Source. A blob that is not there is no fault of the server.
+func (s source) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
+	r, err := s.Store.Open(ctx, d)
+	if err != nil {
+		return nil, &localError{err}
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&counter{r: r, progress: s.progress}, r}, nil
+}

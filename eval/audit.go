@@ -1,0 +1,153 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// Audited is what an audit found out.
+type Audited struct {
+	Stored    int              // results of checkpoints that a run would serve
+	Checked   int              // of these, those that were made again
+	Different []AuditedResult  // those that are not what is stored
+	Unjudged  []AuditedProblem // those that could not be made again
+}
+
+// AuditedResult is a result that is made differently than it is stored.
+type AuditedResult struct {
+	Addr   string `json:"addr"`
+	Stored string `json:"stored"` // digest
+	Made   string `json:"made"`   // digest
+}
+
+// AuditedProblem is a result that could not be made again.
+type AuditedProblem struct {
+	Addr    string `json:"addr"`
+	Message string `json:"message"`
+}
+
+// Audit makes a random sample of the stored results of checkpoints again, in an empty store
+// and with nothing that is known from before, and compares. It executes the project.
+func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
+	stored, err := storedResults(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var addrs []string
+	for addr := range stored {
+		addrs = append(addrs, addr)
+	}
+	slices.Sort(addrs)
+	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] })
+	addrs = addrs[:min(len(addrs), sample)]
+	slices.Sort(addrs)
+	a := &Audited{Stored: len(stored), Checked: len(addrs)}
+	if len(addrs) == 0 {
+		return a, nil
+	}
+	dir, err := os.MkdirTemp("", "fevalgraph-audit-")
+	if err != nil {
+		return nil, fail(NotJudged, err)
+	}
+	defer os.RemoveAll(dir)
+	return a, a.check(ctx, o.apart(dir), addrs, stored)
+}
+
+// apart are the options with a store and a state in a directory, and no remote cache.
+func (o Options) apart(dir string) Options {
+	was := o
+	o.LookupEnv = func(name string) (string, bool) {
+		switch name {
+		case "FEVALGRAPH_DIR":
+			return filepath.Join(dir, "state"), true
+		case "FEVALGRAPH_CACHE_DIR":
+			return filepath.Join(dir, "store"), true
+		}
+		return was.lookupEnv(name)
+	}
+	o.StoreReadOnly, o.Remotes = false, map[string]string{}
+	return o
+}
+
+// storedResults are the digests of the results of checkpoints that a run would serve, by the
+// addresses of their nodes.
+func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, error) {
+	o.Trusted = true // whoever audits a project executes it
+	p, err := Open(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	targets, err := p.Targets(ctx, Selection{})
+	if err != nil {
+		return nil, err
+	}
+	rep, err := p.decide(ctx, goals{targets: targets})
+	if err != nil {
+		return nil, err
+	}
+	stored := map[string]cache.Digest{}
+	for _, cell := range p.Plan.Cells {
+		for _, cc := range cell.Checkpoints {
+			if st := rep.Status(cc.Aggregate); st.State == event.Cached {
+				if d, ok := resultOf(st); ok {
+					stored[p.Plan.Graph.Node(cc.Aggregate).Addr] = d
+				}
+			}
+		}
+	}
+	return stored, nil
+}
+
+func resultOf(st *graph.Status) (cache.Digest, bool) {
+	for _, out := range st.Outputs {
+		if out.Name == tasks.ResultOutput {
+			return out.Digest, true
+		}
+	}
+	return cache.Digest{}, false
+}
+
+// check makes results again and compares them.
+func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored map[string]cache.Digest) (err error) {
+	p, err := Open(ctx, o, Writing)
+	if err != nil {
+		return err
+	}
+	defer func() { err = p.closeAfter(err) }()
+	var targets []graph.ID
+	for _, addr := range addrs {
+		id, ok := p.Plan.Graph.Lookup(addr)
+		if !ok {
+			return fail(NotJudged, fmt.Errorf("the configuration changed during the audit: %s is gone", addr))
+		}
+		targets = append(targets, id)
+	}
+	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools})
+	if err != nil {
+		return fail(NotJudged, err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for at, id := range targets {
+		st := rep.Status(id)
+		made, ok := resultOf(st)
+		switch {
+		case !ok:
+			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
+		case made != stored[addrs[at]]:
+			a.Different = append(a.Different, AuditedResult{addrs[at], stored[addrs[at]].String(), made.String()})
+		}
+	}
+	return nil
+}

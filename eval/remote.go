@@ -1,0 +1,221 @@
+package eval
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
+	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// remoteCache is a remote cache that is used.
+type remoteCache struct {
+	*remote.Store
+	name    string
+	lookups int // records that may be asked for at once
+}
+
+// remoteLimit is what all remote caches together may cost a run beyond what they spare it:
+// less than 5 s, with what surrounds it.
+const remoteLimit = 4500 * time.Millisecond
+
+func remoteAddr(r *lang.RemoteCache) string { return "remote." + r.Name }
+
+// remoteAsks is what it takes to be trusted with a remote cache.
+func remoteAsks(r *lang.RemoteCache) []string { return []string{"ask " + r.URL + " for results"} }
+
+// openRemotes puts the remote caches of a project below its other stores. Nothing is sent
+// to one before it is used; one that cannot be used for what the environment says of it is
+// left out, with a warning.
+func (p *Project) openRemotes(layers *cache.Layered) error {
+	known := p.Config.Settings.Remotes
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].Name
+	}
+	for name := range p.options.Remotes {
+		if !slices.Contains(names, name) {
+			return fail(Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	signer, err := p.signingKey()
+	if err != nil {
+		return err
+	}
+	local := *layers
+	p.local = &local
+	layers.Places = make(chan struct{}, 64)
+	for i := range known {
+		r := &known[i]
+		mode := r.Mode
+		if p.options.Remotes != nil {
+			asked, used := p.options.Remotes[r.Name]
+			if !used {
+				continue
+			}
+			if asked != "" {
+				mode = asked
+			}
+		}
+		asks := remoteAsks(r)
+		if p.trust.adding {
+			p.trust.add(remoteAddr(r), asks)
+		} else if !p.trust.allows(asks) {
+			p.options.notify(Untrusted{Cache: r.Name})
+			continue
+		}
+		p.openRemote(layers, &local, r, mode, signer)
+	}
+	return nil
+}
+
+// openRemote puts one cache below the others; local are those on this machine.
+func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, signer *remote.PrivateKey) {
+	var once sync.Once
+	warn := func(err error) { once.Do(func() { p.options.notify(RemoteTrouble{r.Name, err}) }) }
+	transport, err := p.transport(r)
+	if err != nil {
+		warn(fmt.Errorf("it is not used: %w", err))
+		return
+	}
+	o := remote.Options{Namespace: r.Namespace, Others: r.ReadNamespaces, Signer: signer, Read: true, Write: mode == "rw" && p.access != Reading,
+		Local: local, Kept: local, Jobs: p.options.jobs(), Limit: remoteLimit / time.Duration(len(p.Config.Settings.Remotes)), Together: 20_000, Warn: warn}
+	if p.access == Reading {
+		o.Kept = cache.NewMemory()
+	}
+	for _, text := range r.Trust {
+		k, err := remote.ParsePublicKey(text)
+		if err != nil { // the configuration was checked
+			warn(err)
+			continue
+		}
+		o.Trust = append(o.Trust, k)
+	}
+	one := remoteCache{name: r.Name, lookups: 4096}
+	if strings.HasPrefix(r.URL, "http") { // a connection for each
+		o.Together, one.lookups = 256, 64
+	}
+	one.Store = remote.Open(transport, o)
+	if one.TrustsNone() {
+		warn(errors.New("no key is trusted, so none of its results is used (hint: fevalgraph keygen, and trust)"))
+	}
+	p.remotes = append(p.remotes, one)
+	layers.Lower = append(layers.Lower, one.Store)
+	layers.Written = func(k cache.Key) {
+		for _, r := range p.remotes {
+			r.Written(k)
+		}
+	}
+}
+
+// transport connects to a cache. The rights to use it are of the environment, which also
+// says for which host they are: no project can have them sent elsewhere.
+func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	secure := u.Scheme == "grpcs" || u.Scheme == "https"
+	host := u.Host
+	if u.Port() == "" {
+		port := map[string]string{"http": "80", "https": "443", "grpc": "80", "grpcs": "443"}[u.Scheme]
+		host = net.JoinHostPort(u.Hostname(), port)
+	}
+	suffix := strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
+	token, _ := p.secretEnv("FEVALGRAPH_CACHE_TOKEN_" + suffix)
+	bound, _ := p.secretEnv("FEVALGRAPH_CACHE_HOST_" + suffix)
+	switch {
+	case token == "":
+	case bound == "":
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is set, and FEVALGRAPH_CACHE_HOST_%s does not say for which HOST:PORT", suffix, suffix)
+	case bound != host:
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is for %s, and the configuration names %s", suffix, bound, host)
+	case !secure && !isLoopback(u.Hostname()):
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is not sent in the clear (hint: grpcs:// or https://)", suffix)
+	}
+	var config *tls.Config
+	if secure {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+		if file, _ := p.secretEnv("FEVALGRAPH_CACHE_CA_" + suffix); file != "" {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: %w", suffix, err)
+			}
+			config.RootCAs = x509.NewCertPool()
+			if !config.RootCAs.AppendCertsFromPEM(content) {
+				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: there is no certificate in %s", suffix, file)
+			}
+		}
+	}
+	if strings.HasPrefix(u.Scheme, "http") {
+		return httpcache.Open(u, config, remote.Authorization(token)), nil
+	}
+	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Header: remote.Authorization(token)})
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// lookups are how many decisions may wait for stores at once; 0 leaves it to the engine.
+func (p *Project) lookups() (n int) {
+	for _, r := range p.remotes {
+		n = max(n, r.lookups)
+	}
+	return n
+}
+
+// fetchResults fetches what results are read from, all at once.
+func (p *Project) fetchResults(ctx context.Context, rep *graph.Report) {
+	if len(p.remotes) == 0 {
+		return
+	}
+	var outputs []cache.Output
+	add := func(id graph.ID, name string) {
+		for _, o := range rep.Status(id).Outputs {
+			if o.Name == name {
+				outputs = append(outputs, o)
+			}
+		}
+	}
+	for _, cell := range p.Plan.Cells {
+		for i := range cell.Checkpoints {
+			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
+			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
+		}
+	}
+	p.store.(cache.Fetcher).Fetch(ctx, outputs)
+}
+
+// flushRemotes waits until what was made has been sent to the remote caches, which are not
+// worth more than a moment.
+func (p *Project) flushRemotes(ctx context.Context) {
+	const soon = time.Second
+	for _, r := range p.remotes {
+		slow := time.AfterFunc(soon, func() { p.options.notify(RemoteSending{r.name, r.Pending()}) })
+		sent, _ := r.Flush(ctx)
+		slow.Stop()
+		if sent > 0 && r.Unsigned() {
+			p.options.notify(RemoteTrouble{r.name, fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, signingKeyVariable)})
+		}
+	}
+}

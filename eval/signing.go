@@ -1,0 +1,56 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+)
+
+// signingKeyVariable has the key that signs what is sent to remote caches, or names a file
+// with it.
+const signingKeyVariable = "FEVALGRAPH_SIGNING_KEY"
+
+// signingKey is the key that signs what is sent; nil when there is none.
+func (p *Project) signingKey() (*remote.PrivateKey, error) {
+	text, _ := p.secretEnv(signingKeyVariable)
+	if text == "" {
+		return nil, nil
+	}
+	content := []byte(text)
+	if !strings.HasPrefix(text, "-----BEGIN") {
+		var err error
+		if content, err = os.ReadFile(text); err != nil {
+			return nil, fail(Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+		}
+	}
+	k, err := remote.ParsePrivateKey(content)
+	if err != nil {
+		return nil, fail(Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+	}
+	return &k, nil
+}
+
+// GenerateKey makes a key with a name for people, which may be "", writes the private part
+// to a new file, and returns the public part as configurations have it.
+func GenerateKey(path, name string) (public string, err error) {
+	k, err := remote.GenerateKey(name)
+	if err != nil {
+		return "", fail(Usage, err)
+	}
+	text, err := k.MarshalText()
+	if err != nil {
+		return "", fail(NotJudged, err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fail(Usage, fmt.Errorf("making the file of the key: %w", err))
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", fail(NotJudged, fmt.Errorf("writing the key: %w", errors.Join(err, os.Remove(path))))
+	}
+	return k.PublicKey.String(), nil
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+func (a *app) cacheAuditCommand() *cobra.Command {
+	var sample int
+	cmd := command("audit", "Make stored results again and compare",
+		`Audit takes a random sample of the results of checkpoints that a run would
+serve, from the store or a remote cache, and makes them again in an empty store.
+A result that differs is named: its tests depend on something that is in no key,
+such as chance or time, or someone who is trusted stored what is not true.`,
+		"  fevalgraph cache audit --sample 20",
+		func(cmd *cobra.Command, args []string) error {
+			if sample < 1 {
+				return exit(eval.Usage, fmt.Errorf("--sample %d: want at least 1", sample))
+			}
+			r, err := eval.Audit(cmd.Context(), a.options(), sample)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": orEmpty(r.Different), "unjudged": orEmpty(r.Unjudged)})
+			} else {
+				for _, one := range r.Different {
+					fmt.Fprintf(a.io.Out, "different: %s\n", a.shown(one.Addr))
+				}
+				for _, one := range r.Unjudged {
+					fmt.Fprintf(a.io.Out, "could not be made again: %s: %s\n", a.shown(one.Addr), a.shown(one.Message))
+				}
+				fmt.Fprintf(a.io.Out, "checked %d of %s: %d different\n", r.Checked, text.Count(r.Stored, "stored result"), len(r.Different))
+			}
+			switch {
+			case err != nil:
+				return err
+			case len(r.Different) > 0:
+				return exit(eval.Failed, nil)
+			case len(r.Unjudged) > 0:
+				return exit(eval.NotJudged, errors.New("not every result could be made again"))
+			}
+			return nil
+		})
+	cmd.Flags().IntVar(&sample, "sample", 10, "make `N` results again, or all if there are fewer")
+	return cmd
+}

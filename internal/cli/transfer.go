@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+func (a *app) cachePushCommand() *cobra.Command {
+	return a.transferCommand("push", "Send stored results to the remote caches",
+		`Push sends the stored answers of what the selectors pick, or of everything, to
+the remote caches that may be written. A run sends what it makes by itself; push
+is for what was there before.`, "sent", eval.Push)
+}
+
+func (a *app) cachePullCommand() *cobra.Command {
+	return a.transferCommand("pull", "Copy results from the remote caches",
+		`Pull copies the answers of what the selectors pick, or of everything, and all
+that they lead to, from remote caches to the store of this machine: for work
+without a network. A run fetches by itself what it needs.`, "copied", eval.Pull)
+}
+
+func (a *app) transferCommand(name, short, long, done string, transfer func(context.Context, eval.Options, eval.Request) (*eval.Transferred, error)) *cobra.Command {
+	cmd := command(name+" [SELECTOR...]", short, long, "  fevalgraph cache "+name+"\n  fevalgraph cache "+name+" problem=kvstore",
+		func(cmd *cobra.Command, args []string) error {
+			t, err := transfer(cmd.Context(), a.options(), eval.Request{Selection: eval.Selection{Targets: args}})
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				err = a.writeJSON(map[string]any{"schema": 1, "records": t.Records, "remaining": t.Remaining, "stale": t.Stale})
+			} else if !a.flags.quiet {
+				fmt.Fprintf(a.io.Out, "%s %s\n", done, text.Count(t.Records, "record"))
+				if t.Stale > 0 {
+					fmt.Fprintf(a.io.Err, "left out: %s, stale\n", text.Count(t.Stale, "node"))
+				}
+			}
+			if err == nil && t.Remaining > 0 {
+				return exit(eval.NotJudged, fmt.Errorf("%s not %s", text.Count(t.Remaining, "record")+map[bool]string{true: " was", false: " were"}[t.Remaining == 1], done))
+			}
+			return err
+		})
+	cmd.Args = cobra.ArbitraryArgs
+	return cmd
+}

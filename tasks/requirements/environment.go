@@ -1,0 +1,32 @@
+package requirements
+
+import "path"
+
+// build makes an environment in $2: $1 is the interpreter, $3 an option of uv or
+// nothing, and the lines of what uv chose follow. It is made beside its place and then moved
+// there, whole.
+const build = `set -eu
+[ ! -f "$2/complete" ] || exit 0
+mkdir -p "${2%/*}"
+new=$(mktemp -d "${2%/*}/new.XXXXXX")
+uv venv --quiet --no-config --no-project --relocatable --python "$1" "$new/venv"
+place=$2 option=$3
+shift 3
+printf '%s\n' "$@" >"$new/pins.txt"
+uv pip install --quiet --no-config --no-deps $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
+touch "$new/complete"
+mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
+
+// Environment is the command by which uv makes a Python environment with the packages of
+// lines and no other, unless it is there. Files must have the hashes, if there are any. Its
+// directory is Venv of dir.
+func Environment(python, dir string, lines []string) (argv []string) {
+	demand := ""
+	if Hashed(lines) { // else those that there are count
+		demand = "--require-hashes"
+	}
+	return append([]string{"/bin/sh", "-c", build, "sh", python, dir, demand}, lines...)
+}
+
+// Venv is where the environment is that Environment made in a directory.
+func Venv(dir string) string { return path.Join(dir, "venv") }
