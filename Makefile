@@ -39,7 +39,7 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
 .PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
 

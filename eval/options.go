@@ -30,7 +30,7 @@ type Options struct {
 	Locked  bool // requirements that are not locked are an error
 
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
-	References bool        // adds the solutions that problems ship, as the suite lang.ReferenceName
+	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
 
 	// Benchmarks are those whose rules and files the configuration may name.
 	Benchmarks []plan.Benchmark

@@ -78,7 +78,7 @@ func Open(ctx context.Context, o Options, access Access) (*Project, error) {
 // openChanged opens what earlier runs recorded of the project and finds out what of it
 // is stale. It compiles nothing.
 func openChanged(ctx context.Context, o Options, access Access) (*Project, error) {
-	if o.AdHoc != nil || o.References {
+	if o.AdHoc != nil || o.References > 0 {
 		return openProject(ctx, o, access, nil)
 	}
 	return openProject(ctx, o, access, readIndex(o.StateDir()))

@@ -66,7 +66,7 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			part.facts, part.File = learned, name
 		}
 	}
-	if !keep || p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References {
+	if !keep || p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References > 0 {
 		return names, nil // the index says what it would say again, or not what later runs are asked for
 	}
 	return names, m.index(ctx)

@@ -67,7 +67,7 @@ func TestFrontierCompiles(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	if r := cfg.Problems[0].Reference; r == nil || filepath.Base(r.Source) != "reference.cpp" || cfg.Problems[1].Reference != nil {
+	if r := cfg.Problems[0].Reference; r == nil || filepath.Base(r.Sources[0]) != "reference.cpp" || cfg.Problems[1].Reference != nil {
 		t.Errorf("the references are %+v and %+v", r, cfg.Problems[1].Reference)
 	}
 	want := []string{

@@ -149,7 +149,10 @@ func TestJudgeEval(t *testing.T) {
 // What problems ship is judged, and must reach what they state.
 func TestJudgeReferences(t *testing.T) {
 	dir := judgeProject(t)
-	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references reach their score") {
+	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references reach what they must") {
+		t.Error(out)
+	}
+	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.Contains(out, "in each of 2 repeats; 0 flaky") {
 		t.Error(out)
 	}
 	path := filepath.Join(dir, "fevalgraph.hcl")

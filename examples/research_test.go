@@ -208,7 +208,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 	if said := program(t, 2, append([]string{"run", "problem=family/broken"}, flags[:6]...)...); !strings.Contains(said, "family/broken") {
 		t.Errorf("what is wrong with family/broken is not told:\n%s", said)
 	}
-	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references reach their score\n") {
+	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references reach what they must\n") {
 		t.Errorf("validate --reference says\n%s", said)
 	}
 	want := map[string]string{

@@ -48,12 +48,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 		}
 	}
 	s := &Solution{Name: adHocName, Ref: adHocRef, Problem: p, Missing: "omit"}
-	schema := solutionSchema()
-	s.Files = defaultValue(schema.attribute("files")).AsString()
-	s.IgnoreSyntax = defaultValue(schema.attribute("ignore_syntax")).AsString()
-	for _, v := range defaultValue(schema.attribute("ignore")).AsValueSlice() {
-		s.Ignore = append(s.Ignore, v.AsString())
-	}
+	s.filesByDefault()
 	if !l.adHocCheckpoints(s, path, a.Checkpoint) {
 		return
 	}
@@ -62,6 +57,16 @@ func (l *loader) addAdHoc(a AdHoc) {
 		Name: adHocName, Description: "The solution given on the command line.", Implicit: true,
 		Cells: []Cell{{Solution: s, Backend: b, Repeat: 1}},
 	})
+}
+
+// filesByDefault has s consist of the files that a solution block has without saying so.
+func (s *Solution) filesByDefault() {
+	schema := solutionSchema()
+	s.Files = defaultValue(schema.attribute("files")).AsString()
+	s.IgnoreSyntax = defaultValue(schema.attribute("ignore_syntax")).AsString()
+	for _, v := range defaultValue(schema.attribute("ignore")).AsValueSlice() {
+		s.Ignore = append(s.Ignore, v.AsString())
+	}
 }
 
 // adHocCheckpoints says which checkpoints path answers: those it has a

@@ -54,9 +54,9 @@ type Case struct {
 
 // Reference is a solution that a problem ships.
 type Reference struct {
-	Source string  // absolute path of a file
-	Score  float64 // what it must reach
-	Range  diag.Range
+	Sources []string // absolute paths, one for each checkpoint
+	Score   float64  // what it must reach; 0 of a pytest problem, where every checkpoint must pass
+	Range   diag.Range
 }
 
 const (
@@ -331,19 +331,4 @@ func (j *Judge) LanguageOf(source string) string {
 		return LanguagePython
 	}
 	return ""
-}
-
-// shipped reads the solution that a problem ships.
-func (b *block) shipped(p *Problem) *Reference {
-	r := &Reference{Score: fullScore, Range: convertRange(b.header)}
-	if source, g := b.path("source"); g == isSet {
-		if _, ok := b.stat("source", source, ""); ok {
-			b.judgeable(p, source)
-		}
-		r.Source = source
-	}
-	if score, g := b.number("score"); g == isSet {
-		r.Score = score
-	}
-	return r
 }

@@ -91,7 +91,7 @@ func (l *loader) load() {
 	if l.options.AdHoc != nil {
 		l.addAdHoc(*l.options.AdHoc)
 	}
-	if l.options.References {
+	if l.options.References > 0 {
 		l.addReferences()
 	}
 }

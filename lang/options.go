@@ -13,8 +13,9 @@ type Options struct {
 
 	Version string // of the program, for required_version; not a version number: unchecked
 	AdHoc   *AdHoc // adds one solution that no block declares
-	// References adds the solutions that problems ship, and a suite of them.
-	References bool
+	// References adds the solutions that problems ship, and a suite that has each so often;
+	// 0 adds none.
+	References int
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

@@ -80,10 +80,6 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		return p
 	}
 
-	if r := b.only("reference"); r != nil && p.Pytest != nil {
-		r.fail(finding{code: "unknown-block", summary: "No use for this block", rng: r.header,
-			detail: "A problem with a pytest block has no reference.", hint: "write a solution block"})
-	}
 	down := inherited{problem: p}
 	down.timeout, _ = b.limit("timeout")
 	down.sessionTimeout, down.session = b.limit("session_timeout")
@@ -95,6 +91,9 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		down.pass = pass.pass()
 	}
 	b.checkpoints(p, down)
+	if r := b.only("reference"); r != nil && p.Pytest != nil {
+		p.Reference = r.shipped(p)
+	}
 	return p
 }
 

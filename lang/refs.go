@@ -204,7 +204,7 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 		f.detail = "cell exists only in exclude blocks."
 		return f
 	case root == "checkpoint":
-		f.detail = "checkpoint exists only in source, entry and setup of a solution."
+		f.detail = "checkpoint exists only in source, entry and setup of a solution, and in source of a reference."
 		return f
 	case !slices.Contains(referable(), root):
 		return l.unknownRoot(d, t, f)

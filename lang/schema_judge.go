@@ -82,8 +82,8 @@ func referenceSchema() BlockSchema {
 		Name: "reference",
 		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`. It is no part of any suite.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeText, Required: true, Doc: "Its source file."},
-			{Name: "score", Type: TypeNumber, Doc: "What it must reach at least. The default is 100."},
+			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
+			{Name: "score", Type: TypeNumber, Doc: "What it must reach at least. The default is 100. Not of a pytest problem, where it must pass every checkpoint."},
 		},
 	}
 }

@@ -1,6 +1,11 @@
 package lang
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
 
 // ReferenceName is what the solutions that problems ship are called, and the
 // suite of all of them.
@@ -34,12 +39,47 @@ func (l *loader) addReferences() {
 		if b == nil {
 			continue // reported
 		}
-		s := &Solution{
-			Name: ReferenceName, Ref: "reference of " + p.Ref, Problem: p, Missing: "error", Range: p.Reference.Range,
-			Checkpoints: []SolutionCheckpoint{{Checkpoint: p.Checkpoints[0], Source: p.Reference.Source}},
+		s := &Solution{Name: ReferenceName, Ref: "reference of " + p.Ref, Problem: p, Missing: "error", Range: p.Reference.Range}
+		s.filesByDefault()
+		for i, c := range p.Checkpoints {
+			s.Checkpoints = append(s.Checkpoints, SolutionCheckpoint{Checkpoint: c, Source: p.Reference.Sources[i], Entry: p.Entry})
 		}
 		l.config.Solutions = append(l.config.Solutions, s)
-		suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: b, Repeat: 1})
+		for repeat := range l.options.References {
+			suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: b, Repeat: repeat + 1})
+		}
 	}
 	l.config.Suites = append(l.config.Suites, suite)
+}
+
+// shipped reads the solution that a problem ships, whose checkpoints are known.
+func (b *block) shipped(p *Problem) *Reference {
+	r := &Reference{Range: convertRange(b.header)}
+	for _, c := range p.Checkpoints {
+		at := *b
+		at.ctx = b.ctx.NewChild()
+		at.ctx.Variables = map[string]cty.Value{"checkpoint": checkpointValue(c)}
+		source, g := at.path("source")
+		if g == isSet {
+			if _, ok := at.stat("source", source, ""); ok {
+				at.judgeable(p, source)
+			}
+		}
+		r.Sources = append(r.Sources, source)
+	}
+	if p.Scored() {
+		r.Score = fullScore
+		if score, g := b.number("score"); g == isSet {
+			r.Score = score
+		}
+		return r
+	}
+	if b.attrs["score"] != nil {
+		b.reject("score", "unknown-attribute", "No use for this attribute", p.Ref+" gives no score: its reference must pass every checkpoint.", "remove it")
+	}
+	if strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 {
+		b.fail(finding{code: "missing-attribute", summary: "No entry", rng: b.header,
+			detail: p.Ref + " does not say how its reference is started.", hint: `write such as entry = "python main.py" into the problem`})
+	}
+	return r
 }

@@ -8,52 +8,74 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// validateReferences judges what problems ship.
-func (a *app) validateReferences(ctx context.Context, cfg *lang.Config) error {
+// validateReferences judges what problems ship; each so often, whatever is stored, or, if
+// repeat is 0, once.
+func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat int) error {
 	var results *report.Results
 	var judged error
 	if eval.ShipsReference(cfg) {
-		if results, judged = a.judgeReferences(ctx); results == nil {
+		if results, judged = a.judgeReferences(ctx, repeat); results == nil {
 			return judged
 		}
 	}
-	rows, missed := eval.CompareReferences(cfg, results)
+	rows, missed, flaky := eval.CompareReferences(cfg, results)
 	if a.flags.json {
-		err := a.writeJSON(map[string]any{"schema": 1, "valid": missed == 0 && judged == nil, "references": orEmpty(rows)})
-		if err != nil {
+		valid := missed+flaky == 0 && judged == nil
+		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": orEmpty(rows)}); err != nil {
 			return err
 		}
 	} else {
-		for _, r := range rows {
-			if !r.Reached && r.Score != nil {
-				a.tell("%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, r.Wanted)
-			} else if !r.Reached {
-				a.tell("%s: its reference has no score, and must reach %v\n", r.Problem, r.Wanted)
-			}
-		}
+		a.showReferences(rows)
 		if !a.flags.quiet {
-			fmt.Fprintf(a.io.Out, "%d of %d references reach their score\n", len(rows)-missed, len(rows))
+			fmt.Fprintf(a.io.Out, "%d of %d references reach what they must", len(rows)-missed, len(rows))
+			if repeat > 0 {
+				fmt.Fprintf(a.io.Out, " in each of %s; %d flaky", text.Count(repeat, "repeat"), flaky)
+			}
+			fmt.Fprintln(a.io.Out)
 		}
 	}
-	if judged == nil && missed > 0 {
+	if judged == nil && missed+flaky > 0 {
 		return exit(eval.Failed, nil)
 	}
 	return judged
 }
 
+// showReferences says of each that is not as it should be what is wrong.
+func (a *app) showReferences(rows []eval.Reference) {
+	for _, r := range rows {
+		switch {
+		case r.Reached:
+		case r.Wanted == nil:
+			a.tell("%s: its reference must pass every checkpoint, and does not\n", r.Problem)
+		case r.Score != nil:
+			a.tell("%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, *r.Wanted)
+		default:
+			a.tell("%s: its reference has no score, and must reach %v\n", r.Problem, *r.Wanted)
+		}
+		for _, difference := range r.Flaky {
+			a.tell("%s: its reference is flaky: %s\n", r.Problem, text.Line(difference, 200))
+		}
+	}
+}
+
 // judgeReferences evaluates the suite of them. With --json one object is printed, and
 // no events.
-func (a *app) judgeReferences(ctx context.Context) (*report.Results, error) {
+func (a *app) judgeReferences(ctx context.Context, repeat int) (*report.Results, error) {
 	asJSON, quiet := a.flags.json, a.flags.quiet
 	if asJSON {
 		a.flags.json, a.flags.quiet = false, true
 	}
 	defer func() { a.flags.json, a.flags.quiet = asJSON, quiet }()
-	o := a.options()
-	o.References = true
-	out, judged := a.run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"suite=" + lang.ReferenceName}}}, "")
+	o, all := a.options(), []string{"suite=" + lang.ReferenceName}
+	r := eval.Request{Selection: eval.Selection{Targets: all}}
+	if repeat > 0 {
+		r.Force = all
+	}
+	o.References = max(repeat, 1)
+	out, judged := a.run(ctx, o, r, "")
 	if out == nil {
 		return nil, judged
 	}

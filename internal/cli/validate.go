@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,17 +14,22 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	reference := false
+	reference, repeat := false, 0
 	cmd := command("validate", "Check the configuration",
 		`Validate loads and expands the configuration and reports every finding with its
 place. Nothing is evaluated. With --json the findings are one object.
 
 With --reference the solutions that problems ship in reference blocks are
-judged, each on the first backend that can; each must reach its stated score.`,
+judged, each on the first backend that can; each must reach its stated score, or
+pass every checkpoint. With --repeat each is judged N times, whatever is stored,
+and those whose verdicts differ between repeats are reported as flaky.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
-  fevalgraph validate --reference`,
+  fevalgraph validate --reference --repeat 5`,
 		func(cmd *cobra.Command, args []string) error {
+			if flag := cmd.Flags().Lookup("repeat"); flag.Changed && (repeat < 1 || !reference) {
+				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
+			}
 			cfg, diags := lang.Load(a.langOptions())
 			if diags = append(diags, eval.Invalid(cfg)...); !diags.HasErrors() {
 				diags = append(diags, eval.Gaps(cfg)...)
@@ -43,7 +49,7 @@ judged, each on the first backend that can; each must reach its stated score.`,
 				return exit(eval.Usage, nil)
 			}
 			if reference {
-				return a.validateReferences(cmd.Context(), cfg)
+				return a.validateReferences(cmd.Context(), cfg, repeat)
 			}
 			if !a.flags.json && !a.flags.quiet {
 				cells := 0
@@ -56,5 +62,6 @@ judged, each on the first backend that can; each must reach its stated score.`,
 			return nil
 		})
 	cmd.Flags().BoolVar(&reference, "reference", false, "judge the solutions that problems ship")
+	cmd.Flags().IntVar(&repeat, "repeat", 0, "with --reference: judge each `N` times, and report those whose verdicts differ")
 	return cmd
 }
