@@ -78,6 +78,7 @@ func (p *Project) countEarlier(rep *graph.Report, ran map[string]bool) {
 		switch rep.Status(id).State {
 		case event.Cached:
 			if ran[addr] {
+				rep.Status(id).Earlier = true
 				rep.Cached--
 				rep.Executed++
 			}

@@ -89,6 +89,7 @@ type Status struct {
 	Culprit  string // for blocked nodes, the address that failed or broke
 	Attempts int
 	Seconds  float64
+	Earlier  bool    // it is cached, and its work was done earlier in the same run; for callers to set
 	Expected float64 // seconds, from earlier runs; 0 is unknown
 	Saved    float64 // seconds that a cached node's work took when it ran
 	Input    bool    // failed because a source could not be used
@@ -166,7 +167,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 func (r *Report) Saved() (bytes int64, seconds float64) {
 	for _, id := range r.Nodes {
 		st := &r.statuses[id]
-		if st.State != event.Cached {
+		if st.State != event.Cached || st.Earlier {
 			continue
 		}
 		for _, o := range st.Outputs {

@@ -1,7 +1,7 @@
 package lang
 
 func exportKinds() []string {
-	return []string{"json", "jsonl", "csv", "markdown", "junit", "junit-tests", "ctrf", "scbench", "frontier"}
+	return []string{"json", "jsonl", "csv", "markdown", "junit", "junit-tests", "ctrf", "github", "gitlab", "scbench", "frontier"}
 }
 
 func suiteSchema() BlockSchema {
@@ -74,6 +74,6 @@ func exportSchema() BlockSchema {
 			{Name: "path", Type: TypeText, Required: true, Doc: "The file, or for scbench and frontier the directory."},
 		},
 		Kinds: kinds,
-		later: []string{"html", "github"},
+		later: []string{"html"},
 	}
 }
