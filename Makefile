@@ -91,12 +91,12 @@ staticcheck: $(STATIC) modules
 	cd bench && $(STATIC) ./...
 
 unit: modules
-	$(GO) test -timeout 60m ./...
+	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m ./...
 	$(GO) -C bench test -timeout 60m ./...
 
 # Unit tests may keep files in memory (internal/ramdir); here, they are on a disk.
 race: modules
-	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
+	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
 # The tests that need Python, uv, a Docker daemon, go-judge and bazel-remote; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
@@ -146,7 +146,7 @@ soak-store: BLOBS ?= 1000000
 soak-store:
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
 	FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStoreAndLog|TestManyBlobs)$$' ./cache
-	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
+	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
 
 # Fuzzes every decoder, or those whose "./package FuzzName" matches ONLY.
 fuzz: TIME ?= 10m

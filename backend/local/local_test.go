@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -32,6 +33,9 @@ func TestConformance(t *testing.T) {
 	for _, level := range []isolation.Level{isolation.Full, isolation.Partial, isolation.None} {
 		t.Run(string(level), func(t *testing.T) {
 			need(t, level)
+			if level != isolation.Full { // what most machines allow
+				longtest.Skip(t)
+			}
 			t.Parallel()
 			backendtest.TestBackend(t, opener(level, ""))
 		})

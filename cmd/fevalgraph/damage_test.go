@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // flipsVariable says at how many places of each file TestBitFlips has a wrong bit
@@ -23,6 +25,7 @@ const flipsVariable = "FEVALGRAPH_TEST_FLIPS"
 // state is wrong, the next run has the results of one on sound files, and so has
 // one that has to read what nodes made.
 func TestBitFlips(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := newCheckout(t, t.TempDir())
 	c.run("run")

@@ -25,6 +25,7 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // How many seeds TestDifferential has, the first of them, and how many steps each
@@ -41,6 +42,9 @@ const (
 // through random edits and disturbances. make test has more seeds and steps, make
 // soak any number.
 func TestDifferential(t *testing.T) {
+	if os.Getenv(diffSeedsVariable) == "" {
+		longtest.Skip(t)
+	}
 	t.Parallel()
 	seeds, first, steps := numberFrom(t, diffSeedsVariable, 2), numberFrom(t, diffFirstVariable, 1), numberFrom(t, diffStepsVariable, 8)
 	for seed := first; seed < first+seeds; seed++ {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // trapProject is a command problem whose score says what was in its workspace.
@@ -278,6 +280,7 @@ func TestImagesInTurn(t *testing.T) {
 
 // Whatever kind of run it was, its record has the results of all that it decided.
 func TestRecordsAreWhole(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	w, d := newTrap(t, trapAssets)
 	w.settled()

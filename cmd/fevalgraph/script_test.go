@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
@@ -140,9 +141,12 @@ func ownImage(env *testscript.Env) (string, error) {
 }
 
 // condition knows [private-network] and [full-isolation], whether this machine allows
-// them, and [gpu], whether it has one that containers could get.
+// them, [gpu], whether it has one that containers could get, and [long], whether tests that
+// take long are asked for.
 func condition(name string) (bool, error) {
 	switch name {
+	case "long":
+		return longtest.Asked(), nil
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
 	case "full-isolation":

@@ -47,6 +47,7 @@ var rooms = []room{
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/await", nil, "it is for tests of any room"},
+	{"internal/longtest", nil, "it is for tests of any room"},
 	{"internal/abreast", nil, "it is for tests of any room"},
 	{"internal/ramdir", nil, "it is for tests of any room"},
 	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
@@ -110,11 +111,11 @@ var libraries = []struct {
 	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
-	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest"}},
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {

@@ -1,0 +1,22 @@
+// Package longtest marks tests that take seconds of the processor, so that `go test ./...`
+// stays short. make unit and make race run all of them.
+package longtest
+
+import (
+	"os"
+	"testing"
+)
+
+// variable has the long tests run.
+const variable = "FEVALGRAPH_TEST_LONG"
+
+// Asked reports whether long tests are to run.
+func Asked() bool { return os.Getenv(variable) != "" }
+
+// Skip skips a test that takes long, unless it is asked for.
+func Skip(t testing.TB) {
+	t.Helper()
+	if !Asked() {
+		t.Skipf("takes long; `make unit` runs it, or %s=1", variable)
+	}
+}
