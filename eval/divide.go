@@ -99,8 +99,17 @@ func (p *Project) staleCells(g goals, rep *graph.Report) (cells []shards.Cell, c
 	for _, cell := range p.Plan.Cells {
 		one := shards.Cell{Name: cell.ID().String(), Problem: cell.Problem.Name}
 		stale := false
-		for _, id := range p.Plan.Graph.Closure([]graph.ID{cell.Node}) {
+		// Graph.Closure would look at every node of the graph, for each cell.
+		needs, seen := []graph.ID{cell.Node}, map[graph.ID]bool{cell.Node: true}
+		for at := 0; at < len(needs); at++ {
+			id := needs[at]
 			n := p.Plan.Graph.Node(id)
+			for _, d := range n.Deps {
+				if !seen[d.On] {
+					seen[d.On] = true
+					needs = append(needs, d.On)
+				}
+			}
 			if !asked[id] || n.Pinned != nil || plan.InProcess(n) || stateOf(rep.Status(id)) == Fresh {
 				continue
 			}
