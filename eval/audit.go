@@ -99,22 +99,13 @@ func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, err
 	for _, cell := range p.Plan.Cells {
 		for _, cc := range cell.Checkpoints {
 			if st := rep.Status(cc.Aggregate); st.State == event.Cached {
-				if d, ok := resultOf(st); ok {
-					stored[p.Plan.Graph.Node(cc.Aggregate).Addr] = d
+				if o, ok := st.Output(tasks.ResultOutput); ok {
+					stored[p.Plan.Graph.Node(cc.Aggregate).Addr] = o.Digest
 				}
 			}
 		}
 	}
 	return stored, nil
-}
-
-func resultOf(st *graph.Status) (cache.Digest, bool) {
-	for _, out := range st.Outputs {
-		if out.Name == tasks.ResultOutput {
-			return out.Digest, true
-		}
-	}
-	return cache.Digest{}, false
 }
 
 // check makes results again and compares them.
@@ -141,12 +132,12 @@ func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored m
 	}
 	for at, id := range targets {
 		st := rep.Status(id)
-		made, ok := resultOf(st)
+		made, ok := st.Output(tasks.ResultOutput)
 		switch {
 		case !ok:
 			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
-		case made != stored[addrs[at]]:
-			a.Different = append(a.Different, AuditedResult{addrs[at], stored[addrs[at]].String(), made.String()})
+		case made.Digest != stored[addrs[at]]:
+			a.Different = append(a.Different, AuditedResult{addrs[at], stored[addrs[at]].String(), made.Digest.String()})
 		}
 	}
 	return nil

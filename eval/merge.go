@@ -88,13 +88,15 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (*merged, error) {
 		o.notify(ForeignRecords{u.total.Foreign})
 	}
 	for _, input := range m.Inputs {
-		var run shardRun
+		var extra map[string][]byte
 		if dir := o.Path(input); isDirectory(dir) {
-			run, err = recordedShard(dir)
+			if extra, err = latestIn(dir); err != nil {
+				return nil, fail(Usage, err)
+			}
 		} else {
-			run, err = packedShard(input, u.extra[0])
-			u.extra = u.extra[1:]
+			extra, u.extra = u.extra[0], u.extra[1:]
 		}
+		run, err := newShardRun(input, extra)
 		if err == nil {
 			err = parts.add(run)
 		}
@@ -105,8 +107,8 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (*merged, error) {
 	return parts, nil
 }
 
-// packedShard is the run whose record is in a pack.
-func packedShard(input string, extra map[string][]byte) (shardRun, error) {
+// newShardRun is the run whose record is in the files of a pack.
+func newShardRun(input string, extra map[string][]byte) (shardRun, error) {
 	run := shardRun{input: input}
 	events, ok := extra[packEvents]
 	if !ok {
@@ -123,30 +125,23 @@ func packedShard(input string, extra map[string][]byte) (shardRun, error) {
 	return run, nil
 }
 
-// recordedShard is the latest run of a project in a directory.
-func recordedShard(dir string) (shardRun, error) {
-	run := shardRun{input: dir, logs: map[string][]byte{}}
+// latestIn is the record of the latest run of a project in a directory.
+func latestIn(dir string) (map[string][]byte, error) {
 	state := dir
 	if isDirectory(filepath.Join(dir, stateName)) {
 		state = filepath.Join(dir, stateName)
 	}
-	past, err := event.FindRun(state, "")
+	extra, err := mergeable(state, "")
 	if err != nil {
-		return run, fmt.Errorf("%s: %w", dir, err)
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	err = past.Each(func(e event.Event) bool {
-		run.add(e)
-		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
-			if log, err := past.Log(done.Addr); err == nil {
-				run.logs[done.Addr] = log
-			}
-		}
-		return true
-	})
-	if err != nil {
-		return run, fmt.Errorf("%s: %w", dir, err)
-	}
-	return run, nil
+	return extra, nil
+}
+
+// isDirectory reports whether an input is the directory of a project.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // add keeps an event of what the run did. What it was served the merge finds itself.
@@ -244,10 +239,8 @@ func (m *merged) missing(cfg *lang.Config) map[plan.CellID]int {
 	plan.EachCell(cfg, func(c lang.Cell) {
 		id := plan.IDOf(c)
 		shard := named[id.String()]
-		for i := 1; m.division == nil && i <= m.of; i++ {
-			if plan.InShard(c, i, m.of) {
-				shard = i
-			}
+		if m.division == nil && m.of > 0 {
+			shard = plan.ShardOf(c, m.of)
 		}
 		if shard > 0 && !m.reported[shard] {
 			missing[id] = shard

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -48,34 +47,20 @@ type packNode struct {
 // Pack writes the answers of the nodes that a request picks, and everything that they lead
 // to, into a file. It decides like Plan, and leaves out what is stale.
 func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
-	p, err := openChanged(ctx, o, Reading)
+	p, answers, stale, err := o.stored(ctx, r.Request, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	r.EachNode = true // also the nodes of fresh partitions
-	g, err := p.prepare(ctx, r.Request)
-	if err != nil {
-		return nil, err
-	}
 	signer, err := o.recordKey(Reading)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.decide(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	packed := &Packed{}
+	packed := &Packed{Stale: stale}
 	contents := pack.Contents{Records: map[cache.Key]*cache.Record{}, Extra: map[string][]byte{}}
 	var nodes bytes.Buffer
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
-		n, st := p.Plan.Graph.Node(id), rep.Status(id)
-		if st.State != event.Cached {
-			packed.Stale++
-			continue
-		}
-		record, err := p.store.Record(ctx, st.Key)
+	for _, n := range answers {
+		record, err := p.store.Record(ctx, n.key)
 		if err != nil {
 			return nil, fail(NotJudged, err)
 		}
@@ -83,17 +68,19 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 			packed.Stale++ // the build log had the answer, and the record was removed since
 			continue
 		}
-		contents.Records[st.Key] = record
-		line, err := json.Marshal(packNode{Addr: n.Addr, Seconds: record.Seconds})
+		contents.Records[n.key] = record
+		line, err := json.Marshal(packNode{Addr: n.addr, Seconds: record.Seconds})
 		if err != nil {
 			return nil, err
 		}
 		nodes.Write(append(line, '\n'))
 	}
-	contents.Extra[packNodes] = nodes.Bytes()
-	if err := p.packRun(r.Run, contents.Extra); err != nil {
-		return nil, err
+	if r.Run != "" {
+		if contents.Extra, err = mergeable(p.state, r.Run); err != nil {
+			return nil, pastFault(err)
+		}
 	}
+	contents.Extra[packNodes] = nodes.Bytes()
 	err = atomicfile.WriteFrom(o.Path(r.File), 0o644, func(w io.Writer) error {
 		packed.Counts, err = pack.Write(ctx, w, p.store, signer, contents)
 		return err
@@ -104,31 +91,26 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	return packed, nil
 }
 
-// packRun adds the record of a run, as far as a merge needs it.
-func (p *Project) packRun(name string, extra map[string][]byte) error {
-	if name == "" {
-		return nil
-	}
-	run, err := event.FindRun(p.state, name)
+// mergeable is the record of a run, as far as a merge needs it: files of a pack.
+func mergeable(state, name string) (map[string][]byte, error) {
+	run, err := event.FindRun(state, name)
 	if err != nil {
-		return pastFault(err)
+		return nil, err
 	}
-	if extra[packEvents], err = run.Events(); err != nil {
-		return pastFault(err)
+	events, err := run.Events()
+	if err != nil {
+		return nil, err
 	}
 	logs := map[string][]byte{}
-	err = run.Each(func(e event.Event) bool {
-		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
+	for line := range bytes.Lines(events) {
+		if done, ok := event.Decode(line).(event.NodeDone); ok && done.State == event.Broken {
 			if log, err := run.Log(done.Addr); err == nil {
 				logs[done.Addr] = log
 			}
 		}
-		return true
-	})
-	if err == nil {
-		extra[packLogs], err = json.Marshal(logs)
 	}
-	return err
+	encoded, err := json.Marshal(logs)
+	return map[string][]byte{packEvents: events, packLogs: encoded}, err
 }
 
 // Unpack puts what packs have into the store, so that the next plan finds it. Records that
@@ -213,10 +195,4 @@ func (o *Options) learn(seconds map[string]float64) error {
 		return fail(NotJudged, err)
 	}
 	return nil
-}
-
-// isDirectory reports whether an input of a merge is the directory of a project.
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

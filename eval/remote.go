@@ -191,10 +191,8 @@ func (p *Project) fetchResults(ctx context.Context, rep *graph.Report) {
 	}
 	var outputs []cache.Output
 	add := func(id graph.ID, name string) {
-		for _, o := range rep.Status(id).Outputs {
-			if o.Name == name {
-				outputs = append(outputs, o)
-			}
+		if o, ok := rep.Status(id).Output(name); ok {
+			outputs = append(outputs, o)
 		}
 	}
 	for _, cell := range p.Plan.Cells {

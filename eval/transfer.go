@@ -18,21 +18,22 @@ type Transferred struct {
 // Push sends the stored answers of the nodes that a request picks to the remote caches
 // that may be written. A run sends what it makes by itself; this sends what was there before.
 func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, keys, t, err := o.stored(ctx, r)
+	p, nodes, stale, err := o.stored(ctx, r, Writing)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
+	t := &Transferred{Stale: stale}
 	writable := false
 	for _, one := range p.remotes {
 		if !one.Writes() {
 			continue
 		}
 		writable = true
-		for _, k := range keys {
+		for _, n := range nodes {
 			// What is not here a remote cache has.
-			if record, err := p.local.Record(ctx, k); err == nil && record != nil {
-				one.Written(k)
+			if record, err := p.local.Record(ctx, n.key); err == nil && record != nil {
+				one.Written(n.key)
 			}
 		}
 		sent, left := one.Flush(ctx)
@@ -47,30 +48,31 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 // Pull copies the answers of the nodes that a request picks, with all that they lead to,
 // from remote caches to the store of this machine.
 func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, keys, t, err := o.stored(ctx, r)
+	p, nodes, stale, err := o.stored(ctx, r, Writing)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
+	t := &Transferred{Stale: stale}
 	layers, ok := p.store.(*cache.Layered)
 	if !ok || len(p.remotes) == 0 {
 		return nil, fail(Usage, errors.New("there is no remote cache to copy anything from"))
 	}
 	records := map[cache.Key]*cache.Record{}
 	var outputs []cache.Output
-	for _, k := range keys {
-		if record, err := layers.Record(ctx, k); err == nil && record != nil {
-			records[k] = record
+	for _, n := range nodes {
+		if record, err := layers.Record(ctx, n.key); err == nil && record != nil {
+			records[n.key] = record
 			outputs = append(outputs, record.Outputs...)
 		}
 	}
 	layers.Fetch(ctx, outputs)
-	for _, k := range keys {
-		record, whole := records[k], true
+	for _, n := range nodes {
+		record, whole := records[n.key], true
 		for i := 0; record != nil && whole && i < len(record.Outputs); i++ {
 			whole = outputHere(ctx, layers.Upper, record.Outputs[i])
 		}
-		if record == nil || !whole || layers.Upper.PutRecord(ctx, k, record) != nil {
+		if record == nil || !whole || layers.Upper.PutRecord(ctx, n.key, record) != nil {
 			t.Remaining++
 			continue
 		}
@@ -88,30 +90,33 @@ func outputHere(ctx context.Context, store cache.Store, o cache.Output) bool {
 	return ok && err == nil
 }
 
-// stored opens the project and returns the keys of the nodes that a request picks and that
-// a run would serve. Nothing is executed.
-func (o *Options) stored(ctx context.Context, r Request) (*Project, []cache.Key, *Transferred, error) {
-	p, err := openChanged(ctx, *o, Writing)
-	if err != nil {
-		return nil, nil, nil, err
+// answered is a node with the key of its stored answer.
+type answered struct {
+	addr string
+	key  cache.Key
+}
+
+// stored opens the project and returns the nodes that a request picks and that a run would
+// serve, and how many others there are. Nothing is executed.
+func (o *Options) stored(ctx context.Context, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
+	if p, err = openChanged(ctx, *o, access); err != nil {
+		return nil, nil, 0, err
 	}
 	r.EachNode = true // also the nodes of fresh partitions
 	g, err := p.prepare(ctx, r)
 	if err != nil {
-		return nil, nil, nil, p.closeAfter(err)
+		return nil, nil, 0, p.closeAfter(err)
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {
-		return nil, nil, nil, p.closeAfter(err)
+		return nil, nil, 0, p.closeAfter(err)
 	}
-	t := &Transferred{}
-	var keys []cache.Key
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		if st := rep.Status(id); st.State == event.Cached {
-			keys = append(keys, st.Key)
+			nodes = append(nodes, answered{p.Plan.Graph.Node(id).Addr, st.Key})
 		} else {
-			t.Stale++
+			stale++
 		}
 	}
-	return p, keys, t, nil
+	return p, nodes, stale, nil
 }

@@ -95,7 +95,8 @@ type Status struct {
 	Input    bool    // failed because a source could not be used
 }
 
-func (s *Status) output(name string) (cache.Output, bool) {
+// Output returns the output called name.
+func (s *Status) Output(name string) (cache.Output, bool) {
 	for _, o := range s.Outputs {
 		if o.Name == name {
 			return o, true

@@ -231,7 +231,7 @@ func wantStates(t *testing.T, g *Graph, r *Report, want ...string) {
 // content reads the output "out" of a node after an execution.
 func (p *project) content(r *Report, id ID) string {
 	p.t.Helper()
-	o, ok := r.Status(id).output("out")
+	o, ok := r.Status(id).Output("out")
 	if !ok {
 		p.t.Fatalf("node %d has no output", id)
 	}

@@ -176,7 +176,7 @@ func answers(g *Graph, r *Report, log Log) []string {
 			state = string(e.Class)
 		}
 		digest := ""
-		if o, ok := st.output("out"); ok {
+		if o, ok := st.Output("out"); ok {
 			digest = o.Digest.Hex()[:8]
 		}
 		all = append(all, fmt.Sprintf("%s %s %s %s %s", g.Node(id).Addr, state, digest, st.Message, st.Culprit))

@@ -169,7 +169,7 @@ func TestKept(t *testing.T) {
 		g, value := New(), "x"
 		g.Add(Node{Addr: "a", Kind: "step", Task: leaf(&value), Kept: kept})
 		r := p.execute(g)
-		o, _ := r.Status(0).output("out")
+		o, _ := r.Status(0).Output("out")
 		f.gone[o.Digest] = true
 		plan := p.options()
 		plan.DryRun = true

@@ -108,10 +108,8 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 		if h.Use.Dockerfile == "" {
 			continue
 		}
-		for _, out := range r.Status(h.image).Outputs {
-			if out.Name == tasks.ImageOutput {
-				h.Use.Image = out.Digest
-			}
+		if image, ok := r.Status(h.image).Output(tasks.ImageOutput); ok {
+			h.Use.Image = image.Digest
 		}
 	}
 	// A backend without a use is part of no key.

@@ -7,10 +7,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// InShard reports whether a cell is in part index of count, from 1. It spreads cells over shards by their names, so that adding one moves
-// none of the others.
-func InShard(c lang.Cell, index, count int) bool {
+// InShard reports whether a cell is in part index of count, from 1.
+func InShard(c lang.Cell, index, count int) bool { return ShardOf(c, count) == index }
+
+// ShardOf is the part of count, from 1, that a cell is in. It spreads cells over shards by
+// their names, so that adding one moves none of the others.
+func ShardOf(c lang.Cell, count int) int {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%q %q %q %d", c.Solution.Problem.Name, c.Solution.Name, c.Backend.Addr(), c.Repeat)
-	return int(h.Sum32()%uint32(count)) == index-1
+	return int(h.Sum32()%uint32(count)) + 1
 }

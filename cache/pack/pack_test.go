@@ -126,7 +126,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// A record that another key signed, or none, counts only for who asks for it.
+// A record that another key signed, or none, counts only where the reader adopts it.
 func TestForeign(t *testing.T) {
 	for _, signer := range []cache.RecordKey{theirs, nil} {
 		from := open(t, signer)

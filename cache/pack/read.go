@@ -137,8 +137,8 @@ func small(h *tar.Header, content io.Reader) ([]byte, error) {
 
 // damaged marks what the archive or its compression says.
 func damaged(err error) error {
-	if err == nil || errors.Is(err, fs.ErrInvalid) {
-		return err
+	if err == nil {
+		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrNoArchive, err)
 }

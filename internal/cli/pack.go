@@ -88,8 +88,16 @@ use --sign.`,
 func (a *app) warnForeign(n int) {
 	if n > 0 {
 		fmt.Fprintf(a.io.Err, "warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n",
-			text.Count(n, "record")+map[bool]string{true: " was", false: " were"}[n == 1])
+			records(n))
 	}
+}
+
+// records begins a sentence about what happened to records.
+func records(n int) string {
+	if n == 1 {
+		return "1 record was"
+	}
+	return text.Count(n, "record") + " were"
 }
 
 func (a *app) mergeCommand() *cobra.Command {

@@ -54,7 +54,7 @@ func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error
 	stale := 0
 	for _, s := range d.Shards {
 		stale += len(s.Cells)
-		fmt.Fprintf(a.io.Out, "shard %d/%d  %s  %s\n", s.Shard, s.Of, text.Count(len(s.Cells), "cell"), "about "+text.Duration(s.Seconds/float64(d.Jobs)))
+		fmt.Fprintf(a.io.Out, "shard %d/%d  %s  about %s\n", s.Shard, s.Of, text.Count(len(s.Cells), "cell"), text.Duration(s.Seconds/float64(d.Jobs)))
 	}
 	guess := ""
 	if d.Guessed > 0 {

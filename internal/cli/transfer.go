@@ -40,7 +40,7 @@ func (a *app) transferCommand(name, short, long, done string, transfer func(cont
 				}
 			}
 			if err == nil && t.Remaining > 0 {
-				return exit(eval.NotJudged, fmt.Errorf("%s not %s", text.Count(t.Remaining, "record")+map[bool]string{true: " was", false: " were"}[t.Remaining == 1], done))
+				return exit(eval.NotJudged, fmt.Errorf("%s not %s", records(t.Remaining), done))
 			}
 			return err
 		})
