@@ -157,20 +157,6 @@ func TestSandboxBroken(t *testing.T) {
 func TestSandboxConformance(t *testing.T) {
 	backendtest.TestSandboxFiles(t, func(t *testing.T) (backend.Sandbox, cache.Store) {
 		store := cache.NewMemory()
-		return fake.NewSandbox(store, func(ctx context.Context, p *fake.Process) (backend.Ending, error) {
-			text := p.Argv[len(p.Argv)-1]
-			if len(p.Argv) == 1 {
-				content, err := p.Dir.Read(text)
-				if err != nil {
-					return backend.Ending{}, err
-				}
-				text = string(content)
-			}
-			code, known := backendtest.Imitate(ctx, text, backendtest.Act{In: p.Input, Out: p.Output, Err: p.Errors, Read: p.Dir.Read, Write: p.Dir.Write})
-			if !known {
-				return backend.Ending{}, fmt.Errorf("cannot imitate %q", text)
-			}
-			return backend.Ending{Code: code}, nil
-		}), store
+		return fake.NewSandbox(store, fake.Imitate), store
 	})
 }

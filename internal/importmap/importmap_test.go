@@ -31,7 +31,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", nil, "it divides names and seconds"},
 	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
@@ -72,7 +72,9 @@ var rooms = []room{
 	{"backend/docker/dockerkind", []string{"eval", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/gojudge/gojudgekind", []string{"eval", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
-	{"backend/fake", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/worker", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
+	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
 	{"cache/remote", []string{"cache"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},

@@ -1,0 +1,210 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Access is what a client needs to know of a server.
+type Access struct {
+	Token string `json:"token"`
+	// Certificate is the SHA-256 of the server's certificate in DER.
+	Certificate [sha256.Size]byte `json:"certificate"`
+}
+
+// ClientOptions configure a Client.
+type ClientOptions struct {
+	Access
+	// Dial connects to the server.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Unreachable is asked, each time that the server could not be reached, whether there is
+	// still something to wait for: an error ends the wait and is what the caller gets. It
+	// may be nil.
+	Unreachable func(ctx context.Context, err error) error
+	// Patience is how long a server may be out of reach; 0 is two minutes. Longer, and its
+	// machine counts as lost.
+	Patience time.Duration
+	// Beat is the time between signs of life; 0 is ten seconds.
+	Beat time.Duration
+}
+
+// Client speaks to one server. Its methods are safe for concurrent use.
+type Client struct {
+	store    cache.Store
+	opt      ClientOptions
+	id       string
+	http     *http.Client
+	attached attachAnswer
+	stop     context.CancelFunc
+	beating  sync.WaitGroup
+
+	mu    sync.Mutex
+	there map[cache.Digest]bool // blobs, and trees with all that is in them, that the server has
+	sent  int64                 // bytes of blobs
+}
+
+// Connect attaches to a server: sessions that another client left in it can be opened
+// from then on, and that client has no access any more.
+func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, error) {
+	if o.Patience == 0 {
+		o.Patience = 2 * time.Minute
+	}
+	if o.Beat == 0 {
+		o.Beat = 10 * time.Second
+	}
+	c := &Client{store: store, opt: o, id: rand.Text(), there: map[cache.Digest]bool{}}
+	c.http = &http.Client{Transport: &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
+		ForceAttemptHTTP2: true,
+		HTTP2:             &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+	}}
+	if err := c.ask(ctx, pathAttach, attachRequest{Protocol}, &c.attached); err != nil {
+		c.http.CloseIdleConnections()
+		return nil, err
+	}
+	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.beating.Go(func() { c.beat(ctx) })
+	return c, nil
+}
+
+// pinned takes the one certificate that is known. There is no name to verify: the
+// server has none.
+func (o *Access) pinned(state tls.ConnectionState) error {
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("the worker sent no certificate")
+	}
+	sum := sha256.Sum256(state.PeerCertificates[0].Raw)
+	if subtle.ConstantTimeCompare(sum[:], o.Certificate[:]) != 1 {
+		return errWrongCertificate
+	}
+	return nil
+}
+
+var errWrongCertificate = errors.New("what answers has another certificate than the worker")
+
+// beat tells the server from time to time that the client lives.
+func (c *Client) beat(ctx context.Context) {
+	tick := time.NewTicker(c.opt.Beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.once(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close ends the connection. Sessions should be closed by then.
+func (c *Client) Close() error {
+	c.stop()
+	c.beating.Wait()
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// Sent returns how many bytes of blobs were uploaded.
+func (c *Client) Sent() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent
+}
+
+// ask sends a request whose answer is one value.
+func (c *Client) ask(ctx context.Context, path string, request, answer any) error {
+	return c.do(ctx, http.MethodPost, path, encode(request), func(r *http.Response) error {
+		return readJSON(r.Body, answer)
+	})
+}
+
+// do sends a request until it is answered, or the server counts as lost. Requests may
+// arrive more than once, which they are made for.
+func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
+	return c.persist(ctx, func() error { return c.once(ctx, method, path, body, read) })
+}
+
+// persist tries something until its error is none of the connection.
+func (c *Client) persist(ctx context.Context, try func() error) error {
+	var broken time.Time // since then
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		err := try()
+		if cut := (*cutError)(nil); !errors.As(err, &cut) {
+			return err
+		} else if cut.progress {
+			broken, pause = time.Time{}, 50*time.Millisecond
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if broken.IsZero() {
+			broken = time.Now()
+		}
+		if c.opt.Unreachable != nil {
+			if final := c.opt.Unreachable(ctx, err); final != nil {
+				return final
+			}
+		}
+		if errors.Is(err, errWrongCertificate) {
+			return err
+		}
+		if time.Since(broken) > c.opt.Patience {
+			return &backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// cutError is a request that the connection failed.
+type cutError struct {
+	err      error
+	progress bool // something new arrived before that
+}
+
+func (e *cutError) Error() string { return fmt.Sprintf("talking to the worker: %v", e.err) }
+func (e *cutError) Unwrap() error { return e.err }
+
+func (c *Client) once(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
+	return c.send(ctx, method, path, bytes.NewReader(body), read)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader, read func(*http.Response) error) error {
+	request, err := http.NewRequestWithContext(ctx, method, "https://worker"+path, body)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.opt.Token)
+	request.Header.Set(clientHeader, c.id)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return &cutError{err: err}
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		var f failure
+		if err := readJSON(response.Body, &f); err != nil {
+			return &cutError{err: fmt.Errorf("%s: %w", response.Status, err)}
+		}
+		return f.err()
+	}
+	return read(response)
+}

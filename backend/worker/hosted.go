@@ -1,0 +1,196 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// hosted is a session of the server's backend, and the calls that were made in it.
+type hosted struct {
+	id     string
+	asked  [sha256.Size]byte // of the openRequest, by which another client adopts it
+	client string            // that owns it; guarded by the server's lock
+	host   *Host
+
+	opened  chan struct{} // closed when session, or openErr, is there
+	giveUp  context.CancelFunc
+	session backend.Session
+	openErr error
+	prepare string
+
+	mu     sync.Mutex
+	calls  []*call
+	closed bool
+	work   sync.WaitGroup // of calls
+}
+
+// call is one that was made, whether or not it has ended.
+type call struct {
+	asked  [sha256.Size]byte // of the callRequest
+	cancel context.CancelFunc
+	spool  *spool
+}
+
+// open makes the session. It is the first thing that happens to it.
+func (h *hosted) open(ctx context.Context, spec backend.Spec) {
+	defer close(h.opened)
+	if h.prepare == "" {
+		h.session, h.openErr = h.host.Backend.Open(ctx, spec)
+	}
+}
+
+// dir is where the session's commands run, once it is open.
+func (h *hosted) dir(ctx context.Context) (string, error) {
+	select {
+	case <-h.opened:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if h.session == nil {
+		return "", h.openErr
+	}
+	return h.session.Dir(), h.openErr
+}
+
+var (
+	errClosed   = errors.New("the session is closed")
+	errNotReady = errors.New("the session is not open")
+	errOther    = errors.New("another call has this number")
+)
+
+// call returns the call of a number, and begins it if it is the next one.
+func (h *hosted) call(n int, body []byte, ask callRequest) (*call, error) {
+	if _, err := h.dir(context.Background()); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotReady, err)
+	}
+	sum := sha256.Sum256(body)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return nil, errClosed
+	case n < len(h.calls) && h.calls[n].asked == sum:
+		return h.calls[n], nil
+	case n < len(h.calls):
+		return nil, errOther
+	case n > len(h.calls):
+		return nil, fmt.Errorf("call %d before call %d", n, len(h.calls))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &call{asked: sum, cancel: cancel, spool: newSpool(h.host.Spool)}
+	h.calls = append(h.calls, c)
+	h.work.Go(func() {
+		defer cancel()
+		c.spool.finish(h.serve(ctx, c.spool, ask))
+	})
+	return c, nil
+}
+
+// serve does what was asked for.
+func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResult {
+	var r callResult
+	var err error
+	switch {
+	case ask.Exec != nil:
+		r.Exit, err = h.exec(ctx, s, *ask.Exec, ask.Apart)
+	case h.session == nil:
+		err = errors.New("only a command can be prepared")
+	case ask.Place != nil:
+		err = h.session.Place(ctx, ask.Place...)
+	case ask.Collect != nil:
+		err = h.collect(ctx, s, *ask.Collect)
+	case ask.Verify:
+		err = h.session.Verify(ctx)
+	default:
+		err = errors.New("the call asks for nothing")
+	}
+	r.Failure = failureOf(err)
+	return r
+}
+
+func (h *hosted) exec(ctx context.Context, s *spool, cmd backend.Command, apart bool) (exit backend.Exit, err error) {
+	cmd.Output, cmd.Notes, cmd.Attach = stream{s, frameOutput}, stream{s, frameNotes}, false
+	if apart {
+		cmd.Errors = stream{s, frameErrors}
+	}
+	h.host.localize(&cmd)
+	if h.prepare != "" {
+		_, exit, err = h.host.Backend.Prepare(ctx, h.prepare, cmd)
+		return exit, err
+	}
+	return h.session.Exec(ctx, cmd)
+}
+
+func (h *hosted) collect(ctx context.Context, s *spool, path string) error {
+	file, err := h.session.Collect(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	buffer := make([]byte, 256<<10)
+	for {
+		n, err := file.Read(buffer)
+		if n > 0 {
+			if err := s.add(frameData, buffer[:n]); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err = errors.Join(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+	}
+}
+
+// close ends the session and all calls. It may be called again.
+func (h *hosted) close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	calls := slices.Clone(h.calls)
+	h.mu.Unlock()
+	h.giveUp()
+	for _, c := range calls {
+		c.cancel()
+	}
+	<-h.opened
+	h.work.Wait()
+	for _, c := range calls {
+		c.spool.close()
+	}
+	if h.session == nil {
+		return nil
+	}
+	return h.session.Close(ctx)
+}
+
+// localize makes a command of a client one of this machine.
+func (h *Host) localize(cmd *backend.Command) {
+	here := func(words []string) []string {
+		out := make([]string, len(words))
+		for i, word := range words {
+			out[i] = strings.ReplaceAll(word, Environments, h.Environments)
+		}
+		return out
+	}
+	cmd.Argv, cmd.Env = here(cmd.Argv), here(cmd.Env)
+	given := map[string]bool{}
+	for _, v := range cmd.Env {
+		name, _, _ := strings.Cut(v, "=")
+		given[name] = true
+	}
+	for _, v := range h.Tools {
+		if name, _, _ := strings.Cut(v, "="); !given[name] {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+}

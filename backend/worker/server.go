@@ -1,0 +1,364 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Host is the machine of a server.
+type Host struct {
+	Store   cache.Store     // of inputs and of what sandboxes leave
+	Backend backend.Backend // which reads from Store
+	Sandbox backend.Sandbox // likewise; nil: none
+	// Environments is the directory of Python environments that sessions share.
+	Environments string
+	// Tools are variables, KEY=value, that commands get unless they set them: where this
+	// machine has its programs.
+	Tools []string
+	// Spool is a directory for what commands print.
+	Spool string
+}
+
+// ServerOptions configure a Server.
+type ServerOptions struct {
+	// Token is what every request must have.
+	Token string
+	// Abandon is how long a client may be silent before what it left is ended; 0 is ten
+	// minutes.
+	Abandon time.Duration
+}
+
+// Server is an http.Handler for one client at a time.
+type Server struct {
+	host    Host
+	token   [sha256.Size]byte
+	abandon time.Duration
+
+	mu       sync.Mutex
+	client   string    // the one that attached last
+	since    time.Time // when it first did
+	heard    time.Time // any request
+	busy     int       // requests that are being answered
+	sessions map[string]*hosted
+}
+
+// NewServer returns a server of a machine.
+func NewServer(h Host, o ServerOptions) *Server {
+	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), heard: time.Now(), sessions: map[string]*hosted{}}
+}
+
+// Wait returns when no client has been heard for as long as Abandon, or when ctx ends. The
+// caller then closes the server. Meanwhile it ends the sessions that a client left to
+// another which did not ask for them for as long.
+func (s *Server) Wait(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		left, current := s.abandon-time.Since(s.heard), s.client
+		if s.busy > 0 {
+			left = s.abandon
+		}
+		unclaimed := time.Since(s.since) >= s.abandon
+		s.mu.Unlock()
+		if left <= 0 {
+			return nil
+		}
+		if unclaimed {
+			if err := s.end(ctx, func(h *hosted) bool { return h.client != current }); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-time.After(left):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends all sessions.
+func (s *Server) Close(ctx context.Context) error {
+	return s.end(ctx, func(*hosted) bool { return true })
+}
+
+// end closes the sessions that which chooses.
+func (s *Server) end(ctx context.Context, which func(*hosted) bool) error {
+	s.mu.Lock()
+	var ending []*hosted
+	for id, h := range s.sessions {
+		if which(h) {
+			ending = append(ending, h)
+			delete(s.sessions, id)
+		}
+	}
+	s.mu.Unlock()
+	errs := make([]error, len(ending))
+	var all sync.WaitGroup
+	for i, h := range ending {
+		all.Go(func() { errs[i] = h.close(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// maxRequest bounds the body of a request that is no stream: inputs may have content.
+const maxRequest = 256 << 20
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	given := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+	if subtle.ConstantTimeCompare(given[:], s.token[:]) != 1 {
+		answer(w, http.StatusUnauthorized, &failure{Text: "the token is not that of the worker"})
+		return
+	}
+	client := r.Header.Get(clientHeader)
+	if !s.begin(client, r.URL.Path == pathAttach) {
+		answer(w, http.StatusConflict, &failure{Text: "another run of fevalgraph took this worker over"})
+		return
+	}
+	defer s.done()
+	var err error
+	switch path := r.URL.Path; {
+	case path == pathBlobs:
+		err = s.receive(r)
+	case strings.HasPrefix(path, pathBlob) && path != pathMissing:
+		err = s.send(w, r, strings.TrimPrefix(path, pathBlob))
+	case strings.HasPrefix(path, pathSessions):
+		s.inSession(w, r, client, strings.TrimPrefix(path, pathSessions))
+		return
+	default:
+		var body []byte
+		if body, err = readBody(w, r); err == nil {
+			err = s.plain(w, r, body)
+		}
+	}
+	if err != nil {
+		answer(w, http.StatusInternalServerError, failureOf(err))
+	}
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(encode(v)) // a client that is gone asks again
+}
+
+// begin notes that a client was heard. The client of an attachRequest becomes the server's.
+func (s *Server) begin(client string, attaches bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if attaches && client != s.client {
+		s.client, s.since = client, time.Now()
+	}
+	if client != s.client {
+		return false
+	}
+	s.heard = time.Now()
+	s.busy++
+	return true
+}
+
+func (s *Server) done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = time.Now()
+	s.busy--
+}
+
+// plain answers what has one answer.
+func (s *Server) plain(w http.ResponseWriter, r *http.Request, body []byte) (err error) {
+	var reply any
+	switch r.URL.Path {
+	case pathAttach:
+		reply, err = decoded(r.Context(), body, s.attach)
+	case pathAsk:
+		reply, err = decoded(r.Context(), body, s.ask)
+	case pathMissing:
+		reply, err = decoded(r.Context(), body, s.missing)
+	case pathPrograms:
+		reply, err = decoded(r.Context(), body, s.run)
+	default:
+		err = fmt.Errorf("the worker has nothing at %q", r.URL.Path)
+	}
+	if err == nil {
+		answer(w, http.StatusOK, reply)
+	}
+	return err
+}
+
+func decoded[Q, A any](ctx context.Context, body []byte, do func(context.Context, Q) (A, error)) (any, error) {
+	var ask Q
+	if err := json.Unmarshal(body, &ask); err != nil {
+		return nil, fmt.Errorf("reading a request: %w", err)
+	}
+	return do(ctx, ask)
+}
+
+func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, error) {
+	if ask.Protocol != Protocol {
+		return nil, fmt.Errorf("the worker speaks protocol %d, not %d: both ends have to be the same version of fevalgraph", Protocol, ask.Protocol)
+	}
+	can := s.host.Backend.Capabilities()
+	a := &attachAnswer{Network: s.host.Backend.Network(), Level: can.Level(), Sandbox: s.host.Sandbox != nil}
+	if can.GPU != nil {
+		a.GPU = failureOf(can.GPU(ctx))
+	}
+	return a, nil
+}
+
+func (s *Server) ask(ctx context.Context, ask askRequest) (a askAnswer, err error) {
+	b, can := s.host.Backend, s.host.Backend.Capabilities()
+	switch ask.What {
+	case askIdentity:
+		a.Identity, err = b.Identity(ctx)
+	case askBare:
+		a.Identity, err = can.BareIdentity(ctx)
+	case askPrograms:
+		a.Identity, err = can.Programs(ctx, ask.Words)
+	case askInterpreter:
+		a.Path, a.Text, err = can.Python.Interpreter(ctx)
+	case askPlatform:
+		a.Text, err = can.Python.Platform(ctx)
+	case askSandbox:
+		if s.host.Sandbox == nil {
+			return a, errNoSandbox
+		}
+		a.Identity, err = s.host.Sandbox.Identity(ctx)
+	case askAlive:
+	default:
+		err = fmt.Errorf("the worker cannot be asked for %q", ask.What)
+	}
+	return a, err
+}
+
+// inSession answers requests about one session: "id" or "id/calls/n".
+func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path string) {
+	id, number, isCall := strings.Cut(path, suffixCalls)
+	switch {
+	case !isCall && r.Method == http.MethodDelete:
+		err := s.end(context.WithoutCancel(r.Context()), func(h *hosted) bool { return h.id == id })
+		answer(w, http.StatusOK, callResult{Failure: failureOf(err)})
+	case !isCall:
+		answer(w, http.StatusOK, s.open(w, r, client, id))
+	default:
+		s.mu.Lock()
+		h := s.sessions[id]
+		s.mu.Unlock()
+		n, err := strconv.Atoi(number)
+		if h == nil || err != nil || n < 0 {
+			answer(w, http.StatusNotFound, &failure{Text: "the worker has no such session: it was started again", Gone: true})
+			return
+		}
+		s.inCall(w, r, h, n)
+	}
+}
+
+// open finds the session of an id, or one that an earlier client left and that began as
+// this one does, or makes it.
+func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string) callResult {
+	body, err := readBody(w, r)
+	var ask openRequest
+	if err == nil {
+		err = json.Unmarshal(body, &ask)
+	}
+	if err != nil {
+		return callResult{Failure: failureOf(err)}
+	}
+	h := s.find(client, id, sha256.Sum256(body), ask)
+	dir, err := h.dir(r.Context())
+	if err != nil && r.Context().Err() == nil { // it is not there for another try
+		err = errors.Join(err, s.end(context.Background(), func(other *hosted) bool { return other == h }))
+	}
+	return callResult{Dir: dir, Failure: failureOf(err)}
+}
+
+func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hosted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.sessions[id]; h != nil {
+		return h
+	}
+	for old, h := range s.sessions {
+		if h.client != client && h.asked == asked {
+			delete(s.sessions, old)
+			h.id, h.client = id, client
+			s.sessions[id] = h
+			return h
+		}
+	}
+	ctx, giveUp := context.WithCancel(context.Background()) // a request that is cut off ends nothing
+	h := &hosted{id: id, asked: asked, client: client, host: &s.host, opened: make(chan struct{}), giveUp: giveUp, prepare: ask.Prepare}
+	s.sessions[id] = h
+	go h.open(ctx, ask.Spec) // close waits for it
+	return h
+}
+
+// inCall sends what a call has to say, from an offset on, and begins it if it is new.
+func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int) {
+	if r.Method == http.MethodDelete {
+		h.mu.Lock()
+		if n < len(h.calls) {
+			h.calls[n].cancel()
+		}
+		h.mu.Unlock()
+		answer(w, http.StatusOK, struct{}{})
+		return
+	}
+	body, err := readBody(w, r)
+	var ask callRequest
+	if err == nil {
+		err = json.Unmarshal(body, &ask)
+	}
+	var c *call
+	if err == nil {
+		c, err = h.call(n, body, ask)
+	}
+	if err != nil {
+		answer(w, http.StatusConflict, failureOf(err))
+		return
+	}
+	from, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("from"), "0"), 10, 64)
+	if err != nil || from < 0 {
+		answer(w, http.StatusBadRequest, &failure{Text: "bad offset"})
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	control := http.NewResponseController(w)
+	sent := &counted{w: w}
+	err = c.spool.copy(r.Context(), sent, func() { control.Flush() }, from)
+	switch {
+	case err == nil:
+	case sent.n == 0 && r.Context().Err() == nil:
+		answer(w, http.StatusInternalServerError, failureOf(err))
+	default:
+		panic(http.ErrAbortHandler) // the client must not take it for the end
+	}
+}
+
+type counted struct {
+	w io.Writer
+	n int
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += n
+	return n, err
+}

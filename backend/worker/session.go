@@ -1,0 +1,281 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Backend is the backend of the server.
+func (c *Client) Backend() backend.Backend { return remoteBackend{c} }
+
+type remoteBackend struct{ *Client }
+
+func (b remoteBackend) Network() backend.Network { return b.attached.Network }
+
+func (b remoteBackend) Identity(ctx context.Context) (backend.Identity, error) {
+	return b.identity(ctx, askIdentity)
+}
+
+func (c *Client) identity(ctx context.Context, what string, words ...string) (backend.Identity, error) {
+	var a askAnswer
+	err := c.ask(ctx, pathAsk, askRequest{What: what, Words: words}, &a)
+	return a.Identity, err
+}
+
+func (b remoteBackend) Capabilities() backend.Capabilities {
+	return backend.Capabilities{
+		Python: python(b), OwnFiles: true,
+		BareIdentity: func(ctx context.Context) (backend.Identity, error) { return b.identity(ctx, askBare) },
+		Programs: func(ctx context.Context, words []string) (backend.Identity, error) {
+			return b.identity(ctx, askPrograms, words...)
+		},
+		Isolation: func() string { return b.attached.Level },
+		GPU:       func(context.Context) error { return b.attached.GPU.err() },
+	}
+}
+
+type python struct{ *Client }
+
+func (p python) Interpreter(ctx context.Context) (path, version string, err error) {
+	var a askAnswer
+	err = p.ask(ctx, pathAsk, askRequest{What: askInterpreter}, &a)
+	return a.Path, a.Text, err
+}
+
+func (p python) Platform(ctx context.Context) (string, error) {
+	var a askAnswer
+	err := p.ask(ctx, pathAsk, askRequest{What: askPlatform}, &a)
+	return a.Text, err
+}
+
+// Prepare implements backend.Backend. Sessions share the files of the server's machine.
+func (b remoteBackend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
+	s, err := b.open(ctx, openRequest{Spec: backend.Spec{Name: "prepare"}, Prepare: name})
+	if s != nil {
+		defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	}
+	if err != nil {
+		return "", backend.Exit{}, err
+	}
+	exit, err = s.Exec(ctx, cmd)
+	return "", exit, err
+}
+
+// Open implements backend.Backend.
+func (b remoteBackend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	var s *session
+	err := b.supplied(ctx, inputsOf(spec.Inputs), func() (err error) {
+		s, err = b.open(ctx, openRequest{Spec: spec})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening session: %w", err)
+	}
+	return s, nil
+}
+
+func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
+	s := &session{c: c, id: rand.Text()}
+	var r callResult
+	err := c.ask(ctx, pathSessions+s.id, ask, &r)
+	if err == nil {
+		err = r.Failure.err()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+	}
+	s.dir = r.Dir
+	return s, nil
+}
+
+// session is one that the server has.
+type session struct {
+	c       *Client
+	id, dir string
+
+	mu     sync.Mutex
+	next   int // number of a call
+	closed bool
+}
+
+// Dir implements backend.Session.
+func (s *session) Dir() string { return s.dir }
+
+// Place implements backend.Session.
+func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
+	if len(inputs) == 0 {
+		return nil
+	}
+	return s.c.supplied(ctx, inputsOf(inputs), func() error {
+		_, err := s.call(ctx, callRequest{Place: inputs}, nil)
+		return err
+	})
+}
+
+// Exec implements backend.Session.
+func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, error) {
+	if cmd.Attach {
+		return backend.Exit{}, errors.New("a command on a worker cannot be attached to a terminal")
+	}
+	writers := map[byte]io.Writer{frameOutput: cmd.Output, frameErrors: cmd.Errors, frameNotes: cmd.Notes}
+	ask := callRequest{Apart: cmd.Errors != nil}
+	cmd.Output, cmd.Errors, cmd.Notes = nil, nil, nil
+	ask.Exec = &cmd
+	var failed error // of a writer, which must not end the command
+	r, err := s.call(ctx, ask, func(kind byte, data []byte) error {
+		if w := writers[kind]; w != nil && failed == nil {
+			_, failed = w.Write(data)
+		}
+		return nil
+	})
+	return r.Exit, errors.Join(err, failed)
+}
+
+// Collect implements backend.Session.
+func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	r, w := io.Pipe()
+	type start struct {
+		first []byte
+		err   error
+	}
+	started := make(chan start, 1) // whether there is a file at all
+	go func() {
+		begun := false
+		_, err := s.call(ctx, callRequest{Collect: &path}, func(_ byte, data []byte) error {
+			if !begun {
+				begun = true
+				started <- start{}
+			}
+			_, err := w.Write(data)
+			return err
+		})
+		if !begun {
+			started <- start{err: err}
+		}
+		w.CloseWithError(err) // nil is the end of the file
+	}()
+	if first := <-started; first.err != nil {
+		cancel()
+		return nil, first.err
+	}
+	return &collected{r, cancel}, nil
+}
+
+// collected is a file on its way.
+type collected struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+func (f *collected) Close() error {
+	f.cancel()
+	return f.PipeReader.Close()
+}
+
+// Verify implements backend.Session.
+func (s *session) Verify(ctx context.Context) error {
+	_, err := s.call(ctx, callRequest{Verify: true}, nil)
+	return err
+}
+
+// lastWord is how long a call that was cancelled, or a session that is to end, has to say
+// so. A local command gets two seconds.
+const lastWord = 20 * time.Second
+
+// call makes the session's next call and hands on what it says. Cancelling ctx cancels
+// the call on the server, and waits for its end.
+func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte, data []byte) error) (callResult, error) {
+	if ctx.Err() != nil {
+		return callResult{}, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	n, closed := s.next, s.closed
+	s.next++
+	s.mu.Unlock()
+	if closed {
+		return callResult{}, fmt.Errorf("session: %w", fs.ErrClosed)
+	}
+	path := pathSessions + s.id + suffixCalls + strconv.Itoa(n)
+	patient, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastWord, func() { giveUp(context.Cause(ctx)) })
+		if err := s.c.do(patient, http.MethodDelete, path, nil, func(*http.Response) error { return nil }); err != nil {
+			giveUp(err)
+		}
+	})
+	defer stop()
+	var result callResult
+	var from int64
+	body := encode(ask)
+	err := s.c.persist(patient, func() error {
+		before := from
+		err := s.c.once(patient, http.MethodPost, fmt.Sprintf("%s?from=%d", path, from), body, func(r *http.Response) error {
+			return readCall(r.Body, &from, &result, hand)
+		})
+		if cut := (*cutError)(nil); errors.As(err, &cut) {
+			cut.progress = from > before
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return callResult{}, context.Cause(ctx)
+	}
+	if err == nil {
+		err = result.Failure.err()
+	}
+	return result, err
+}
+
+// readCall hands on frames up to the result. from becomes where the next one begins.
+func readCall(r io.Reader, from *int64, result *callResult, hand func(kind byte, data []byte) error) error {
+	var buffer []byte
+	for {
+		kind, data, err := readFrame(r, &buffer)
+		if err != nil {
+			return &cutError{err: err}
+		}
+		*from += int64(frameHeader + len(data))
+		if kind == frameResult {
+			return decode(data, result)
+		}
+		if hand != nil {
+			if err := hand(kind, data); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Close implements backend.Session.
+func (s *session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*lastWord)
+	defer cancel()
+	var r callResult
+	err := s.c.do(ctx, http.MethodDelete, pathSessions+s.id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
+	if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) {
+		return nil // with the machine
+	}
+	if err == nil {
+		err = r.Failure.err()
+	}
+	return err
+}

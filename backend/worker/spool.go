@@ -1,0 +1,208 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+)
+
+// spool keeps the frames of one call for as long as its session lasts, so that they can
+// be sent again: all of them while they are few, then the last ones. It is written by one
+// goroutine at a time.
+type spool struct {
+	dir string // where its file is, once there is much
+
+	mu      sync.Mutex
+	small   []byte   // all of it, while that is little
+	file    *os.File // from then on: a ring of window bytes
+	size    int64    // bytes of all frames
+	read    int64    // the furthest that a reader has come
+	readers int
+	done    bool
+	changed chan struct{} // closed, and made again, when any of this changes
+	err     error         // why nothing can be kept any more
+}
+
+const (
+	// inMemory is how much of a spool needs no file: most calls answer in a few bytes.
+	inMemory = 64 << 10
+	// window is how much is kept. A command that prints faster than the connection
+	// carries waits when half of it was not sent yet; the other half is for what was
+	// sent and lost with a connection.
+	window = 64 << 20
+)
+
+func newSpool(dir string) *spool { return &spool{dir: dir, changed: make(chan struct{})} }
+
+// errUnread says that a command had to wait for a client that was not there: how it ended
+// cannot be believed.
+var errUnread = errors.New("the connection was lost while the command printed a lot")
+
+// errForgotten says that a reader asks for what is no longer kept.
+var errForgotten = errors.New("the connection was lost, and what the command printed before that is not kept")
+
+func (s *spool) notify() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// add appends a frame.
+func (s *spool) add(kind byte, data []byte) error {
+	for len(data) > maxFrame {
+		if err := s.add(kind, data[:maxFrame]); err != nil {
+			return err
+		}
+		data = data[maxFrame:]
+	}
+	head := frameHead(kind, len(data))
+	n := int64(len(head) + len(data))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.err == nil && s.size+n-s.read > window/2 {
+		if s.readers == 0 {
+			s.err = errUnread
+			break
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		<-changed
+		s.mu.Lock()
+	}
+	for _, part := range [][]byte{head[:], data} {
+		if s.err == nil {
+			s.err = s.append(part)
+		}
+	}
+	s.done = kind == frameResult
+	s.notify()
+	return s.err
+}
+
+func (s *spool) append(b []byte) error {
+	if s.file == nil {
+		if len(s.small)+len(b) <= inMemory {
+			s.small = append(s.small, b...)
+			s.size += int64(len(b))
+			return nil
+		}
+		file, err := os.CreateTemp(s.dir, "call-")
+		if err != nil {
+			return err
+		}
+		s.file = file
+		if err := os.Remove(file.Name()); err != nil { // it goes with the process
+			return err
+		}
+		if _, err := file.Write(s.small); err != nil {
+			return err
+		}
+		s.small = nil
+	}
+	for len(b) > 0 {
+		at := s.size % window
+		part := b[:min(int64(len(b)), window-at)]
+		if _, err := s.file.WriteAt(part, at); err != nil {
+			return err
+		}
+		s.size += int64(len(part))
+		b = b[len(part):]
+	}
+	return nil
+}
+
+// finish adds the result. There is one in any case: a spool that failed has nothing else.
+func (s *spool) finish(r callResult) {
+	if err := s.add(frameResult, encode(r)); err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = true
+	s.notify()
+}
+
+// copy writes everything from an offset on, as it comes, until the result.
+func (s *spool) copy(ctx context.Context, w io.Writer, flush func(), from int64) error {
+	s.mu.Lock()
+	s.readers++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.readers--
+		s.notify()
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, changed, err := s.readAt(buffer, from)
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if n == 0 {
+			flush()
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if _, err := w.Write(buffer[:n]); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
+}
+
+// readAt reads what there is at an offset: nothing, if there may be more when changed is
+// closed, or io.EOF behind the result.
+func (s *spool) readAt(into []byte, from int64) (n int, changed <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read = max(s.read, min(from, s.size))
+	switch {
+	case s.err != nil:
+		return 0, nil, s.err
+	case from > s.size || from < s.size-window:
+		return 0, nil, errForgotten
+	case from == s.size && s.done:
+		return 0, nil, io.EOF
+	case s.file == nil:
+		return copy(into, s.small[from:]), s.changed, nil
+	}
+	at := from % window
+	into = into[:min(int64(len(into)), s.size-from, window-at)]
+	if len(into) > 0 {
+		n, err = s.file.ReadAt(into, at)
+		s.notify() // of read
+	}
+	return n, s.changed, err
+}
+
+func (s *spool) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		s.file.Close()
+	}
+	s.file, s.small, s.err = nil, nil, os.ErrClosed
+	s.notify()
+}
+
+// stream is what a command prints to one place.
+type stream struct {
+	spool *spool
+	kind  byte
+}
+
+func (s stream) Write(p []byte) (int, error) {
+	if err := s.spool.add(s.kind, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,250 @@
+package worker
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
+)
+
+// Requests are JSON below these paths; blobs and answers of calls are streams.
+const (
+	pathAttach   = "/v1/attach"        // attachRequest -> attachAnswer
+	pathAsk      = "/v1/ask"           // askRequest -> askAnswer
+	pathMissing  = "/v1/blobs/missing" // digests -> those that the store lacks
+	pathBlobs    = "/v1/blobs"         // a stream of blobs, each after its digest
+	pathBlob     = "/v1/blobs/"        // + digest
+	pathPrograms = "/v1/programs"      // programs -> runAnswer
+	pathSessions = "/v1/sessions/"     // + id: openRequest -> callResult; DELETE closes
+	suffixCalls  = "/calls/"           // + number: callRequest -> frames; DELETE cancels
+)
+
+// clientHeader names the client that sends a request.
+const clientHeader = "Fevalgraph-Client"
+
+// attachRequest announces a client, or that it still lives. A client that is new takes
+// over the sessions of the one before it.
+type attachRequest struct {
+	Protocol int `json:"protocol"`
+}
+
+type attachAnswer struct {
+	Network backend.Network `json:"network"`
+	Level   string          `json:"level"`
+	GPU     *failure        `json:"gpu,omitempty"` // why commands see none
+	Sandbox bool            `json:"sandbox"`
+}
+
+// askRequest asks the backend, or the sandbox, about itself.
+type askRequest struct {
+	What  string   `json:"what"` // one of the following
+	Words []string `json:"words,omitempty"`
+}
+
+const (
+	askIdentity    = "identity"
+	askBare        = "bare identity"
+	askPrograms    = "programs"
+	askInterpreter = "interpreter"
+	askPlatform    = "platform"
+	askSandbox     = "sandbox identity"
+	askAlive       = "alive" // answered with nothing
+)
+
+type askAnswer struct {
+	Identity backend.Identity `json:"identity,omitempty"`
+	Path     string           `json:"path,omitempty"`
+	Text     string           `json:"text,omitempty"`
+}
+
+type openRequest struct {
+	Spec backend.Spec `json:"spec"`
+	// Prepare makes the session one whose only call is Backend.Prepare, under this name.
+	Prepare string `json:"prepare,omitempty"`
+}
+
+// callRequest is one call of a session: the field that is set says which.
+type callRequest struct {
+	Place   []backend.Input  `json:"place,omitempty"`
+	Exec    *backend.Command `json:"exec,omitempty"`  // without its writers
+	Apart   bool             `json:"apart,omitempty"` // Exec has a writer for stderr
+	Collect *string          `json:"collect,omitempty"`
+	Verify  bool             `json:"verify,omitempty"`
+}
+
+type callResult struct {
+	Dir     string       `json:"dir,omitempty"`
+	Exit    backend.Exit `json:"exit"`
+	Failure *failure     `json:"failure,omitempty"`
+}
+
+type runAnswer struct {
+	Endings []backend.Ending `json:"endings,omitempty"`
+	// Blobs are outputs that are small, so that they need no request of their own.
+	Blobs [][]byte `json:"blobs,omitempty"`
+}
+
+// The kinds of frames: a byte, the length of what follows in 4 bytes, and that.
+const (
+	frameOutput = 'o'
+	frameErrors = 'e'
+	frameNotes  = 'n'
+	frameData   = 'd' // of a file that is collected
+	frameResult = 'r' // a callResult; the last
+)
+
+const frameHeader = 5
+
+// maxFrame bounds what a client reads at once.
+const maxFrame = 1 << 20
+
+func frameHead(kind byte, size int) (head [frameHeader]byte) {
+	head[0] = kind
+	binary.BigEndian.PutUint32(head[1:], uint32(size))
+	return head
+}
+
+// readFrame reads one frame. Its data is valid until the next one is read into buffer.
+func readFrame(r io.Reader, buffer *[]byte) (kind byte, data []byte, err error) {
+	var head [frameHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > maxFrame {
+		return 0, nil, fmt.Errorf("a frame of %d bytes; at most %d are allowed", n, maxFrame)
+	}
+	if int(n) > len(*buffer) {
+		*buffer = make([]byte, n)
+	}
+	data = (*buffer)[:n]
+	_, err = io.ReadFull(r, data)
+	return head[0], data, err
+}
+
+// failure is an error on its way: its text, and what callers look for in it.
+type failure struct {
+	Text    string        `json:"text"`
+	Kinds   []string      `json:"kinds,omitempty"` // of sentinels
+	Errno   uintptr       `json:"errno,omitempty"` // of an exhausted machine
+	Missing *cache.Digest `json:"missing,omitempty"`
+	Tool    *typed        `json:"tool,omitempty"`
+	Setting *typed        `json:"setting,omitempty"`
+	Absent  *typed        `json:"absent,omitempty"`
+	// Gone says that the server has no such session.
+	Gone bool `json:"gone,omitempty"`
+}
+
+// typed are the fields of an error of package backend.
+type typed struct{ Name, Text, Hint string }
+
+// sentinels are errors that callers compare with.
+var sentinels = map[string]error{
+	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
+}
+
+func failureOf(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{Text: err.Error()}
+	for name, sentinel := range sentinels {
+		if errors.Is(err, sentinel) {
+			f.Kinds = append(f.Kinds, name)
+		}
+	}
+	if errno := syscall.Errno(0); errors.As(err, &errno) && exhaustion.Is(errno) {
+		f.Errno = uintptr(errno)
+	}
+	if missing := (*cache.MissingError)(nil); errors.As(err, &missing) {
+		f.Missing = &missing.Digest
+	}
+	if e := (*cache.CorruptError)(nil); errors.As(err, &e) {
+		f.Missing = &e.Digest // it was dropped
+	}
+	if e := (*backend.ToolError)(nil); errors.As(err, &e) {
+		f.Tool = &typed{e.Tool, e.Err.Error(), e.Hint}
+	}
+	if e := (*backend.SettingError)(nil); errors.As(err, &e) {
+		f.Setting = &typed{e.Setting, e.Err.Error(), e.Hint}
+	}
+	if e := (*backend.AbsentError)(nil); errors.As(err, &e) {
+		f.Absent = &typed{Name: e.Device, Text: e.Err.Error()}
+	}
+	return f
+}
+
+// err is the error on the other side.
+func (f *failure) err() error {
+	if f == nil {
+		return nil
+	}
+	e := &remoteError{text: f.Text}
+	for _, name := range f.Kinds {
+		if sentinel := sentinels[name]; sentinel != nil {
+			e.wraps = append(e.wraps, sentinel)
+		}
+	}
+	if f.Errno != 0 {
+		e.wraps = append(e.wraps, syscall.Errno(f.Errno))
+	}
+	if f.Missing != nil {
+		e.wraps = append(e.wraps, &cache.MissingError{Digest: *f.Missing})
+	}
+	if t := f.Tool; t != nil {
+		e.wraps = append(e.wraps, &backend.ToolError{Tool: t.Name, Err: errors.New(t.Text), Hint: t.Hint})
+	}
+	if t := f.Setting; t != nil {
+		e.wraps = append(e.wraps, &backend.SettingError{Setting: t.Name, Err: errors.New(t.Text), Hint: t.Hint})
+	}
+	if t := f.Absent; t != nil {
+		e.wraps = append(e.wraps, &backend.AbsentError{Device: t.Name, Err: errors.New(t.Text)})
+	}
+	if f.Gone {
+		e.wraps = append(e.wraps, &backend.PreemptedError{Err: errors.New(f.Text)})
+	}
+	return e
+}
+
+// remoteError has the text of an error of the other side and wraps what it was.
+type remoteError struct {
+	text  string
+	wraps []error
+}
+
+func (e *remoteError) Error() string   { return e.text }
+func (e *remoteError) Unwrap() []error { return e.wraps }
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encoding %T: %v", v, err)) // only plain data is sent
+	}
+	return b
+}
+
+func decode(text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return &cutError{err: fmt.Errorf("reading an answer: %w", err)}
+	}
+	return nil
+}
+
+// maxAnswer bounds an answer that is no stream.
+const maxAnswer = 64 << 20
+
+func readJSON(r io.Reader, into any) error {
+	text, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+	if err != nil {
+		return &cutError{err: err}
+	}
+	return decode(text, into)
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/abreast"
+)
+
+func TestMain(m *testing.M) {
+	const sideBySide = 12 // most of them wait for a limit
+	abreast.Set(sideBySide)
+	os.Exit(backendtest.Main(m))
+}
+
+// serve starts a server on a loopback address that ends with the test.
+func serve(t *testing.T, h worker.Host) (worker.ClientOptions, *worker.Server) {
+	t.Helper()
+	access, certificate, err := worker.NewAccess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Spool = t.TempDir()
+	server := worker.NewServer(h, worker.ServerOptions{Token: access.Token})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener, certificate) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("serving: %v", err)
+		}
+	})
+	dial := func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", listener.Addr().String())
+	}
+	return worker.ClientOptions{Access: access, Dial: dial}, server
+}
+
+// connect is a client that is closed at the end of the test.
+func connect(t *testing.T, store cache.Store, o worker.ClientOptions) *worker.Client {
+	t.Helper()
+	c, err := worker.Connect(t.Context(), store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestFromAfar runs the suites of package backendtest through a connection.
+func TestFromAfar(t *testing.T) {
+	t.Parallel()
+	t.Run("backend", func(t *testing.T) {
+		t.Parallel()
+		backendtest.TestBackend(t, func(t *testing.T) (backend.Backend, cache.Store) {
+			there, here := cache.NewMemory(), cache.NewMemory()
+			b := local.New(there, local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Python: "", Spares: 2})
+			t.Cleanup(func() { b.Close(context.Background()) })
+			o, _ := serve(t, worker.Host{Store: there, Backend: b, Environments: t.TempDir()})
+			return connect(t, here, o).Backend(), here
+		})
+	})
+	t.Run("sandbox", func(t *testing.T) {
+		t.Parallel()
+		backendtest.TestSandboxFiles(t, func(t *testing.T) (backend.Sandbox, cache.Store) {
+			there, here := cache.NewMemory(), cache.NewMemory()
+			o, _ := serve(t, worker.Host{Store: there, Backend: fake.New(there, nil), Sandbox: fake.NewSandbox(there, fake.Imitate)})
+			return connect(t, here, o).Sandbox(), here
+		})
+	})
+}

@@ -1,0 +1,157 @@
+// Package workerhost makes a worker of this machine: the local backend, a sandbox of
+// go-judge, and a store on disk behind a server of package worker.
+package workerhost
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/gojudge"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// Options configure a worker.
+type Options struct {
+	// Dir is the worker's directory, of which no other worker is one: its store, its
+	// environments, and the file that says how to reach it.
+	Dir string
+	// Listen is the address to listen at: "10.0.0.5:0", where 0 is any free port.
+	Listen string
+	// Idle is how long the worker waits for a client before it ends; 0 is ten minutes.
+	Idle time.Duration
+	// Python, Versions and Isolation are those of the local backend.
+	Python    string
+	Versions  []string
+	Isolation string
+	// GoJudge is the program of go-judge; "" is a worker without a sandbox. GoJudgeVersions
+	// are commands that run in it for its identity.
+	GoJudge         string
+	GoJudgeVersions []string
+	// LookupEnv is the environment, in which programs are found.
+	LookupEnv func(string) (string, bool)
+}
+
+// AddressFile is the name, in the worker's directory, of the file with its Address. It is
+// there while the worker can be reached.
+const AddressFile = "worker.json"
+
+// Address is how to reach a worker. Only its owner can read it: who has it can run
+// commands.
+type Address struct {
+	worker.Access
+	Address  string `json:"address"` // host:port
+	Protocol int    `json:"protocol"`
+	Process  int    `json:"process"`
+}
+
+// AlreadyError says that a directory has a living worker.
+type AlreadyError struct{ Dir string }
+
+func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
+
+// spares is how many unused workspaces wait for sessions.
+const spares = 16
+
+// Run runs a worker until it was idle for long enough or ctx ends. ready is called when it
+// can be reached.
+func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"", "spool", "environments"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	lock, err := lockedfile.Try(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	if lock == nil {
+		return &AlreadyError{dir}
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	store, err := cache.OpenDisk(filepath.Join(dir, "store"), cache.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	sessions := filepath.Join(dir, "sessions")
+	reapers := map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, gojudge.Kind: gojudge.Reap}
+	if _, err := backend.Reap(ctx, sessions, reapers); err != nil { // of a worker that crashed
+		return err
+	}
+	registry, err := backend.OpenRegistry(sessions, "worker")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, registry.Close()) }()
+	host, end := o.host(store, registry, dir)
+	defer func() { err = errors.Join(err, end()) }()
+	return o.serve(ctx, host, dir, ready)
+}
+
+// host is the machine as the server sees it.
+func (o *Options) host(store cache.Store, registry *backend.Registry, dir string) (h worker.Host, end func() error) {
+	path, _ := o.LookupEnv("PATH")
+	home, _ := o.LookupEnv("HOME")
+	tools := append(local.Tools(o.LookupEnv), requirements.SystemCertificates(o.LookupEnv)...)
+	// A workspace is not below dir, which may be on a network and has a long name: sockets
+	// in a workspace have little room.
+	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
+	made := local.New(store, local.Options{
+		Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home), Scratch: scratch, Registry: registry,
+		Spares: spares, Isolation: o.Isolation, Home: home, Hidden: []string{dir},
+	})
+	h = worker.Host{Store: store, Backend: made, Environments: filepath.Join(dir, "environments"), Tools: tools, Spool: filepath.Join(dir, "spool")}
+	ends := []func() error{func() error { return made.Close(context.Background()) }}
+	if o.GoJudge != "" {
+		server := gojudge.Start(store, gojudge.Process{Binary: o.GoJudge, Path: path, Scratch: scratch, Registry: registry})
+		h.Sandbox = gojudge.New(server, gojudge.Options{Versions: o.GoJudgeVersions, Facts: filepath.Join(dir, "sandboxes")})
+		ends = append(ends, server.Close)
+	}
+	return h, func() error {
+		var errs []error
+		for _, end := range ends {
+			errs = append(errs, end())
+		}
+		return errors.Join(errs...)
+	}
+}
+
+func (o *Options) serve(ctx context.Context, host worker.Host, dir string, ready func(Address)) error {
+	access, certificate, err := worker.NewAccess()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", cmp.Or(o.Listen, "127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	address := Address{Access: access, Address: listener.Addr().String(), Protocol: worker.Protocol, Process: os.Getpid()}
+	text, err := json.Marshal(address)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	file := filepath.Join(dir, AddressFile)
+	if err := atomicfile.Write(file, 0o600, text); err != nil {
+		return errors.Join(fmt.Errorf("saying how to reach the worker: %w", err), listener.Close())
+	}
+	ready(address)
+	err = worker.NewServer(host, worker.ServerOptions{Token: access.Token, Abandon: o.Idle}).Serve(ctx, listener, certificate)
+	return errors.Join(err, os.Remove(file))
+}
