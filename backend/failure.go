@@ -66,3 +66,14 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("no such %s here: %v",
 
 // Unwrap returns the reason.
 func (e *AbsentError) Unwrap() error { return e.Err }
+
+// PreemptedError says that the machine which ran a command was taken away: a spot
+// instance was preempted, or a node was lost. That is no fault of the command, which may
+// run again on another machine.
+type PreemptedError struct{ Err error }
+
+// Error implements error.
+func (e *PreemptedError) Error() string { return fmt.Sprintf("the machine was taken away: %v", e.Err) }
+
+// Unwrap returns the reason.
+func (e *PreemptedError) Unwrap() error { return e.Err }
