@@ -23,7 +23,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 		return new(graph.Report), results, err
 	}
 	ran := r.merged.ran()
-	forced := g.force
+	forced, preempted := g.force, 0
 	for left := executions - 1; ; left-- {
 		o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
 			Lookups: p.lookups(), Force: forced, Refuse: r.merged.refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog}
@@ -32,6 +32,8 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 		}
 		rep, err := p.Plan.Graph.Execute(ctx, g.targets, o)
 		p.countEarlier(rep, ran)
+		preempted += rep.Preempted
+		rep.Preempted = preempted
 		if err != nil {
 			return rep, nil, err
 		}

@@ -76,7 +76,7 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 		out.Exit = Passed
 	}
 	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
-		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
+		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Preempted: rep.Preempted, Seconds: rep.Seconds, Exit: int(out.Exit)}
 	if len(out.Rows) > 0 {
 		var all report.Tally
 		for i := range out.Rows {

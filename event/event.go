@@ -70,7 +70,8 @@ type NodeStart struct {
 	Attempt int    `json:"attempt"`
 }
 
-// NodeRetry says that an attempt broke and another follows after Wait seconds.
+// NodeRetry says that an attempt broke and another follows after Wait seconds. One whose
+// machine was taken away is not counted: the next has the same number.
 type NodeRetry struct {
 	Type    string  `json:"type"` // node.retry
 	Addr    string  `json:"addr"`
@@ -78,6 +79,8 @@ type NodeRetry struct {
 	Attempt int     `json:"attempt"` // the attempt that broke
 	Reason  string  `json:"reason"`
 	Wait    float64 `json:"wait"`
+	// Preempted says that the machine was taken away.
+	Preempted bool `json:"preempted,omitempty"`
 }
 
 // NodeNote is something to know that is no part of the result, such as what a
@@ -148,6 +151,7 @@ type RunEnd struct {
 	Blocked     int     `json:"blocked"`
 	Skipped     int     `json:"skipped,omitempty"`
 	Interrupted int     `json:"interrupted"`
+	Preempted   int     `json:"preempted,omitempty"` // attempts whose machine was taken away
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`
 	Verdicts    string  `json:"verdicts,omitempty"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"

@@ -24,15 +24,15 @@ var every = []struct {
 	{NodeQueued{Type: "node.queued", Addr: `pytest:kv/a["x"]`, Kind: "pytest", Key: "k", Cause: "a <b> & c", Changes: []Change{{Field: "file x", Old: "1", New: "2", Via: "tests:kv"}}},
 		`{"type":"node.queued","addr":"pytest:kv/a[\"x\"]","kind":"pytest","key":"k","cause":"a <b> & c","changes":[{"field":"file x","old":"1","new":"2","via":"tests:kv"}]}`},
 	{NodeStart{Type: "node.start", Addr: "a", Kind: "k", Attempt: 1}, `{"type":"node.start","addr":"a","kind":"k","attempt":1}`},
-	{NodeRetry{Type: "node.retry", Addr: "a", Kind: "k", Attempt: 1, Reason: "r", Wait: 1.5}, `{"type":"node.retry","addr":"a","kind":"k","attempt":1,"reason":"r","wait":1.5}`},
+	{NodeRetry{Type: "node.retry", Addr: "a", Kind: "k", Attempt: 1, Reason: "r", Wait: 1.5, Preempted: true}, `{"type":"node.retry","addr":"a","kind":"k","attempt":1,"reason":"r","wait":1.5,"preempted":true}`},
 	{NodeNote{Type: "node.note", Addr: "a", Kind: "k", Text: "t"}, `{"type":"node.note","addr":"a","kind":"k","text":"t"}`},
 	{NodeReopened{Type: "node.reopened", Addr: "a", Kind: "k", State: Cached, Cause: "c"}, `{"type":"node.reopened","addr":"a","kind":"k","state":"cached","cause":"c"}`},
 	{NodeDone{Type: "node.done", Addr: "a", Kind: "k", State: Done, Key: "x", Cause: "c", Changes: []Change{{Field: "f"}}, Seconds: 0.25, Attempt: 2, Message: "m\nn", Log: "d/1"},
 		`{"type":"node.done","addr":"a","kind":"k","state":"done","key":"x","cause":"c","changes":[{"field":"f"}],"seconds":0.25,"attempt":2,"message":"m\nn","log":"d/1"}`},
 	{Verdict{Type: "verdict", Addr: "a", Outcome: "failed", Class: "judged", Score: &half, Detail: "core 0/1"},
 		`{"type":"verdict","addr":"a","outcome":"failed","class":"judged","score":0.5,"detail":"core 0/1"}`},
-	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Seconds: 7.5, Exit: 8, Verdicts: "1 cell, 1 checkpoint: 1 passed", SavedBytes: 9, SavedSeconds: 1.5},
-		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"seconds":7.5,"exit":8,"verdicts":"1 cell, 1 checkpoint: 1 passed","saved_bytes":9,"saved_seconds":1.5}`},
+	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Preempted: 11, Seconds: 7.5, Exit: 8, Verdicts: "1 cell, 1 checkpoint: 1 passed", SavedBytes: 9, SavedSeconds: 1.5},
+		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"preempted":11,"seconds":7.5,"exit":8,"verdicts":"1 cell, 1 checkpoint: 1 passed","saved_bytes":9,"saved_seconds":1.5}`},
 }
 
 func TestCodec(t *testing.T) {

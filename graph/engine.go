@@ -113,6 +113,7 @@ type Report struct {
 
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
+	Preempted                                                       int // attempts that were made again because their machine was taken away
 }
 
 // Status returns what was decided about a node of the closure.
@@ -160,6 +161,9 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Pinned != nil })
 	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds()}
 	r.count()
+	for _, times := range s.preemptions {
+		r.Preempted += times
+	}
 	return r, err
 }
 

@@ -24,6 +24,13 @@ type AbsentError struct{ Err error }
 func (e *AbsentError) Error() string { return e.Err.Error() }
 func (e *AbsentError) Unwrap() error { return e.Err }
 
+// PreemptedError says that the machine which did the work was taken away. The work is
+// done again, and the attempt is not counted.
+type PreemptedError struct{ Err error }
+
+func (e *PreemptedError) Error() string { return e.Err.Error() }
+func (e *PreemptedError) Unwrap() error { return e.Err }
+
 // UnknownError says that what the key depends on may not be asked for, so that it is
 // not known whether the node is fresh. Only dry runs meet it.
 type UnknownError struct{ Err error }
@@ -42,6 +49,12 @@ func IsInput(err error) bool {
 func isAbsent(err error) bool {
 	var absent *AbsentError
 	return errors.As(err, &absent)
+}
+
+// isPreempted reports whether err says that the machine was taken away.
+func isPreempted(err error) bool {
+	var preempted *PreemptedError
+	return errors.As(err, &preempted)
 }
 
 // isUnknown reports whether err says that something may not be asked for.

@@ -16,7 +16,12 @@ const (
 	redecide                    // a source changed while it was read
 	heal                        // an input was missing from the store
 	tryAgain                    // the node has attempts left
+	preempted                   // the machine was taken away, which is no attempt
 )
+
+// maxPreemptions bounds how often a node is done again because its machine was taken
+// away. Where no machine lasts for as long as the work takes, more would only cost more.
+const maxPreemptions = 10
 
 // afterBreak finds out what follows a broken attempt, and saves what the attempt
 // leaves behind.
@@ -32,6 +37,10 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 	case s.canHeal(ctx, a):
 		r.broken = heal
 		return
+	case isPreempted(r.err):
+		if s.mayLoseMachine(a.id) {
+			r.broken = preempted
+		}
 	case !IsInput(r.err) && !isAbsent(r.err) && s.hasAttempts(a):
 		r.broken = tryAgain
 	}
@@ -48,6 +57,14 @@ func (s *scheduler) hasAttempts(a *attempt) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.breaks[a.id]+1 < a.n.Retry.Attempts
+}
+
+// mayLoseMachine reports whether the work of a node whose machine was taken away is done
+// again.
+func (s *scheduler) mayLoseMachine(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.preemptions[id] < maxPreemptions
 }
 
 // apply implements job.
@@ -122,6 +139,12 @@ func (s *scheduler) handleBreak(a *attempt) {
 			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.Wait.Seconds()})
 		s.breaks[id]++
 		s.sleep(id)
+	case preempted:
+		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
+			Reason: firstLine(r.err.Error()), Preempted: true})
+		s.preemptions[id]++
+		st.Attempts-- // the next one has its number
+		s.reconsider(id)
 	default:
 		s.fail(id, r.err)
 	}

@@ -65,6 +65,7 @@ type scheduler struct {
 	// What only few nodes have.
 	races          map[ID]int     // decisions repeated because a source changed
 	breaks         map[ID]int     // broken attempts
+	preemptions    map[ID]int     // attempts whose machine was taken away, and that were made again
 	fruitlessHeals map[ID]int     // heals that found nothing to heal
 	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
 	outdated       map[ID]bool    // under way with an input that has been replaced since
@@ -99,7 +100,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
-		races: map[ID]int{}, breaks: map[ID]int{}, fruitlessHeals: map[ID]int{},
+		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, fruitlessHeals: map[ID]int{},
 		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ran: map[ID]bool{},
 	}
 	s.todo.priority = s.priority

@@ -110,8 +110,11 @@ func (l lines) start(prefix string, e event.NodeStart) string {
 
 // retry is the line of an attempt that broke.
 func (l lines) retry(prefix string, e event.NodeRetry) string {
-	out := fmt.Sprintf("%s  attempt %d broke, next in %s: ",
-		l.head(prefix, l.palette.Doubt("retry"), e.Addr), e.Attempt, text.Duration(e.Wait))
+	what := fmt.Sprintf("attempt %d broke, next in %s", e.Attempt, text.Duration(e.Wait))
+	if e.Preempted {
+		what = "preempted, runs again"
+	}
+	out := fmt.Sprintf("%s  %s: ", l.head(prefix, l.palette.Doubt("retry"), e.Addr), what)
 	return out + l.cut(text.Line(e.Reason, 0), text.Width(out)) + "\n"
 }
 

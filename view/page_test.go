@@ -98,6 +98,8 @@ func TestRunSummary(t *testing.T) {
 	for want, end := range map[string]event.RunEnd{
 		"ran 4, cached 23 in 1.2s\n": {Executed: 4, Cached: 23, Seconds: 1.2},
 		"ran 0, cached 0 in 0s\n":    {},
+
+		"ran 4, cached 23, preempted 2 in 1.2s\n": {Executed: 4, Cached: 23, Preempted: 2, Seconds: 1.2},
 		"ran 5, cached 1, blocked 2, broken 3, failed 4, skipped 7, interrupted 6 in 2h05m\n": {
 			Executed: 5, Cached: 1, Blocked: 2, Broken: 3, Failed: 4, Skipped: 7, Interrupted: 6, Seconds: 7500},
 	} {

@@ -178,3 +178,12 @@ func TestRemaining(t *testing.T) {
 		emit(ended(fmt.Sprint(i), event.Done, 2, "", ""))
 	}
 }
+
+// The line of a machine that was taken away says so, and counts no attempt.
+func TestPreempted(t *testing.T) {
+	l := lines{width: 200}
+	got := l.retry("1s  ", event.NodeRetry{Addr: "kv", Attempt: 1, Reason: "spot instance ended", Preempted: true})
+	if want := "1s  retry       kv  preempted, runs again: spot instance ended\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -28,7 +28,7 @@ func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
 	for _, part := range []struct {
 		word string
 		n    int
-	}{{"blocked", end.Blocked}, {"broken", end.Broken}, {"failed", end.Failed}, {"skipped", end.Skipped}, {"interrupted", end.Interrupted}} {
+	}{{"blocked", end.Blocked}, {"broken", end.Broken}, {"failed", end.Failed}, {"skipped", end.Skipped}, {"interrupted", end.Interrupted}, {"preempted", end.Preempted}} {
 		if part.n > 0 {
 			fmt.Fprintf(&b, ", %s %d", part.word, part.n)
 		}

@@ -79,7 +79,11 @@ func (t *Trace) Emit(e event.Event) {
 	case event.NodeQueued:
 		t.queued[e.Addr] = t.now()
 	case event.NodeRetry:
-		t.ended(e.Addr, e.Kind, map[string]any{"state": "broken", "reason": e.Reason})
+		state := string(event.Broken)
+		if e.Preempted {
+			state = "preempted"
+		}
+		t.ended(e.Addr, e.Kind, map[string]any{"state": state, "reason": e.Reason})
 	case event.NodeDone:
 		args := map[string]any{"state": string(e.State), "cause": e.Cause}
 		if e.Message != "" {

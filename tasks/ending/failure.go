@@ -10,17 +10,21 @@ import (
 )
 
 // WithClass tells the engine what an error of a backend's means: a mistake in the
-// configuration, a device that is not there, or else that something broke. What
-// was being done when the first two showed is no help to anybody.
+// configuration, a device that is not there, a machine that was taken away, or else
+// that something broke. What was being done when the first two showed is no help to
+// anybody.
 func WithClass(err error) error {
 	var setting *backend.SettingError
 	var absent *backend.AbsentError
+	var preempted *backend.PreemptedError
 	switch {
 	case graph.IsInput(err):
 	case errors.As(err, &setting):
 		return &graph.InputError{Err: setting}
 	case errors.As(err, &absent):
 		return &graph.AbsentError{Err: absent}
+	case errors.As(err, &preempted):
+		return &graph.PreemptedError{Err: err}
 	}
 	return err
 }

@@ -28,6 +28,7 @@ func TestKeep(t *testing.T) {
 		{keep: KeepFailed, err: unplugged, want: 1},
 		{keep: KeepFailed, setup: 127, want: 1},
 		{keep: KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
+		{keep: KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // there is no machine left to keep
 		{keep: KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
 		{keep: KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
 		{keep: KeepAlways, exit: good, want: 1},

@@ -1,0 +1,22 @@
+package ending
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// The engine learns that a machine was taken away, and what was being done there.
+func TestWithClassPreempted(t *testing.T) {
+	lost := fmt.Errorf("running pytest: %w", &backend.PreemptedError{Err: errors.New("spot instance ended")})
+	classed := WithClass(lost)
+	if preempted := (*graph.PreemptedError)(nil); !errors.As(classed, &preempted) {
+		t.Fatalf("%T is no *graph.PreemptedError", classed)
+	}
+	if want := "running pytest: the machine was taken away: spot instance ended"; classed.Error() != want {
+		t.Errorf("it says %q, want %q", classed, want)
+	}
+}
