@@ -123,7 +123,7 @@ func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored m
 		}
 		targets = append(targets, id)
 	}
-	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools})
+	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
 	if err != nil {
 		return fail(NotJudged, err)
 	}

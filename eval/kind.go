@@ -46,7 +46,8 @@ type Kind struct {
 	Clean func(ctx context.Context, s *Site) (*RemovedContainers, error)
 }
 
-// Site is what backends of one project share. It is for one goroutine at a time.
+// Site is what backends of one project share. It is for one goroutine at a time, except
+// for Backlog.
 type Site struct {
 	Store     cache.Store
 	Registry  *backend.Registry // nil for a site that starts no sessions
@@ -63,6 +64,7 @@ type Site struct {
 	// Digest is that of a file whose state the caller has just read. It may be nil.
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 
+	backlog graph.Backlog
 	shared  map[any]any
 	closers []func() error
 }
@@ -83,6 +85,11 @@ func Shared[T any](s *Site, key any, create func() (T, error)) (T, error) {
 	s.shared[key] = made
 	return made, nil
 }
+
+// Backlog returns how many nodes of a pool wait for a slot at this moment, and the seconds
+// that they are expected to take together; see graph.Backlog. It is safe for concurrent use,
+// and 0 outside of a run.
+func (s *Site) Backlog(pool string) (nodes int, seconds float64) { return s.backlog.Waiting(pool) }
 
 // OnClose has the site call a function when it is closed: the last one first.
 func (s *Site) OnClose(f func() error) { s.closers = append(s.closers, f) }

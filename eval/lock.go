@@ -80,5 +80,5 @@ func (p *Project) buildImages(ctx context.Context) error {
 
 // bringUpToDate executes what is stale of some nodes, outside of any run's record.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
-	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools})
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
 }

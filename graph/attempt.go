@@ -59,6 +59,7 @@ func (s *scheduler) newAttempt(id ID) *attempt {
 		a.work.phases = &phases{}
 	}
 	s.running++
+	s.countQueued(id, -1)
 	s.phase[id] = running
 	return a
 }

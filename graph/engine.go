@@ -50,6 +50,8 @@ type Options struct {
 	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for
 	// concurrent use.
 	SaveLog func(addr string, attempt int, output []byte)
+	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.
+	Backlog *Backlog
 	// Profile, when it is not nil, receives where time went.
 	Profile Profile
 	// LockPoll is the pause between attempts to take over a key that another

@@ -55,6 +55,8 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 		if s.recent == 0 || !s.hold() {
 			s.startAttempts(start)
 		}
+	} else if s.o.Backlog != nil {
+		s.o.Backlog.end()
 	}
 	if s.finished(ctx) {
 		select {
@@ -106,6 +108,9 @@ func (s *scheduler) hold() bool {
 // reconsider makes a node undecided; it is decided once its dependencies are
 // resolved.
 func (s *scheduler) reconsider(id ID) {
+	if s.phase[id] == queued {
+		s.countQueued(id, -1)
+	}
 	s.phase[id] = undecided
 	s.waiting[id] = s.unresolved(id)
 	if s.waiting[id] == 0 {
@@ -126,6 +131,7 @@ func (s *scheduler) unresolved(id ID) int32 {
 
 func (s *scheduler) enqueue(id ID) {
 	s.phase[id] = queued
+	s.countQueued(id, 1)
 	s.poolOf(id).ready.push(id)
 }
 

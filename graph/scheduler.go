@@ -122,6 +122,10 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 // run drives the execution to its end and returns when all of its workers have.
 func (s *scheduler) run(ctx context.Context) error {
 	defer s.alarm.stop()
+	if s.o.Backlog != nil {
+		s.o.Backlog.begin()
+		defer s.o.Backlog.end()
+	}
 	s.mu.Lock()
 	if s.fatal = s.checkPools(); s.fatal != nil {
 		s.stopping = true

@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// The backlog has what is queued, by pool, with the time that it is expected to take, and
+// neither what runs nor what has run.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		var b Backlog
+		var seen []string
+		look := func(ctx context.Context, w *Work) (Outcome, error) {
+			nodes, seconds := b.Waiting("gpu")
+			seen = append(seen, fmt.Sprintf("%d %g", nodes, seconds))
+			return out(ctx, w, w.Addr)
+		}
+		for addr, seconds := range map[string]float64{"a": 8, "b": 4.5, "c": 1.25} {
+			p.log.Append(cache.LogEntry{Addr: addr, Seconds: seconds})
+		}
+		for _, addr := range []string{"a", "b", "c"} {
+			g.Node(add(g, addr, &step{work: look})).Pool = "gpu"
+		}
+		var cpu []int // of nodes that name no pool
+		for _, addr := range []string{"d", "e"} {
+			add(g, addr, &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+				nodes, _ := b.Waiting(CPUPool)
+				cpu = append(cpu, nodes)
+				return out(ctx, w, w.Addr)
+			}})
+		}
+		o := p.options()
+		o.Pools[CPUPool], o.Pools["gpu"], o.Backlog = 1, 1, &b
+		p.executeWith(t.Context(), g, o)
+		if want := []string{"2 5.75", "1 1.25", "0 0"}; !slices.Equal(seen, want) {
+			t.Errorf("while they ran, %q waited, want %q", seen, want)
+		}
+		if nodes, seconds := b.Waiting("gpu"); nodes != 0 || seconds != 0 || !slices.Equal(cpu, []int{1, 0}) {
+			t.Errorf("%d nodes and %g seconds are left; of the cpu pool, %d waited", nodes, seconds, cpu)
+		}
+	})
+}
+
+func TestNoBacklog(t *testing.T) {
+	if nodes, seconds := (*Backlog)(nil).Waiting(CPUPool); nodes != 0 || seconds != 0 {
+		t.Errorf("without a backlog, %d nodes wait for %g seconds", nodes, seconds)
+	}
+}
+
+// A queued node whose input is made again is not ready to run until it is there.
+func TestBacklogOfHealing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		g, value := New(), "x"
+		var b Backlog
+		var remaking bool
+		gpu := func() int { nodes, _ := b.Waiting("gpu"); return nodes }
+		free, meanwhile := make(chan struct{}), -1
+		a := add(g, "a", &step{describe: func(*Manifest) error { return nil }, work: func(ctx context.Context, w *Work) (Outcome, error) {
+			if remaking {
+				meanwhile = gpu()
+				close(free)
+			}
+			return out(ctx, w, value)
+		}})
+		holder := add(g, "holder", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			if remaking {
+				<-free
+			}
+			return out(ctx, w, "held")
+		}})
+		queued := add(g, "queued", join(nil), a)
+		noticer := add(g, "noticer", join(func(text string) string { return text + "!" }), a)
+		g.Node(holder).Pool, g.Node(queued).Pool = "gpu", "gpu"
+		o := p.options()
+		o.Pools["gpu"] = 1
+		r := p.executeWith(t.Context(), g, o)
+		store.lose(r.Status(a))
+		remaking = true
+		before := -1
+		task := g.Node(noticer).Task.(*step)
+		work := task.work
+		task.work = func(ctx context.Context, w *Work) (Outcome, error) {
+			if before < 0 {
+				synctest.Wait() // all that can be queued is
+				before = gpu()
+			}
+			return work(ctx, w)
+		}
+		p.log.Append(cache.LogEntry{Addr: "holder", Seconds: 9}) // goes first
+		o = p.options()
+		o.Pools["gpu"], o.Backlog = 1, &b
+		o.Force = func(n *Node) bool { return n.Addr != "a" }
+		r = p.executeWith(t.Context(), g, o)
+		wantStates(t, g, r, "a done", "holder done", "queued done", "noticer done")
+		if before != 1 || meanwhile != 0 {
+			t.Errorf("%d nodes waited before the loss, and %d while the input was made again", before, meanwhile)
+		}
+	})
+}
+
+// Once nothing new starts, nothing waits.
+func TestBacklogOfStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		var b Backlog
+		failed, before, after := make(chan struct{}), -1, -1
+		slow := add(g, "slow", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+			<-failed
+			synctest.Wait()
+			after, _ = b.Waiting("gpu")
+			return out(ctx, w, "x")
+		}})
+		waits := add(g, "waits", &step{work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, "y") }})
+		add(g, "failing", &step{work: func(context.Context, *Work) (Outcome, error) {
+			synctest.Wait()
+			before, _ = b.Waiting("gpu")
+			return Outcome{}, errors.New("unplugged")
+		}})
+		g.Node(slow).Pool, g.Node(waits).Pool = "gpu", "gpu"
+		o := p.options()
+		o.Pools["gpu"], o.Backlog = 1, &b
+		stopped := false
+		o.Stop = func(id ID, st *Status) bool {
+			if !stopped {
+				stopped = true
+				close(failed)
+			}
+			return true
+		}
+		p.executeWith(t.Context(), g, o)
+		if before != 1 || after != 0 {
+			t.Errorf("%d nodes waited before the stop, %d after it", before, after)
+		}
+	})
+}
