@@ -109,13 +109,25 @@ type Backend struct {
 	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string // commands run in the workspace before the tests
 	SetupTimeout time.Duration
-	Token        string          // what a server asks for; in no key and no output
-	Container    *Container      // nil where commands run in none
-	Local        *LocalBackend   // set when Kind is "local"
-	Docker       *DockerBackend  // set when Kind is "docker"
-	GoJudge      *GoJudgeBackend // set when Kind is "gojudge"
-	LightCP      *LightCPBackend // set when Kind is "lightcp"
-	Range        diag.Range
+	// Machines are nil unless the backend provides machines: the resources of a problem then
+	// say which ones it is evaluated on.
+	Machines  *Machines
+	Token     string          // what a server asks for; in no key and no output
+	Container *Container      // nil where commands run in none
+	Local     *LocalBackend   // set when Kind is "local"
+	Docker    *DockerBackend  // set when Kind is "docker"
+	GoJudge   *GoJudgeBackend // set when Kind is "gojudge"
+	LightCP   *LightCPBackend // set when Kind is "lightcp"
+	Range     diag.Range
+}
+
+// Machines are those that a backend provides: clusters of equal machines.
+type Machines struct {
+	Resources   Resources // of a problem that asks for nothing else; in a plan, what it gets
+	Slots       int       // nodes of the graph that run at once on a cluster; 0 is 1
+	MaxClusters int       // with the same resources, at once; 0 is 1
+	// Pool is the one that nodes on these machines take; "" until a plan has chosen them.
+	Pool string
 }
 
 // Addr is "<kind>.<name>".

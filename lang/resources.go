@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -9,22 +10,62 @@ import (
 // nothing.
 type Resources struct {
 	Accelerators, Cloud, Region, Instance, CPUs, Memory, Disk, Image string
+	Nodes                                                            string // machines of a cluster, a whole number
 }
 
-// resourceNames are the attributes, in the order of Fields.
-func resourceNames() []string {
-	return []string{"accelerators", "cloud", "region", "instance", "cpus", "memory", "disk", "image"}
+// resource is a field of Resources and its attribute.
+type resource struct {
+	name string
+	of   func(*Resources) *string
+}
+
+// resources are the fields, in the order of Fields.
+func resources() []resource {
+	return []resource{
+		{"accelerators", func(r *Resources) *string { return &r.Accelerators }},
+		{"cloud", func(r *Resources) *string { return &r.Cloud }},
+		{"region", func(r *Resources) *string { return &r.Region }},
+		{"instance", func(r *Resources) *string { return &r.Instance }},
+		{"cpus", func(r *Resources) *string { return &r.CPUs }},
+		{"memory", func(r *Resources) *string { return &r.Memory }},
+		{"disk", func(r *Resources) *string { return &r.Disk }},
+		{"image", func(r *Resources) *string { return &r.Image }},
+		{"nodes", func(r *Resources) *string { return &r.Nodes }},
+	}
 }
 
 // Fields are the names and the values that are set, in an order of their own.
 // Problems for which they are equal can share machines.
 func (r Resources) Fields() (names, values []string) {
-	for i, value := range []string{r.Accelerators, r.Cloud, r.Region, r.Instance, r.CPUs, r.Memory, r.Disk, r.Image} {
-		if value != "" {
-			names, values = append(names, resourceNames()[i]), append(values, value)
+	for _, field := range resources() {
+		if value := *field.of(&r); value != "" {
+			names, values = append(names, field.name), append(values, value)
 		}
 	}
 	return names, values
+}
+
+// Over returns r with the values of base where r asks for nothing.
+func (r Resources) Over(base Resources) Resources {
+	for _, field := range resources() {
+		if own := field.of(&r); *own == "" {
+			*own = *field.of(&base)
+		}
+	}
+	return r
+}
+
+// String lists what is set, such as "cpus=2,memory=4"; "" is nothing. Only equal
+// Resources have equal texts.
+func (r Resources) String() string {
+	names, values := r.Fields()
+	for i, value := range values {
+		if strings.ContainsAny(value, ",=\"\\") {
+			value = strconv.Quote(value)
+		}
+		names[i] += "=" + value
+	}
+	return strings.Join(names, ",")
 }
 
 func resourcesSchema() BlockSchema {
@@ -32,29 +73,36 @@ func resourcesSchema() BlockSchema {
 		"accelerators": "Accelerators and how many: \"L4:1\".", "cloud": "Cloud: \"gcp\".", "region": "Region of the cloud.",
 		"instance": "Type of machine.", "cpus": "Processors: \"8\", or \"8+\" for at least so many.",
 		"memory": "Memory in GiB: \"16\", or \"16+\".", "disk": "Disk in GiB.", "image": "Image of the machine.",
+		"nodes": "Machines that a cluster has; 1 if it is left out.",
 	}
 	schema := BlockSchema{
 		Name: "resources",
 		Doc:  "What machines need to have that judge the problem. Problems that ask for the same are in one group, which `fevalgraph plan --json` shows. No backend of this version heeds it, and it is in no key.",
 	}
-	for _, name := range resourceNames() {
-		schema.Attributes = append(schema.Attributes, AttributeSchema{Name: name, Type: TypeText, Doc: docs[name]})
+	for _, field := range resources() {
+		kind := TypeText
+		if field.name == "nodes" {
+			kind = TypeInteger
+		}
+		schema.Attributes = append(schema.Attributes, AttributeSchema{Name: field.name, Type: kind, Doc: docs[field.name]})
 	}
 	return schema
 }
 
 // resources reads the resources block of a problem.
-func (b *block) resources() Resources {
+func (b *block) resources() (r Resources) {
 	own := b.only("resources")
 	if own == nil {
-		return Resources{}
+		return r
 	}
-	read := func(name string) string {
-		text, _ := own.text(name)
-		return strings.TrimSpace(text)
+	for _, field := range resources() {
+		if field.name != "nodes" {
+			text, _ := own.text(field.name)
+			*field.of(&r) = strings.TrimSpace(text)
+		}
 	}
-	return Resources{
-		Accelerators: read("accelerators"), Cloud: read("cloud"), Region: read("region"), Instance: read("instance"),
-		CPUs: read("cpus"), Memory: read("memory"), Disk: read("disk"), Image: read("image"),
+	if nodes, g := own.integer("nodes", 1); g == isSet {
+		r.Nodes = strconv.Itoa(nodes)
 	}
+	return r
 }

@@ -35,13 +35,13 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	if d, ok := c.backends[b]; ok {
 		return d, nil
 	}
-	d := &driver{addr: b.Addr(), base: c.env.baseOf(b)}
+	d := &driver{addr: placeOf(b), base: c.env.baseOf(b)}
 	err := c.start(d, b)
 	if err != nil {
 		return nil, err
 	}
 	if b.Container != nil && b.Container.Build != nil {
-		if d.image, err = c.image(b, d.Backend); err != nil {
+		if d.image, err = c.image(d, b); err != nil {
 			return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 		}
 		d.handle.Use.Dockerfile, d.handle.image = b.Container.Build.Dockerfile, d.image[0].On

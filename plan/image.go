@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -11,18 +10,18 @@ import (
 
 // image adds the nodes that make the image of a backend, and returns the edge of
 // what runs in it.
-func (c *compiler) image(b *lang.Backend, on backend.Backend) ([]graph.Dep, error) {
-	builder := on.Capabilities().Images
+func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
+	builder := d.Capabilities().Images
 	if builder == nil {
 		return nil, errors.New("it cannot build images")
 	}
 	build := b.Container.Build
-	node := func(kind string, task graph.Task) graph.Node {
-		return graph.Node{Addr: address(kind, b.Addr()), Kind: kind, Task: task, Pool: inProcessPool,
+	node := func(kind, of string, task graph.Task) graph.Node {
+		return graph.Node{Addr: address(kind, of), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
 	}
-	context := c.once(node(KindContext, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, b.Addr())))))
-	image := node(KindImage, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
+	context := c.once(node(KindContext, b.Addr(), tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, b.Addr())))))
+	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
 	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
 	return []graph.Dep{{On: c.once(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil

@@ -84,7 +84,7 @@ func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...
 }
 
 // probes are the names of what descriptions ask.
-func (j *judging) probes() []string { return []string{j.cell.Backend.Addr()} }
+func (j *judging) probes() []string { return []string{placeOf(j.cell.Backend)} }
 
 // Sandboxes fail now and then, on a busy machine more often, so broken work is
 // tried again unless the configuration says otherwise.

@@ -115,7 +115,7 @@ type Plan struct {
 type Cell struct {
 	Problem     *lang.Problem
 	Solution    *lang.Solution
-	Backend     *lang.Backend
+	Backend     *lang.Backend // or a variant of its block, with the machines that the problem needs
 	Repeat      int
 	Suites      []string
 	Partition   *Partition
@@ -170,6 +170,7 @@ type compiler struct {
 	virtual   *command.Environments
 	machine   *ending.Machine
 	overrides map[override]*driver
+	fleets    map[fleet]*lang.Backend
 }
 
 // inProcessPool holds the nodes that run in this process and take next to no
@@ -192,6 +193,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		virtual:   &command.Environments{},
 		machine:   &ending.Machine{Offline: env.Offline},
 		overrides: map[override]*driver{},
+		fleets:    map[fleet]*lang.Backend{},
 	}
 	c.divide(cfg, env.Rows)
 	for _, p := range cfg.Pools {
@@ -248,7 +250,8 @@ var resultOutput = []string{tasks.ResultOutput}
 
 // cell adds the nodes of a cell.
 func (c *compiler) cell(part *Partition, pc partCell) error {
-	cell := &Cell{Problem: pc.Solution.Problem, Solution: pc.Solution, Backend: pc.Backend, Repeat: pc.Repeat, Partition: part}
+	problem := pc.Solution.Problem
+	cell := &Cell{Problem: problem, Solution: pc.Solution, Backend: c.backendFor(problem, pc.Backend), Repeat: pc.Repeat, Partition: part}
 	for _, s := range pc.Suites {
 		cell.Suites = append(cell.Suites, s.Name)
 	}
