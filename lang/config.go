@@ -96,11 +96,11 @@ type Retry struct {
 
 // Backend is a place where commands run.
 type Backend struct {
-	Kind string // "local", "docker", "gojudge"
-	Name string
-	Pool string // name of a Pool, "cpu" by default
-	// Judges says that the backend evaluates problems with a judge block, and those alone.
-	Judges bool
+	Kind     string // "local", "docker", "gojudge"
+	Name     string
+	Pool     string // name of a Pool, "cpu" by default
+	Judges   bool   // it evaluates problems with a judge block
+	Commands bool   // it evaluates all others
 	// Retry is nil when the block does not set it.
 	Retry        *Retry
 	Env          []EnvVar // sorted by name
@@ -112,12 +112,13 @@ type Backend struct {
 	// Machines are nil unless the backend provides machines: the resources of a problem then
 	// say which ones it is evaluated on.
 	Machines  *Machines
-	Token     string          // what a server asks for; in no key and no output
-	Container *Container      // nil where commands run in none
-	Local     *LocalBackend   // set when Kind is "local"
-	Docker    *DockerBackend  // set when Kind is "docker"
-	GoJudge   *GoJudgeBackend // set when Kind is "gojudge"
-	LightCP   *LightCPBackend // set when Kind is "lightcp"
+	Token     string           // what a server asks for; in no key and no output
+	Container *Container       // nil where commands run in none
+	Local     *LocalBackend    // set when Kind is "local"
+	Docker    *DockerBackend   // set when Kind is "docker"
+	GoJudge   *GoJudgeBackend  // set when Kind is "gojudge"
+	LightCP   *LightCPBackend  // set when Kind is "lightcp"
+	SkyPilot  *SkyPilotBackend // set when Kind is "skypilot"
 	Range     diag.Range
 }
 

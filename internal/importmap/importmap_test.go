@@ -66,6 +66,7 @@ var rooms = []room{
 	{"backend/docker", []string{"backend", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker/buildfiles", []string{"backend", "cache"}, "it reads and writes files and knows no daemon"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
+	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
 	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/kinds", []string{"eval", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind"}, "it is a list"},
 	{"backend/local/localkind", []string{"eval", "lang", "plan", "backend", "backend/local"}, "a kind makes its backend of a block and knows no other kind"},

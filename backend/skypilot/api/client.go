@@ -1,0 +1,215 @@
+// Package api talks to SkyPilot's API server over HTTP: it launches clusters and jobs,
+// asks for them, and ends them. It is not a backend: it decides nothing about names,
+// retries or deadlines.
+//
+// The server accepts most calls at once, as requests with an id, and carries them out
+// whether or not the client stays. Launch hands that id out; other calls wait for their
+// result. No call has a limit of time but that of its context.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// version is of SkyPilot, and apiVersion of the API, that this client was
+	// written for. The server refuses clients that are too old for it.
+	version, apiVersion = "0.14.1", "62"
+	// maxAnswer is of an answer in bytes. That of a launch repeats its task.
+	maxAnswer = 64 << 20
+)
+
+// User is on whose behalf requests are made. A server keeps clusters of users apart by
+// ID; a server with a login decides by Token and ignores the others.
+type User struct {
+	ID    string // eight hexadecimal digits; becomes part of names in a cloud
+	Name  string
+	Token string // of a service account; "" is none
+}
+
+// Client talks to one server. Its methods are safe for concurrent use.
+type Client struct {
+	base string
+	user User
+	http *http.Client
+}
+
+// New returns a client of the server at the URL base. A nil hc is one that no proxy or
+// limit of time comes between. An hc with a Timeout gives launches up after it.
+func New(base string, user User, hc *http.Client) *Client {
+	own := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+	if hc != nil {
+		own = *hc
+	}
+	// A redirect leads to a login page, which is no answer.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{strings.TrimSuffix(base, "/"), user, &own}
+}
+
+// Health is what a server says about itself.
+type Health struct {
+	Status     string `json:"status"`      // "healthy"
+	APIVersion string `json:"api_version"` // a number
+	Version    string `json:"version"`     // of SkyPilot
+	Commit     string `json:"commit"`
+}
+
+// Health asks the server whether it is well. A server that wants a login is an error
+// of KindAuth.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	var h Health
+	body, err := c.get(ctx, "/api/health")
+	if err != nil {
+		return h, fmt.Errorf("asking SkyPilot's API server for its health: %w", err)
+	}
+	if err := json.Unmarshal(body, &h); err != nil {
+		return h, fmt.Errorf("reading the health of SkyPilot's API server: %w", err)
+	}
+	if h.Status == "needs_auth" {
+		return h, fmt.Errorf("asking SkyPilot's API server for its health: %w", loginError(http.StatusUnauthorized))
+	}
+	return h, nil
+}
+
+// answer is a request as the server describes it.
+type answer struct {
+	Status string `json:"status"`
+	Return string `json:"return_value"` // JSON
+	Error  string `json:"error"`        // JSON
+}
+
+// Wait waits until the request with that id has ended, and returns its result as JSON.
+// A request that failed or was cancelled is an *Error. A request may be waited for more
+// than once, and by another client than the one that made it; ending ctx does not
+// cancel it.
+func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, error) {
+	body, err := c.get(ctx, "/api/get?request_id="+url.QueryEscape(request))
+	if err != nil {
+		return nil, err
+	}
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, fmt.Errorf("reading the answer to request %s: %w", request, err)
+	}
+	switch a.Status {
+	case "SUCCEEDED":
+		return json.RawMessage(a.Return), nil
+	case "CANCELLED":
+		return nil, &Error{Type: "RequestCancelled", Message: "the request was cancelled", Status: http.StatusOK}
+	}
+	return nil, &Error{Type: "RequestNotFinished", Message: fmt.Sprintf("the request is %q", a.Status), Status: http.StatusOK}
+}
+
+// Cancel stops the server's work on a request, and not what that has made already: a
+// launch leaves a cluster in the state INIT, which Down ends. A request that has ended
+// or is unknown is no error.
+func (c *Client) Cancel(ctx context.Context, request string) error {
+	return c.call(ctx, "/api/cancel", map[string]any{"request_ids": []string{request}}, nil)
+}
+
+// call makes a request, waits for it, and decodes its result into out unless that is nil.
+func (c *Client) call(ctx context.Context, path string, body map[string]any, out any) error {
+	request, err := c.post(ctx, path, body)
+	if err != nil {
+		return err
+	}
+	value, err := c.Wait(ctx, request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(value, out); err != nil {
+		return fmt.Errorf("%s: reading the answer: %w", path, err)
+	}
+	return nil
+}
+
+// post makes a request and returns its id.
+func (c *Client) post(ctx context.Context, path string, body map[string]any) (string, error) {
+	resp, err := c.send(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	defer resp.Body.Close()
+	if _, err := read(resp); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	id := resp.Header.Get("X-Skypilot-Request-Id")
+	if id == "" {
+		return "", fmt.Errorf("%s: the answer has no request id; is this SkyPilot's API server?", path)
+	}
+	return id, nil
+}
+
+func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	resp, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return read(resp)
+}
+
+// send returns the response if it is a success; its body is the caller's to close.
+func (c *Client) send(ctx context.Context, method, path string, body map[string]any) (*http.Response, error) {
+	var data io.Reader
+	if body != nil {
+		body = maps.Clone(body)
+		body["env_vars"] = map[string]string{"SKYPILOT_USER_ID": c.user.ID, "SKYPILOT_USER": c.user.Name}
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		data = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, data)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-SkyPilot-API-Version", apiVersion)
+	req.Header.Set("X-SkyPilot-Version", version)
+	if c.user.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.user.Token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	// A login page may also come as a success.
+	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
+	if resp.StatusCode == http.StatusOK && !page {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	if page && resp.StatusCode < 400 || resp.StatusCode/100 == 3 {
+		return nil, loginError(resp.StatusCode)
+	}
+	text, err := read(resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, decodeError(resp.StatusCode, text)
+}
+
+func read(resp *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, unreachable(resp.Request.Context(), err)
+	}
+	if len(body) > maxAnswer {
+		return nil, errors.New("the answer is too long")
+	}
+	return body, nil
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Cluster is a cluster as the server last saw it.
+type Cluster struct {
+	Name       string `json:"name"`
+	Status     string `json:"status"`      // INIT, UP, STOPPED, AUTOSTOPPING; "INIT" is also one that is broken
+	LaunchedAt int64  `json:"launched_at"` // seconds since 1970
+	Autostop   int    `json:"autostop"`    // minutes; -1 is never
+	ToDown     bool   `json:"to_down"`     // whether Autostop removes it
+	Hash       string `json:"cluster_hash"`
+	UserID     string `json:"user_hash"`
+	Cloud      string `json:"cloud"`
+	Region     string `json:"region"`
+	Resources  string `json:"resources_str_full"` // for people
+	Nodes      int    `json:"nodes"`
+	NameThere  string `json:"cluster_name_on_cloud"` // the name of Slurm's job
+	LastEvent  string `json:"last_event"`            // for people
+	InitKind   string `json:"init_kind"`             // of INIT: "launching" or "unhealthy"
+	InitReason string `json:"init_status_reason"`    // of INIT, for people
+}
+
+// Launched is the result of a launch.
+type Launched struct {
+	Job int `json:"job_id"` // 0 if the task runs nothing
+}
+
+// Launch starts to make the cluster of that name unless it exists, and then to submit
+// the task to it. It returns the request's id without waiting; WaitLaunched does. A name
+// begins with a letter, ends with a letter or digit, and has dots, dashes and
+// underscores between.
+func (c *Client) Launch(ctx context.Context, cluster string, task Task) (string, error) {
+	text, err := task.YAML()
+	if err != nil {
+		return "", err
+	}
+	return c.post(ctx, "/launch", map[string]any{"cluster_name": cluster, "task": text})
+}
+
+// WaitLaunched waits for a request of Launch. The job need not have begun, and its
+// set-up need not have succeeded.
+func (c *Client) WaitLaunched(ctx context.Context, request string) (Launched, error) {
+	var l Launched
+	value, err := c.Wait(ctx, request)
+	if err != nil {
+		return l, fmt.Errorf("/launch: %w", err)
+	}
+	if err := json.Unmarshal(value, &l); err != nil {
+		return l, fmt.Errorf("/launch: reading the answer: %w", err)
+	}
+	return l, nil
+}
+
+// Exec submits a task to a cluster that is up, waits until that is done, and returns
+// the job's number. It skips the task's setup and file mounts.
+func (c *Client) Exec(ctx context.Context, cluster string, task Task) (int, error) {
+	text, err := task.YAML()
+	if err != nil {
+		return 0, err
+	}
+	var l Launched
+	err = c.call(ctx, "/exec", map[string]any{"cluster_name": cluster, "task": text}, &l)
+	return l.Job, err
+}
+
+// Status returns the named clusters that the server knows, and leaves out others; nil
+// names are all clusters of the user. It asks no cloud, so that a cluster may be gone.
+func (c *Client) Status(ctx context.Context, names []string) ([]Cluster, error) {
+	return c.status(ctx, names, "NONE")
+}
+
+// Refresh is Status after the server has asked the clouds.
+func (c *Client) Refresh(ctx context.Context, names []string) ([]Cluster, error) {
+	return c.status(ctx, names, "FORCE")
+}
+
+func (c *Client) status(ctx context.Context, names []string, refresh string) ([]Cluster, error) {
+	// The answer has private keys otherwise.
+	body := map[string]any{"refresh": refresh, "all_users": false, "include_credentials": false, "include_handle": false}
+	if names != nil {
+		body["cluster_names"] = names
+	}
+	var clusters []Cluster
+	err := c.call(ctx, "/status", body, &clusters)
+	return clusters, err
+}
+
+// Down removes a cluster with all of its jobs, also one in the state INIT. One that
+// does not exist is an error, NoSuchCluster.
+func (c *Client) Down(ctx context.Context, cluster string) error {
+	return c.call(ctx, "/down", map[string]any{"cluster_name": cluster}, nil)
+}
+
+// Autostop has a cluster that is up end once no job has run for that many minutes; -1
+// never. Slurm cannot stop clusters, so that down must be set there.
+func (c *Client) Autostop(ctx context.Context, cluster string, minutes int, down bool) error {
+	return c.call(ctx, "/autostop", map[string]any{"cluster_name": cluster, "idle_minutes": minutes, "down": down}, nil)
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Error is what the server says about a request that failed.
+type Error struct {
+	Type    string // the name of SkyPilot's exception, or "" for a refused request
+	Message string
+	Status  int // of HTTP
+}
+
+func (e *Error) Error() string {
+	if e.Type == "" {
+		return fmt.Sprintf("SkyPilot answered %d: %s", e.Status, e.Message)
+	}
+	return fmt.Sprintf("SkyPilot: %s: %s", e.Type, e.Message)
+}
+
+// Kind is what an error means for whoever made the request.
+type Kind int
+
+const (
+	KindOther    Kind = iota
+	KindCapacity      // no machines now; the same request may succeed later
+	KindQuota         // the account may not have that many machines
+	KindSetup         // the machines are there and could not be prepared
+	KindAuth          // a login or a cloud's credentials are missing or refused
+	KindInvalid       // no server would ever accept the request
+	KindEnded         // the request was cancelled, or a restart of the server ended it
+)
+
+// kinds is by the name of an exception, whatever its message.
+var kinds = map[string]Kind{
+	"ResourcesUnavailableError":         KindCapacity,
+	"KubeAPIUnreachableError":           KindCapacity,
+	"ClusterSetUpError":                 KindSetup,
+	"CommandError":                      KindSetup,
+	"CommandFailureException":           KindSetup,
+	"FetchClusterInfoError":             KindSetup,
+	"NoCloudAccessError":                KindAuth,
+	"InvalidCloudCredentials":           KindAuth,
+	"CloudUserIdentityError":            KindAuth,
+	"ClusterOwnerIdentityMismatchError": KindAuth,
+	"PermissionDeniedError":             KindAuth,
+	"NoWorkspaceAccessError":            KindAuth,
+	"ApiServerAuthenticationError":      KindAuth,
+	"InvalidSkyPilotConfigError":        KindInvalid,
+	"InvalidClusterNameError":           KindInvalid,
+	"InvalidCloudConfigs":               KindInvalid,
+	"NotSupportedError":                 KindInvalid,
+	"ResourcesMismatchError":            KindInvalid,
+	"UserRequestRejectedByPolicy":       KindInvalid,
+	"ValueError":                        KindInvalid,
+	"RequestCancelled":                  KindEnded,
+	"RequestInterruptedError":           KindEnded,
+}
+
+// KindOf classifies an error; one that is no *Error is KindOther.
+func KindOf(err error) Kind {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return KindOther
+	}
+	if e.Type == "" {
+		switch e.Status {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return KindAuth
+		case http.StatusBadRequest, http.StatusUnprocessableEntity:
+			return KindInvalid
+		}
+		return KindOther
+	}
+	kind := kinds[e.Type]
+	if kind != KindCapacity {
+		return kind
+	}
+	// SkyPilot has one exception for all of these.
+	message := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(message, "quota"):
+		return KindQuota
+	case strings.Contains(message, "is not enabled"):
+		return KindAuth
+	case strings.Contains(message, "catalog does not contain"):
+		return KindInvalid
+	}
+	return kind
+}
+
+// NoSuchCluster says whether err is that the server knows no cluster of that name.
+func NoSuchCluster(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Type == "ClusterDoesNotExist"
+}
+
+// unreachableError is that no answer came. The request may have been made.
+type unreachableError struct{ err error }
+
+func (e *unreachableError) Error() string {
+	return "SkyPilot's API server is not reachable: " + e.err.Error()
+}
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// unreachable is the error of an exchange that broke off, unless the caller ended it.
+func unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return &unreachableError{err}
+}
+
+// Unreachable says whether err is that the server is away or overloaded, so that the
+// same call may succeed later. A request may have been made all the same.
+func Unreachable(err error) bool {
+	if _, ok := errors.AsType[*unreachableError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*Error](err)
+	away := []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+	return ok && slices.Contains(away, e.Status)
+}
+
+func loginError(status int) error {
+	return &Error{Type: "ApiServerAuthenticationError", Message: "the server wants a login; log in with: sky api login", Status: status}
+}
+
+// colors are the escape sequences of terminals.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// decodeError reads an error's body: {"detail": text, a list of what is wrong with the
+// request, or a request that failed}.
+func decodeError(status int, body []byte) error {
+	if status == http.StatusUnauthorized {
+		return loginError(status)
+	}
+	var envelope struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	var failed answer
+	var exception struct{ Type, Message string }
+	if json.Unmarshal(body, &envelope) == nil &&
+		json.Unmarshal(envelope.Detail, &failed) == nil &&
+		json.Unmarshal([]byte(failed.Error), &exception) == nil && exception.Type != "" {
+		return &Error{exception.Type, colors.ReplaceAllString(exception.Message, ""), status}
+	}
+	message := string(envelope.Detail)
+	if envelope.Detail == nil {
+		message = string(body)
+	}
+	var text string
+	if json.Unmarshal(envelope.Detail, &text) == nil && text != "" {
+		message = text
+	}
+	// What is refused is repeated there, and may be long.
+	if len(message) > 1000 {
+		message = message[:1000] + "..."
+	}
+	if status == http.StatusForbidden {
+		message += "; log in with: sky api login"
+	}
+	return &Error{"", strings.ToValidUTF8(message, ""), status}
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// JobState is the state of a job. A job's exit code is only in its log.
+type JobState string
+
+const (
+	JobInit         JobState = "INIT"
+	JobPending      JobState = "PENDING" // waits for others on the cluster
+	JobSettingUp    JobState = "SETTING_UP"
+	JobRunning      JobState = "RUNNING"
+	JobSucceeded    JobState = "SUCCEEDED"
+	JobFailed       JobState = "FAILED"
+	JobFailedSetup  JobState = "FAILED_SETUP"
+	JobFailedDriver JobState = "FAILED_DRIVER" // SkyPilot's program on the node ended
+	JobCancelled    JobState = "CANCELLED"
+)
+
+// Ended says whether the job's state is final.
+func (s JobState) Ended() bool {
+	switch s {
+	case JobSucceeded, JobFailed, JobFailedSetup, JobFailedDriver, JobCancelled:
+		return true
+	}
+	return false
+}
+
+// Job is an entry of a cluster's queue. Times are in seconds since 1970; 0 is not yet.
+type Job struct {
+	ID        int      `json:"job_id"`
+	Name      string   `json:"job_name"`
+	Status    JobState `json:"status"`
+	Submitted float64  `json:"submitted_at"`
+	Started   float64  `json:"start_at"`
+	Ended     float64  `json:"end_at"`
+	Log       string   `json:"log_path"` // a directory on the cluster
+}
+
+// JobStatus returns the states of jobs of a cluster. A job that the cluster does not
+// know has the state "". Each call starts a program there, for seconds.
+func (c *Client) JobStatus(ctx context.Context, cluster string, jobs []int) (map[int]JobState, error) {
+	var states map[string]JobState
+	if err := c.call(ctx, "/job_status", map[string]any{"cluster_name": cluster, "job_ids": jobs}, &states); err != nil {
+		return nil, err
+	}
+	found := map[int]JobState{}
+	for id, state := range states {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return nil, fmt.Errorf("/job_status: reading the answer: %w", err)
+		}
+		found[n] = state
+	}
+	return found, nil
+}
+
+// Queue returns the jobs of a cluster, also those that have ended.
+func (c *Client) Queue(ctx context.Context, cluster string) ([]Job, error) {
+	var jobs []Job
+	err := c.call(ctx, "/queue", map[string]any{"cluster_name": cluster, "all_users": true}, &jobs)
+	return jobs, err
+}
+
+// CancelJobs ends jobs of a cluster. Those that have ended are no error.
+func (c *Client) CancelJobs(ctx context.Context, cluster string, jobs []int) error {
+	return c.call(ctx, "/cancel", map[string]any{"cluster_name": cluster, "job_ids": jobs}, nil)
+}
+
+// Logs writes what a job has printed to w, with SkyPilot's own lines, prefixes and
+// colors: all of it if tail is 0, else that many last lines. If follow is set, it goes
+// on until the job has ended. A job that failed is no error.
+func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tail int, follow bool) error {
+	body := map[string]any{"cluster_name": cluster, "job_id": job, "follow": follow, "tail": tail}
+	resp, err := c.send(ctx, http.MethodPost, "/logs", body)
+	if err != nil {
+		return fmt.Errorf("/logs: %w", err)
+	}
+	defer resp.Body.Close()
+	reading := &reader{resp.Body, nil}
+	if _, err := io.Copy(w, reading); err != nil {
+		if err == reading.err {
+			err = unreachable(ctx, err)
+		}
+		return fmt.Errorf("/logs: %w", err)
+	}
+	// That there is no such cluster comes as an empty log.
+	if _, err := c.Wait(ctx, resp.Header.Get("X-Skypilot-Request-Id")); err != nil {
+		return fmt.Errorf("/logs: %w", err)
+	}
+	return nil
+}
+
+// reader remembers its error, which io.Copy does not tell from the writer's.
+type reader struct {
+	io.Reader
+	err error
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.err = err
+	return n, err
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Offer is a kind of machine in the server's price catalogue. Prices are in dollars per
+// hour and node; 0 is unknown, which those of Slurm, Kubernetes and own machines are.
+type Offer struct {
+	Cloud        string
+	InstanceType string // "" if the cloud has no such names
+	Accelerator  string
+	Count        float64 // of accelerators
+	CPUs         float64 // 0 is unknown
+	Memory       float64 // GiB; 0 is unknown
+	Price        float64
+	SpotPrice    float64
+	Region       string // of the lowest price
+}
+
+// Offers returns what clouds offer with count accelerators of that name, the lowest
+// price first and unknown ones last; no clouds are all that are enabled. The server has
+// no such list of machines without accelerators.
+func (c *Client) Offers(ctx context.Context, accelerator string, count int, clouds ...string) ([]Offer, error) {
+	// The server takes the name for a regular expression.
+	body := map[string]any{"gpus_only": false, "name_filter": regexp.QuoteMeta(accelerator), "quantity_filter": count,
+		"require_price": false, "case_sensitive": false}
+	if len(clouds) > 0 {
+		body["clouds"] = clouds
+	}
+	var table map[string][]json.RawMessage
+	if err := c.call(ctx, "/list_accelerators", body, &table); err != nil {
+		return nil, err
+	}
+	var offers []Offer
+	for name, rows := range table {
+		if !strings.EqualFold(name, accelerator) {
+			continue
+		}
+		for _, row := range rows {
+			var o Offer
+			var deviceMemory float64
+			fields := []any{&o.Cloud, &o.InstanceType, &o.Accelerator, &o.Count, &o.CPUs, &deviceMemory, &o.Memory, &o.Price, &o.SpotPrice, &o.Region}
+			if err := json.Unmarshal(row, &fields); err != nil {
+				return nil, fmt.Errorf("/list_accelerators: reading the answer: %w", err)
+			}
+			// Slurm's are all that it has, whatever the filter.
+			if o.Count == float64(count) {
+				offers = append(offers, o)
+			}
+		}
+	}
+	known := func(price float64) float64 {
+		if price == 0 {
+			return math.Inf(1)
+		}
+		return price
+	}
+	slices.SortFunc(offers, func(a, b Offer) int {
+		return cmp.Or(cmp.Compare(known(a.Price), known(b.Price)), cmp.Compare(a.Cloud, b.Cloud),
+			cmp.Compare(a.InstanceType, b.InstanceType), cmp.Compare(a.Region, b.Region))
+	})
+	return offers, nil
+}
+
+// Cost is what a cluster has cost so far by the price catalogue, also one that is gone.
+type Cost struct {
+	Name     string  `json:"name"`
+	Hash     string  `json:"cluster_hash"` // tells clusters of one name apart
+	Seconds  float64 `json:"duration"`     // that it was up
+	Nodes    int     `json:"num_nodes"`
+	Cloud    string  `json:"cloud"`
+	Dollars  float64 `json:"total_cost"` // 0 is unknown
+	Launched int64   `json:"launched_at"`
+}
+
+// Costs returns the costs of clusters of these names in the last 30 days.
+func (c *Client) Costs(ctx context.Context, names []string) ([]Cost, error) {
+	var costs []Cost
+	err := c.call(ctx, "/cost_report", map[string]any{"cluster_names": names}, &costs)
+	return costs, err
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Task is what a cluster is made for and runs. Fields that are empty are left out, and
+// SkyPilot decides.
+type Task struct {
+	Name       string            `json:"name,omitempty"`
+	Resources  Resources         `json:"resources"`
+	NumNodes   int               `json:"num_nodes,omitempty"` // 0 is 1
+	Setup      string            `json:"setup,omitempty"`     // commands before run, for each launch
+	Run        string            `json:"run,omitempty"`       // commands for bash, on each node
+	Envs       map[string]string `json:"envs,omitempty"`
+	FileMounts map[string]string `json:"file_mounts,omitempty"` // paths of the cluster to paths on the server's machine
+	Workdir    string            `json:"workdir,omitempty"`     // a directory on the server's machine
+	Sbatch     map[string]string `json:"-"`                     // options of Slurm's sbatch, such as time
+}
+
+// Resources is what each node of a cluster must have.
+type Resources struct {
+	Infra        string    `json:"infra,omitempty"`        // cloud/region/zone, such as "slurm/tests" or "aws"
+	CPUs         string    `json:"cpus,omitempty"`         // a number; "4+" is at least 4
+	Memory       string    `json:"memory,omitempty"`       // GiB; "16+" is at least 16
+	Accelerators string    `json:"accelerators,omitempty"` // NAME:COUNT, such as "H100:2"
+	DiskSize     int       `json:"disk_size,omitempty"`    // GiB
+	InstanceType string    `json:"instance_type,omitempty"`
+	ImageID      string    `json:"image_id,omitempty"`
+	UseSpot      bool      `json:"use_spot,omitempty"`
+	Autostop     *Autostop `json:"autostop,omitempty"`
+}
+
+// Autostop ends a cluster on which no job has run for some time.
+type Autostop struct {
+	IdleMinutes int  `json:"idle_minutes"`
+	Down        bool `json:"down"` // removes it; otherwise its machines stop, where a cloud can
+}
+
+// YAML returns the task as SkyPilot reads it. It is JSON, which is YAML that no reader
+// takes for anything else: 1:00:00 without quotes would be a number.
+func (t Task) YAML() (string, error) {
+	type plain Task
+	type slurm struct {
+		Options map[string]string `json:"sbatch_options"`
+	}
+	whole := struct {
+		plain
+		Config map[string]slurm `json:"config,omitempty"`
+	}{plain: plain(t)}
+	if len(t.Sbatch) > 0 {
+		whole.Config = map[string]slurm{"slurm": {t.Sbatch}}
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return "", fmt.Errorf("encoding a task: %w", err)
+	}
+	// YAML does not take these as they are, JSON does.
+	var out strings.Builder
+	for _, r := range string(text) {
+		if r == 0x7f || unicode.Is(unicode.Cc, r) || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&out, "\\u%04x", r)
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String(), nil
+}
