@@ -18,11 +18,13 @@ type CleanRequest struct {
 	KeepRuns   int  // run records to keep
 	All        bool // remove the whole state directory
 	Containers bool // remove containers and images from the daemons in use
+	Clusters   bool // end clusters, also those that are kept
 }
 
 // Cleaned is what was removed.
 type Cleaned struct {
 	Containers []RemovedContainers // from each daemon that could be tried, when they were asked for
+	Clusters   []string            // that were ended
 	State      string              // the state directory, when it was removed
 	Sessions   int                 // of earlier runs, that were ended
 	Removed    int                 // run records
@@ -52,6 +54,13 @@ func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
 	c.Sessions = ended
 	if r.Containers {
 		if err := o.cleanContainers(ctx, c); err != nil {
+			return c, fail(NotJudged, err)
+		}
+	}
+	if r.Clusters || r.All { // which would forget them
+		site := o.bareSite()
+		c.Clusters, err = o.endClusters(ctx, site, true)
+		if err = errors.Join(err, site.Close()); err != nil {
 			return c, fail(NotJudged, err)
 		}
 	}

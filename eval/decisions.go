@@ -24,6 +24,8 @@ type Decisions struct {
 	Invalid diag.List
 	// Resources are the problems by what machines they ask for; nil when none asks.
 	Resources []ResourceGroup
+	// Launches are the clusters of machines that a run would ask for.
+	Launches []Launch
 }
 
 // Decision is what a run would do with a node, and why.
@@ -74,6 +76,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	}
 	d.InputErrors = rep.InputErrors
 	d.Resources = p.resourceGroups(g, rep)
+	waiting := map[string]work{} // by pool
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
 		if n.Pinned != nil && p.depth == summits {
@@ -87,8 +90,13 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 		if st.Unknown {
 			d.Unknown++
 		}
+		if one.Runs || st.Unknown {
+			w := waiting[n.Pool]
+			waiting[n.Pool] = work{w.nodes + 1, w.seconds + st.Expected}
+		}
 		d.Nodes = append(d.Nodes, one)
 	}
+	d.Launches = p.launches(ctx, waiting)
 	return d, nil
 }
 

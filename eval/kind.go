@@ -44,19 +44,30 @@ type Kind struct {
 	// Clean removes the containers and images of a project that belong to no living
 	// run. What it returns is nil when nothing could be tried.
 	Clean func(ctx context.Context, s *Site) (*RemovedContainers, error)
+	// Clusters are the project's, as far as this machine knows. No server is asked.
+	Clusters func(s *Site) ([]Cluster, error)
+	// EndClusters ends those of the project's clusters that no living run has, but for
+	// those that are kept unless all is set, and returns the names of those that it ended.
+	EndClusters func(ctx context.Context, s *Site, all bool) ([]string, error)
+	// Forecast says what a run with so much to do would ask for. Only if the project is
+	// trusted may it ask a server about prices.
+	Forecast func(ctx context.Context, s *Site, b *lang.Backend, nodes int, seconds float64, trusted bool) Launch
 }
 
 // Site is what backends of one project share. It is for one goroutine at a time, except
 // for Backlog.
 type Site struct {
 	Store     cache.Store
-	Registry  *backend.Registry // nil for a site that starts no sessions
-	Root      string            // directory of the configuration
-	State     string            // the project's state directory
-	UserState string            // the user's; "" when there is no place for it
-	Scratch   string            // directory below which workspaces are made
-	Run       string            // id of the run that sessions belong to
-	ReadOnly  bool              // write no facts about backends
+	Registry  *backend.Registry  // nil for a site that starts no sessions
+	Root      string             // directory of the configuration
+	State     string             // the project's state directory
+	UserState string             // the user's; "" when there is no place for it
+	Scratch   string             // directory below which workspaces are made
+	Run       string             // id of the run that sessions belong to
+	ReadOnly  bool               // write no facts about backends
+	Key       backend.SessionKey // proves what is found of earlier runs
+	// Notice tells a person what happens to machines; it is safe for concurrent use.
+	Notice    func(text string)
 	LookupEnv func(string) (string, bool)
 	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
 	// trusts it with everything.
@@ -188,7 +199,8 @@ func (o *Options) reapers() map[string]func(context.Context, backend.Entry) erro
 
 // bareSite is a site for what is asked of kinds outside of a run.
 func (o *Options) bareSite() *Site {
-	return &Site{Store: cache.NewMemory(), State: o.StateDir(), Scratch: scratchDir(), LookupEnv: o.lookupEnv}
+	key, _ := o.userKey(false) // without one there is nothing to prove
+	return &Site{Store: cache.NewMemory(), State: o.StateDir(), Scratch: scratchDir(), LookupEnv: o.lookupEnv, Key: key, Notice: func(text string) { o.notify(Machines{text}) }}
 }
 
 // scratchDir is where workspaces are made: a short path, since sockets in it

@@ -67,6 +67,8 @@ type (
 		Requirements int
 		Python       string
 	}
+	// Machines says what happens to machines that a backend launches.
+	Machines struct{ Text string }
 	// JobsReduced says that fewer nodes run at once than was asked for, because of the
 	// limit on open files.
 	JobsReduced struct{ Wanted, Jobs, Limit int }
@@ -103,6 +105,7 @@ func (ForeignRecords) notice()  {}
 func (LockRenewed) notice()     {}
 func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}
+func (Machines) notice()        {}
 func (JobsReduced) notice()     {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}

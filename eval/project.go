@@ -127,6 +127,8 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p.trust.adding = access != Reading
 	userState, _ := o.userState() // sessions and records say why there is none
 	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
+	p.site.Notice = func(text string) { o.notify(Machines{text}) }
+	p.site.Key, _ = o.userKey(access == Writing) // openSessions says why there is none
 	return p
 }
 
@@ -183,6 +185,9 @@ func (p *Project) Close() error {
 	}
 	if p.access != Reading {
 		_ = p.trust.save() // without it a plan says how to trust the project
+	}
+	if p.registry != nil {
+		p.endLeftClusters()
 	}
 	errs = append(errs, p.site.Close())
 	for _, r := range p.remotes {

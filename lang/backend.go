@@ -18,7 +18,7 @@ type backendKind struct {
 // backendKinds are the kinds, in the order of the documentation. A kind is one entry
 // here and one file.
 func backendKinds() []backendKind {
-	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind()}
+	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind(), skyPilotKind()}
 }
 
 // kindOf finds a kind by name; the zero backendKind is none.
@@ -51,7 +51,7 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 	made.SetupTimeout, _ = b.limit("setup_timeout")
 	made.Retry = b.retry()
 	kind := kindOf(made.Kind)
-	made.Judges = kind.judges
+	made.Judges, made.Commands = kind.judges, !kind.judges
 	kind.decode(b, made)
 
 	l.instances.backends[d.addr()] = made

@@ -8,7 +8,7 @@ import (
 // RunsOn reports whether b can evaluate p. An invalid problem is evaluated
 // nowhere, so it makes no difference where.
 func (p *Problem) RunsOn(b *Backend) bool {
-	return p.Kind() == "" || (p.Judge != nil) == b.Judges
+	return p.Kind() == "" || p.Judge != nil && b.Judges || p.Judge == nil && b.Commands
 }
 
 // runnable are the pairs of a cross product that can be run. A solution that is

@@ -16,7 +16,7 @@ func backendSchema() BlockSchema {
 		},
 		Blocks: []BlockSchema{retrySchema()},
 		Kinds:  kinds,
-		later:  []string{"skypilot", "remote"},
+		later:  []string{"remote"},
 	}
 }
 

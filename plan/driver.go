@@ -55,7 +55,7 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 // start makes the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
-	if d.handle, err = c.open(b); err != nil {
+	if d.handle, err = c.open(b, Use{}); err != nil {
 		return err
 	}
 	if d.Backend = d.handle.made.Backend; d.Backend == nil {

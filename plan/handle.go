@@ -59,16 +59,17 @@ type BackendHandle struct {
 	asked          *sync.Map // words of commands, with spaces between, to the programs they name
 }
 
-// open makes a backend for the plan, or takes over one that was asked before.
-func (c *compiler) open(b *lang.Backend) (*BackendHandle, error) {
+// open makes a backend for the plan, or takes over one that was asked before. u says
+// whether it is for judge problems.
+func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 	var h *BackendHandle
-	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b) }); at >= 0 {
+	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b, u) }); at >= 0 {
 		same := *c.env.Rehydrated[at]
-		same.Block, same.Use = b, Use{}
+		same.Block, same.Use = b, u
 		h = &same
 	} else {
 		var err error
-		if h, err = Rehydrate(b, Use{}, c.env); err != nil {
+		if h, err = Rehydrate(b, u, c.env); err != nil {
 			return nil, err
 		}
 	}
@@ -76,10 +77,10 @@ func (c *compiler) open(b *lang.Backend) (*BackendHandle, error) {
 	return h, nil
 }
 
-// serves reports whether a plan that makes a backend of b can do with h. Not
-// where the image is made: the plan may make another one.
-func (h *BackendHandle) serves(b *lang.Backend) bool {
-	return (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
+// serves reports whether a plan that makes a backend of b, for the use u, can do with h.
+// Not where the image is made: the plan may make another one.
+func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
+	return h.Use.Judge == u.Judge && (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
 // remember asks for an identity until it gets one: a failure may pass, and a
@@ -122,6 +123,13 @@ func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) 
 	var err error
 	if h.made, err = env.Executor(b, h.env); err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
+	}
+	if h.made.Backend != nil && h.made.Sandbox != nil { // one of them is used
+		if u.Judge {
+			h.made.Backend = nil
+		} else {
+			h.made.Sandbox = nil
+		}
 	}
 	switch m := h.made; {
 	case m.Sandbox != nil:

@@ -90,7 +90,7 @@ func TestRehydratedServes(t *testing.T) {
 		"another image":         {image(), other(), false},
 		"an image that is made": {build(), build(), false},
 	} {
-		if got := (&BackendHandle{Block: try.block}).serves(try.like); got != try.takenOver {
+		if got := (&BackendHandle{Block: try.block}).serves(try.like, Use{}); got != try.takenOver {
 			t.Errorf("%s: taken over: %v", name, got)
 		}
 	}

@@ -24,11 +24,10 @@ func (c *compiler) judgeOf(b *lang.Backend) (judgeOn, error) {
 	if on, ok := c.judges[b]; ok {
 		return on, nil
 	}
-	h, err := c.open(b)
+	h, err := c.open(b, Use{Judge: true})
 	if err != nil {
 		return judgeOn{}, err
 	}
-	h.Use.Judge = true
 	var on judgeOn
 	switch {
 	case h.made.Server != nil:

@@ -32,6 +32,7 @@ func (c *compiler) backendFor(p *lang.Problem, b *lang.Backend) *lang.Backend {
 	variant.Machines, variant.Pool = &machines, machines.Pool
 	c.plan.Pools[machines.Pool] = max(1, machines.MaxClusters) * max(1, machines.Slots)
 	c.fleets[f] = &variant
+	c.plan.machines = append(c.plan.machines, &variant)
 	return &variant
 }
 

@@ -94,7 +94,8 @@ type Environment struct {
 	Rows func(*Partition) []graph.Row
 }
 
-// Executor does the work of nodes on a backend. One of its fields is set.
+// Executor does the work of nodes on a backend. One of its fields is set, or both Backend and
+// Sandbox are.
 type Executor struct {
 	Backend backend.Backend     // runs commands
 	Sandbox backend.Sandbox     // runs single programs of judge problems
@@ -108,8 +109,13 @@ type Plan struct {
 	Cells  []*Cell // that were compiled, by partition
 	Pools  map[string]int
 
-	handles []*BackendHandle // in order of their first use
+	handles  []*BackendHandle // in order of their first use
+	machines []*lang.Backend
 }
+
+// Machines are variants of backends that provide machines, one for each kind of machine that
+// cells need, in order of their first use.
+func (p *Plan) Machines() []*lang.Backend { return p.machines }
 
 // Cell is one solution on one backend, with its nodes.
 type Cell struct {

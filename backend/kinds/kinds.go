@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/gojudge/gojudgekind"
 	"github.com/fevalgraph/fevalgraph/backend/lightcp/lightcpkind"
 	"github.com/fevalgraph/fevalgraph/backend/local/localkind"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/skypilotkind"
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
@@ -17,5 +18,6 @@ func All() []eval.Kind {
 		dockerkind.Kind(),
 		gojudgekind.Kind(),
 		lightcpkind.Kind(),
+		skypilotkind.Kind(),
 	}
 }

@@ -29,6 +29,7 @@ func TestAsks(t *testing.T) {
 		`backend "gojudge" "b" { versions = ["x --version"] }`:      {"run in its sandbox x --version"},
 		`backend "gojudge" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
 		`backend "lightcp" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
+		`backend "skypilot" "b" { infra = "gcp" }`:                  {"talk to http://127.0.0.1:46580"},
 		`backend "docker" "b" { image = "python:3.12" }`:            {"use the image python:3.12"},
 		`backend "docker" "b" {
   image = "python:3.12"

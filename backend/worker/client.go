@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,6 +118,11 @@ func (c *Client) Close() error {
 	c.beating.Wait()
 	c.http.CloseIdleConnections()
 	return nil
+}
+
+// Orphaned reports whether a client before this one left a session that the spec opens.
+func (c *Client) Orphaned(spec backend.Spec) bool {
+	return len(c.attached.Orphans) > 0 && slices.Contains(c.attached.Orphans, sha256.Sum256(encode(openRequest{Spec: spec})))
 }
 
 // Sent returns how many bytes of blobs were uploaded.

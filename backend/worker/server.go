@@ -220,6 +220,13 @@ func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, 
 	if can.GPU != nil {
 		a.GPU = failureOf(can.GPU(ctx))
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.sessions {
+		if h.client != s.client {
+			a.Orphans = append(a.Orphans, h.asked)
+		}
+	}
 	return a, nil
 }
 

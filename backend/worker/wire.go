@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,8 @@ type attachAnswer struct {
 	Level   string          `json:"level"`
 	GPU     *failure        `json:"gpu,omitempty"` // why commands see none
 	Sandbox bool            `json:"sandbox"`
+	// Orphans are the sessions of an earlier client, by what was asked to open them.
+	Orphans [][sha256.Size]byte `json:"orphans,omitempty"`
 }
 
 // askRequest asks the backend, or the sandbox, about itself.

@@ -12,7 +12,7 @@ import (
 
 func (a *app) cleanCommand() *cobra.Command {
 	var keepRuns int
-	var all, containers bool
+	var all, containers, clusters bool
 	cmd := command("clean", "Remove what this project keeps on disk",
 		`Clean ends what crashed runs left and removes old run records. With --all it
 removes the project's whole state directory: records, build log, file index. The
@@ -21,15 +21,20 @@ shared content store is not touched; see cache gc.
 With --containers it removes, on the Docker daemon in use, every container that
 carries the project's label and belongs to no living run, also those that were
 kept on purpose, the images that hold what uv fetched, and those that were built
-from a Dockerfile.`,
+from a Dockerfile.
+
+With --clusters it ends the clusters of machines that this project has and no
+living run uses, also those that were kept for another run.`,
 		`  fevalgraph clean --keep-runs 10
   fevalgraph clean --containers
+  fevalgraph clean --clusters
   fevalgraph clean --all`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runClean(cmd.Context(), eval.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers})
+			return a.runClean(cmd.Context(), eval.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters})
 		})
 	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
 	cmd.Flags().BoolVar(&containers, "containers", false, "remove the project's containers and images from the Docker daemon")
+	cmd.Flags().BoolVar(&clusters, "clusters", false, "end the project's clusters of machines")
 	cmd.Flags().BoolVar(&all, "all", false, "remove everything of this project's")
 	return cmd
 }
@@ -45,6 +50,9 @@ func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
 			fmt.Fprintf(a.io.Out, "removed %s from %s\n", text.Count(removed.Networks, "network"), removed.Host)
 		}
 		fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(removed.Containers, "container"), text.Count(removed.Images, "image"), which, removed.Host)
+	}
+	for _, name := range c.Clusters {
+		fmt.Fprintf(a.io.Out, "ended cluster %s\n", name)
 	}
 	switch {
 	case err != nil:

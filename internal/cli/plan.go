@@ -77,6 +77,8 @@ type planTail struct {
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
 	// Resources are the problems by what machines they ask for.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
+	// Launches are the clusters that a run would ask for.
+	Launches []eval.Launch `json:"launches,omitempty"`
 }
 
 // writePlan prints the plan as one object, node by node: there may be so many that the
@@ -109,7 +111,7 @@ func (a *app) writePlan(d *eval.Decisions) error {
 	if len(d.Nodes) > 0 {
 		out.WriteString("\n  ")
 	}
-	tail, err := indented(planTail{Stale: d.Total - d.Fresh - d.Unknown, Fresh: d.Fresh, Unknown: d.Unknown, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources}, "")
+	tail, err := indented(planTail{Stale: d.Total - d.Fresh - d.Unknown, Fresh: d.Fresh, Unknown: d.Unknown, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources, Launches: d.Launches}, "")
 	if err != nil {
 		return err
 	}
@@ -141,6 +143,13 @@ func (a *app) showPlan(d *eval.Decisions) error {
 		lines = append(lines, view.PlanLine{Mark: "?", Addr: text.Count(d.Unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
 	}
 	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
+	for _, l := range d.Launches {
+		price := "price not known"
+		if l.Hourly != nil {
+			price = fmt.Sprintf("$%.2f an hour each", *l.Hourly)
+		}
+		fmt.Fprintf(a.io.Out, "A run would launch about %s: %s, for %s, %s.\n", text.Count(l.Clusters, "cluster"), text.Line(l.Machines, 0), l.Backend, price)
+	}
 	return nil
 }
 

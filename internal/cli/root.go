@@ -213,6 +213,10 @@ func (a *app) notice(n eval.Notice) {
 		if loud {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
+	case eval.Machines:
+		if loud {
+			a.tell("%s\n", n.Text)
+		}
 	case eval.KeyMissing:
 		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
 	case eval.RemoteTrouble:

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -41,11 +43,38 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 		}
 		rows = append(rows, row)
 	}
+	clusters, err := eval.Clusters(a.options())
+	if err != nil {
+		return err
+	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "rows": orEmpty(rows)})
+		return a.writeJSON(struct {
+			Schema   int              `json:"schema"`
+			Rows     []view.StatusRow `json:"rows"`
+			Clusters []eval.Cluster   `json:"clusters,omitempty"`
+		}{1, orEmpty(rows), clusters})
 	}
 	view.StatusTable(a.io.Out, rows, a.color(), columns(a.io.Out))
+	a.showClusters(clusters)
 	return nil
+}
+
+// showClusters lists the project's clusters of machines, if it has any.
+func (a *app) showClusters(clusters []eval.Cluster) {
+	for _, c := range clusters {
+		state := "of run " + c.Run
+		switch {
+		case !c.Living && c.Kept.After(time.Now()):
+			state = "kept until " + c.Kept.Local().Format("15:04")
+		case !c.Living:
+			state = "left behind; `fevalgraph clean --clusters` ends it"
+		}
+		cost := "cost not known"
+		if c.Cost != nil {
+			cost = fmt.Sprintf("$%.2f", *c.Cost)
+		}
+		fmt.Fprintf(a.io.Out, "cluster %s: %s, since %s, %s, %s\n", c.Name, text.Line(c.Machines, 0), c.Since.Local().Format("15:04"), cost, state)
+	}
 }
 
 // judgedRow fills in the last verdict of a checkpoint.

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,10 +50,19 @@ func describeLimits(m *graph.Manifest, whose string, l backend.Limits) {
 	m.Int(whose+"file limit", l.Kept)
 }
 
+// run runs programs. A machine that was taken away is no failure of the sandbox.
+func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	ends, err := b.Run(ctx, programs...)
+	if lost := (*backend.PreemptedError)(nil); errors.As(err, &lost) {
+		err = &graph.PreemptedError{Err: err}
+	}
+	return ends, err
+}
+
 // one runs a single program.
 func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
-	endings, err := b.Run(ctx, p)
+	endings, err := b.run(ctx, p)
 	if err != nil {
 		return backend.Ending{}, err
 	}

@@ -31,7 +31,7 @@ const (
 // well, all are run again with more of it. An error says that the machine was
 // too busy even then.
 func (b *Box) patient(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
-	ends, err := b.Run(ctx, programs...)
+	ends, err := b.run(ctx, programs...)
 	if err != nil || !doubtful(ends) {
 		return ends, err
 	}
@@ -42,7 +42,7 @@ func (b *Box) patient(ctx context.Context, programs ...backend.Program) ([]backe
 			p.Limits.Clock *= longer
 			again[i] = p
 		}
-		more, err := b.Run(ctx, again...)
+		more, err := b.run(ctx, again...)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,165 @@
+package skypilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+)
+
+// Backend is the pool as a backend.
+func (p *Pool) Backend() backend.Backend { return pooled{p} }
+
+// Sandbox is the pool as a sandbox.
+func (p *Pool) Sandbox() backend.Sandbox { return pooledSandbox{p} }
+
+type pooled struct{ *Pool }
+
+// Identity implements backend.Backend.
+func (b pooled) Identity(ctx context.Context) (backend.Identity, error) {
+	f, err := b.know(ctx, factIdentity)
+	return f.Identity, err
+}
+
+// Network implements backend.Backend: clusters keep the ports of commands apart.
+func (b pooled) Network() backend.Network { return backend.PrivateNetwork }
+
+// Capabilities implements backend.Backend.
+func (b pooled) Capabilities() backend.Capabilities {
+	can := backend.Capabilities{
+		Python: b, OwnFiles: true,
+		BareIdentity: func(ctx context.Context) (backend.Identity, error) {
+			f, err := b.know(ctx, factBare)
+			return f.Identity, err
+		},
+		Programs: func(ctx context.Context, words []string) (backend.Identity, error) {
+			f, err := b.know(ctx, factPrograms+strings.Join(words, " "))
+			return f.Identity, err
+		},
+		Isolation: func() string { return b.opt.Isolation },
+	}
+	if !b.opt.GPUs {
+		can.GPU = func(context.Context) error {
+			return &backend.AbsentError{Device: "GPU", Err: errors.New("the backend's resources have no accelerators")}
+		}
+	}
+	return can
+}
+
+// Interpreter implements backend.Python.
+func (b pooled) Interpreter(ctx context.Context) (path, version string, err error) {
+	f, err := b.know(ctx, factInterpreter)
+	return f.Path, f.Text, err
+}
+
+// Platform implements backend.Python.
+func (b pooled) Platform(ctx context.Context) (string, error) {
+	f, err := b.know(ctx, factPlatform)
+	return f.Text, err
+}
+
+// preparation is what sessions rely on. It is made on each cluster.
+type preparation struct {
+	name string
+	cmd  backend.Command
+}
+
+// Prepare implements backend.Backend.
+func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
+	c, err := b.acquire(ctx, nil)
+	if err != nil {
+		return "", backend.Exit{}, err
+	}
+	defer b.release(c)
+	_, exit, err = c.client.Backend().Prepare(ctx, name, cmd)
+	if err == nil && exit == (backend.Exit{Seconds: exit.Seconds}) {
+		cmd.Output, cmd.Errors, cmd.Notes = nil, nil, nil
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.prepared = append(b.prepared, preparation{name, cmd})
+		c.prepared[name] = true
+	}
+	return "", exit, err
+}
+
+// prepare makes on a cluster what was prepared on others.
+func (c *cluster) prepare(ctx context.Context) error {
+	c.preparing.Lock()
+	defer c.preparing.Unlock()
+	c.pool.mu.Lock()
+	var missing []preparation
+	for _, p := range c.pool.prepared {
+		if !c.prepared[p.name] {
+			missing = append(missing, p)
+		}
+	}
+	c.pool.mu.Unlock()
+	for _, p := range missing {
+		_, exit, err := c.client.Backend().Prepare(ctx, p.name, p.cmd)
+		if err == nil && exit != (backend.Exit{Seconds: exit.Seconds}) {
+			err = fmt.Errorf("it ended with %+v there", exit)
+		}
+		if err != nil {
+			return fmt.Errorf("preparing cluster %s as others were: %w", c.lease.Cluster, err)
+		}
+		c.pool.mu.Lock()
+		c.prepared[p.name] = true
+		c.pool.mu.Unlock()
+	}
+	return nil
+}
+
+// Open implements backend.Backend.
+func (b pooled) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	c, err := b.acquire(ctx, func(c *worker.Client) bool { return c.Orphaned(spec) })
+	if err != nil {
+		return nil, fmt.Errorf("opening session: %w", err)
+	}
+	var s backend.Session
+	if err = c.prepare(ctx); err == nil {
+		s, err = c.client.Backend().Open(ctx, spec)
+	}
+	if err != nil {
+		b.release(c)
+		return nil, err
+	}
+	return &session{s, c, false}, nil
+}
+
+// session is one on a cluster, of which it has a slot.
+type session struct {
+	backend.Session
+	on     *cluster
+	closed bool
+}
+
+// Close implements backend.Session.
+func (s *session) Close(ctx context.Context) error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	defer s.on.pool.release(s.on)
+	return s.Session.Close(ctx)
+}
+
+type pooledSandbox struct{ *Pool }
+
+// Identity implements backend.Sandbox.
+func (s pooledSandbox) Identity(ctx context.Context) (backend.Identity, error) {
+	f, err := s.know(ctx, factSandbox)
+	return f.Identity, err
+}
+
+// Run implements backend.Sandbox.
+func (s pooledSandbox) Run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	c, err := s.acquire(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer s.release(c)
+	return c.client.Sandbox().Run(ctx, programs...)
+}

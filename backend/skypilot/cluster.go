@@ -1,0 +1,264 @@
+package skypilot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
+)
+
+// cluster is one that this run has.
+type cluster struct {
+	pool   *Pool
+	lease  Lease
+	client *worker.Client
+	asked  func() (State, error) // the provider, not too often
+
+	// Guarded by the pool's lock.
+	used     int // slots
+	since    time.Time
+	lost     bool
+	prepared map[string]bool
+
+	preparing sync.Mutex // one at a time
+}
+
+// home is the directory of the user that a cluster's jobs run as. HOME is another one on
+// Slurm, which differs between jobs and logins.
+const home = `home=$(getent passwd "$(id -u)" | cut -d: -f6); home=${home:-$HOME}; `
+
+// job is the script that a cluster runs: it waits for the program, and becomes a worker.
+func (o *Options) job(name, program string) string {
+	flags := []string{"worker", "--dir", `"$dir"`, "--listen", `"$address:0"`, "--idle", max(o.Keep, minIdle).String()}
+	for _, f := range [][2]string{{"--python", o.Python}, {"--isolation", o.Isolation}} {
+		if f[1] != "" {
+			flags = append(flags, f[0], quote(f[1]))
+		}
+	}
+	for _, command := range o.Versions {
+		flags = append(flags, "--versions", quote(command))
+	}
+	if o.GoJudge != "" {
+		judge := quote(o.GoJudge)
+		if o.carriesGoJudge() {
+			judge = `"$dir/go-judge"`
+		}
+		flags = append(flags, "--go-judge", judge)
+		for _, command := range o.GoJudgeVersions {
+			flags = append(flags, "--go-judge-versions", quote(command))
+		}
+	}
+	return fmt.Sprintf(`umask 077
+%s
+dir=$home/.fevalgraph/%s program=$home/.fevalgraph/bin/%s
+mkdir -p "$dir"
+trap 'rm -rf "$dir"' EXIT
+address=$(printf '%%s\n' "$SKYPILOT_NODE_IPS" | head -n 1)
+for i in $(seq 3000); do
+  [ -e "$dir/ready" ] && break
+  sleep 0.2
+done
+PATH=$HOME/.local/bin:$PATH
+"$program" %s
+`, home, name, program, strings.Join(flags, " "))
+}
+
+// minIdle is how long a worker waits at least for a run that may have been killed and
+// started again.
+const minIdle = 10 * time.Minute
+
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// carriesGoJudge reports whether go-judge is a file of this machine that clusters get.
+func (o *Options) carriesGoJudge() bool { return strings.ContainsRune(o.GoJudge, os.PathSeparator) }
+
+// push brings a program to the cluster, unless it is there.
+func (o *Options) push(ctx context.Context, name, file, digest, target string) error {
+	script := home + fmt.Sprintf(`umask 077; mkdir -p "$home/.fevalgraph/bin" "$home/.fevalgraph/%s"; b="$home/.fevalgraph/bin/%s"; `, name, digest)
+	link := ""
+	if target != "" {
+		link = fmt.Sprintf(`ln -sfn "$b" "$home/.fevalgraph/%s/%s"; `, name, target)
+	}
+	there, err := o.Remote.Run(ctx, name, script+`[ -x "$b" ] && { `+link+`echo there; }; true`, nil)
+	if err != nil || strings.TrimSpace(string(there)) == "there" {
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	script += fmt.Sprintf(`t="$b.$$"; cat >"$t" && echo "%s  $t" | sha256sum -c --status && chmod 700 "$t" && mv "$t" "$b" || { rm -f "$t"; echo damaged on its way >&2; exit 1; }; %s`, digest, link)
+	_, err = o.Remote.Run(ctx, name, script, f)
+	return err
+}
+
+// fileDigest is the SHA-256 of a program, in hexadecimal.
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// launch makes a cluster and connects to its worker. The lease is there whatever happens,
+// until the cluster is not.
+func (p *Pool) launch(ctx context.Context) (*cluster, error) {
+	o := &p.opt
+	if err := o.affords(p); err != nil {
+		return nil, err
+	}
+	lease := Lease{
+		Cluster: newName(o.Project), API: o.API, Backend: o.Name, Machines: o.Machines, Kind: p.kind, Run: o.Run, Asked: time.Now().UTC(), Hourly: o.Hourly(),
+	}
+	if err := o.Leases.Write(lease); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
+	defer cancel()
+	o.notice("launching cluster %s (%s)", lease.Cluster, o.Machines)
+	begun := time.Now()
+	err := o.Provider.Launch(ctx, lease.Cluster, Task{Setup: o.Setup, Run: o.job(lease.Cluster, p.program)})
+	var c *cluster
+	if err == nil {
+		c, err = p.connect(ctx, lease)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, errors.Join(fmt.Errorf("launching cluster %s: %w", lease.Cluster, err), o.End(context.WithoutCancel(ctx), lease))
+	}
+	o.notice("cluster %s is up after %.0fs", lease.Cluster, time.Since(begun).Seconds())
+	return c, nil
+}
+
+// connect attaches to the worker of a cluster, which gets its program first.
+func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
+	o := &p.opt
+	if err := o.push(ctx, lease.Cluster, o.Program, p.program, ""); err != nil {
+		return nil, fmt.Errorf("sending the program: %w", err)
+	}
+	if p.judge != "" {
+		if err := o.push(ctx, lease.Cluster, o.GoJudge, p.judge, "go-judge"); err != nil {
+			return nil, fmt.Errorf("sending go-judge: %w", err)
+		}
+	}
+	// The job may begin: all that it needs is there.
+	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
+		return nil, err
+	}
+	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}}
+	c.asked = c.askProvider(5 * time.Second)
+	address, err := c.address(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.client, err = worker.Connect(ctx, o.Store, worker.ClientOptions{
+		Access:      address.Access,
+		Dial:        func(ctx context.Context) (net.Conn, error) { return o.Remote.Dial(ctx, lease.Cluster, address.Address) },
+		Unreachable: c.unreachable,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the worker: %w", err)
+	}
+	return c, nil
+}
+
+// address waits for the worker to say how to reach it.
+func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error) {
+	script := home + fmt.Sprintf(`cat "$home/.fevalgraph/%s/%s" 2>/dev/null; true`, c.lease.Cluster, workerhost.AddressFile)
+	for asked := time.Now(); ; {
+		text, err := c.pool.opt.Remote.Run(ctx, c.lease.Cluster, script, nil)
+		if err != nil {
+			return a, err
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			if err := json.Unmarshal(text, &a); err != nil {
+				return a, fmt.Errorf("reading the worker's address: %w", err)
+			}
+			return a, nil
+		}
+		if state, err := c.asked(); err == nil && state == Gone {
+			return a, errors.New("the cluster went away before its worker started")
+		}
+		if time.Since(asked) > 15*time.Second { // which costs seconds there
+			asked = time.Now()
+			if err := c.pool.opt.Provider.Failed(ctx, c.lease.Cluster); err != nil {
+				return a, err
+			}
+		}
+		select {
+		case <-time.After(300 * time.Millisecond):
+		case <-ctx.Done():
+			return a, fmt.Errorf("the worker did not start: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// askProvider returns a function that asks the provider for the cluster's state, and
+// returns the last answer while that is young.
+func (c *cluster) askProvider(every time.Duration) func() (State, error) {
+	var mu sync.Mutex
+	var at time.Time
+	state, err := Starting, error(nil)
+	return func() (State, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(at) >= every {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			state, err = c.pool.opt.Provider.State(ctx, c.lease.Cluster)
+			at = time.Now()
+		}
+		return state, err
+	}
+}
+
+// unreachable is called while the worker does not answer. The provider knows whether
+// there is anything to wait for; without an answer of its own there may be.
+func (c *cluster) unreachable(_ context.Context, err error) error {
+	state, wrong := c.asked()
+	if wrong != nil || state != Gone {
+		return nil
+	}
+	c.pool.lose(c)
+	return &backend.PreemptedError{Err: fmt.Errorf("cluster %s is gone (%w)", c.lease.Cluster, err)}
+}
+
+// End ends a cluster, and removes its lease once it is not there any more.
+func (o *Options) End(ctx context.Context, l Lease) error {
+	ctx, cancel := context.WithTimeout(ctx, endDeadline)
+	defer cancel()
+	if state, err := o.Provider.State(ctx, l.Cluster); err == nil && state == Up && o.Remote != nil { // best effort: the job removes it, too
+		short, cancel := context.WithTimeout(ctx, 20*time.Second)
+		o.Remote.Run(short, l.Cluster, home+fmt.Sprintf(`rm -rf "$home/.fevalgraph/%s"`, l.Cluster), nil)
+		cancel()
+	}
+	if err := o.Provider.End(ctx, l.Cluster); err != nil {
+		return fmt.Errorf("ending cluster %s (the next run, or `fevalgraph clean --clusters`, tries again): %w", l.Cluster, err)
+	}
+	return o.Leases.Remove(l.Cluster)
+}
+
+// endDeadline bounds how long ending a cluster may take.
+const endDeadline = 90 * time.Second

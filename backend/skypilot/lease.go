@@ -1,0 +1,127 @@
+package skypilot
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// Lease is a cluster that a project has, or is about to have.
+type Lease struct {
+	Cluster  string    `json:"cluster"`
+	API      string    `json:"api"`     // address of the API server that knows it
+	Backend  string    `json:"backend"` // address of the backend that it is for
+	Machines string    `json:"machines"`
+	Kind     string    `json:"kind"` // equal for clusters that can do each other's work
+	Run      string    `json:"run"`
+	Asked    time.Time `json:"asked"`
+	Hourly   *float64  `json:"hourly,omitempty"` // US dollars; nil: not known
+	// Kept is until when the cluster waits for another run; zero while a run has it.
+	Kept  time.Time `json:"kept,omitzero"`
+	Proof string    `json:"proof,omitempty"` // that this user wrote it
+}
+
+// Cost is what the cluster has cost so far, in US dollars.
+func (l *Lease) Cost(now time.Time) (dollars float64, known bool) {
+	if l.Hourly == nil {
+		return 0, false
+	}
+	return *l.Hourly * now.Sub(l.Asked).Hours(), true
+}
+
+// Leases are those of a project, files in a directory.
+type Leases struct {
+	Dir string
+	Key backend.SessionKey
+}
+
+// clusterName is what names of clusters are like. Nothing else may get into a path or a shell.
+var clusterName = regexp.MustCompile(`^fg-[a-z0-9]{1,16}-[a-z0-9]{6,16}$`)
+
+// newName names a cluster of a project, which is given by some letters.
+func newName(project string) string {
+	return "fg-" + strings.ToLower(project[:min(len(project), 6)]) + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+func (s Leases) path(cluster string) string { return filepath.Join(s.Dir, cluster+".json") }
+
+// Write makes or replaces the lease of a cluster. It is on disk when Write returns.
+func (s Leases) Write(l Lease) error {
+	l.Proof = s.proof(l)
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.Dir, 0o700)
+	}
+	if err == nil {
+		err = atomicfile.WriteDurable(s.path(l.Cluster), 0o600, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the lease of cluster %s: %w", l.Cluster, err)
+	}
+	return nil
+}
+
+// Remove removes the lease of a cluster of which nothing exists any more.
+func (s Leases) Remove(cluster string) error {
+	if err := os.Remove(s.path(cluster)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the lease of cluster %s: %w", cluster, err)
+	}
+	return nil
+}
+
+// All are the project's leases. Files that are no lease of this user's are left out: a
+// cloned project must not have clusters ended.
+func (s Leases) All() ([]Lease, error) {
+	files, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing clusters: %w", err)
+	}
+	var all []Lease
+	for _, f := range files {
+		name, isLease := strings.CutSuffix(f.Name(), ".json")
+		if !isLease || !f.Type().IsRegular() || !clusterName.MatchString(name) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.Dir, f.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another run ended it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing clusters: %w", err)
+		}
+		var l Lease
+		if json.Unmarshal(text, &l) == nil && l.Cluster == name && l.Proof == s.proof(l) {
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+// proof proves a lease as sessions are proved.
+func (s Leases) proof(l Lease) string {
+	if len(s.Key) == 0 {
+		return ""
+	}
+	l.Proof = ""
+	text, err := json.Marshal(l)
+	if err != nil {
+		return ""
+	}
+	return s.Key.Prove(l.Run, backend.Entry{ID: l.Cluster, Kind: Kind, Name: string(text)})
+}
+
+// Kind is the kind of backend that leases belong to.
+const Kind = "skypilot"

@@ -1,0 +1,435 @@
+package skypilot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Options configure a Pool.
+type Options struct {
+	Provider Provider
+	Remote   Remote
+	Store    cache.Store
+	Leases   Leases
+	// Living reports whether a run of the project is going on.
+	Living func(run string) (bool, error)
+	// NotAsked is the error of questions about machines that are not known, for a caller
+	// that must not launch any; nil lets the pool launch clusters.
+	NotAsked error
+	// Facts is the file in which the pool keeps what its machines said of themselves.
+	Facts string
+	// Waiting returns how many nodes wait for slots, beside those that have asked for
+	// one, and the seconds that they will take; nil: none ever.
+	Waiting func() (nodes int, seconds float64)
+	// Notice tells a person what the pool does; it may be nil.
+	Notice func(text string)
+	// Serial is held while a cluster is launched, where two at once disturb each other; nil: no
+	// such thing.
+	Serial *sync.Mutex
+
+	Name     string // the backend's address
+	Project  string // letters that tell projects apart
+	Run      string
+	API      string // address of the API server
+	Machines string // what clusters are made of, for people and to tell kinds apart
+
+	Slots       int           // sessions at once on a cluster
+	MaxClusters int           // at once
+	Deadline    time.Duration // for a cluster to be there
+	Idle        time.Duration // without work, after which a cluster is ended during a run; 0: at its end
+	Keep        time.Duration // how long clusters wait for another run; 0: not
+	// Hourly returns the US dollars that a cluster costs in an hour; nil: not known.
+	Hourly  func() *float64
+	MaxCost float64  // US dollars that a run may spend; 0: no limit
+	Setup   []string // commands on each cluster before its worker
+
+	Program         string // the file of fevalgraph for the clusters
+	Python          string
+	Isolation       string
+	Versions        []string
+	GoJudge         string // a name on the clusters, or a file of this machine; "": none
+	GoJudgeVersions []string
+	GPUs            bool // clusters have some
+}
+
+func (o *Options) notice(format string, args ...any) {
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf("backend %s: %s", o.Name, fmt.Sprintf(format, args...)))
+	}
+}
+
+// Pool has clusters of one kind. It is safe for concurrent use.
+type Pool struct {
+	opt            Options
+	kind           string // see Lease.Kind
+	program, judge string // digests of what clusters get
+	facts          *facts
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed, and made again, when any of this changes
+	clusters  []*cluster
+	launching int
+	waiting   int       // callers of acquire
+	adopted   bool      // leases of dead runs were looked at
+	failed    error     // the last launch
+	failedAt  time.Time // when
+	spent     float64   // US dollars, of clusters that were ended
+	prepared  []preparation
+	closed    bool
+
+	stop func()
+	work sync.WaitGroup
+}
+
+// NewPool returns a pool that has no cluster yet and asked SkyPilot for nothing.
+func NewPool(o Options) (*Pool, error) {
+	p := &Pool{opt: o, changed: make(chan struct{})}
+	var err error
+	if p.program, err = fileDigest(o.Program); err != nil {
+		return nil, fmt.Errorf("reading the program for clusters: %w", err)
+	}
+	if o.GoJudge != "" && o.carriesGoJudge() {
+		if p.judge, err = fileDigest(o.GoJudge); err != nil {
+			return nil, &backend.ToolError{Tool: "go-judge", Err: err, Hint: "name a static go-judge for the clusters' system in go_judge"}
+		}
+	}
+	text, err := json.Marshal([]any{o.API, o.Machines, o.Slots, o.Setup, p.program, o.Python, o.Isolation, o.Versions, o.GoJudge, p.judge, o.GoJudgeVersions, worker.Protocol})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	p.kind = hex.EncodeToString(sum[:])
+	p.facts = readFacts(o.Facts)
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	if o.Idle > 0 {
+		p.work.Go(func() { p.endIdle(ctx) })
+	}
+	return p, nil
+}
+
+func (p *Pool) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// launchSeconds is what a launch is taken to cost when it is weighed against waiting, and
+// unknownSeconds what a node takes of which nothing is known.
+const (
+	launchSeconds  = 60
+	unknownSeconds = 10
+)
+
+// failurePause is how long a failed launch is the answer to all that need a cluster.
+const failurePause = time.Minute
+
+// acquire takes a slot of a cluster, and has one launched if that is worth it. prefers
+// tells clusters that have something of the caller's already; it may be nil.
+func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (*cluster, error) {
+	if p.opt.NotAsked != nil {
+		return nil, p.opt.NotAsked
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting++
+	defer func() { p.waiting-- }()
+	if !p.adopted {
+		p.adopted = true
+		p.launching++ // others wait for what is found
+		p.work.Go(func() { p.adopt(context.WithoutCancel(ctx)) })
+	}
+	for {
+		switch {
+		case p.closed:
+			return nil, errors.New("the pool of clusters is closed")
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case p.failed != nil && time.Since(p.failedAt) < failurePause && len(p.clusters) == 0:
+			return nil, p.failed
+		}
+		if c := p.choose(prefers); c != nil {
+			c.used++
+			return c, nil
+		}
+		if p.wantsMore() {
+			p.launching++
+			p.work.Go(func() { p.add(context.WithoutCancel(ctx)) })
+		}
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		p.mu.Lock()
+	}
+}
+
+// choose is the busiest cluster with a free slot, so that others become idle; nil is none.
+func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
+	var best *cluster
+	for _, c := range p.clusters {
+		if c.lost || c.used >= p.opt.Slots {
+			continue
+		}
+		if prefers != nil && prefers(c.client) {
+			return c
+		}
+		if best == nil || c.used > best.used {
+			best = c
+		}
+	}
+	return best
+}
+
+// wantsMore reports whether another cluster is worth its launch: there is none, or those
+// that there are would need longer for what waits.
+func (p *Pool) wantsMore() bool {
+	have := len(p.clusters) + p.launching
+	if have == 0 {
+		return true
+	}
+	if have >= p.opt.MaxClusters || p.failed != nil && time.Since(p.failedAt) < failurePause {
+		return false
+	}
+	nodes, seconds := 0, 0.0
+	if p.opt.Waiting != nil {
+		nodes, seconds = p.opt.Waiting()
+	}
+	// What has asked for a slot is as long as what has not, as far as that is known.
+	if nodes > 0 && seconds > 0 {
+		seconds *= float64(nodes+p.waiting) / float64(nodes)
+	}
+	return Enough(nodes+p.waiting, seconds, p.opt.Slots, p.opt.MaxClusters) > have
+}
+
+// Enough is how many clusters are worth their launch for so many nodes, which take so many
+// seconds together; 0 seconds is not known.
+func Enough(nodes int, seconds float64, slots, most int) int {
+	if nodes == 0 {
+		return 0
+	}
+	if seconds == 0 {
+		seconds = unknownSeconds * float64(nodes)
+	}
+	enough := math.Ceil(seconds / (launchSeconds * float64(slots)))
+	return int(max(1, min(enough, float64(most), math.Ceil(float64(nodes)/float64(slots)))))
+}
+
+// add launches a cluster.
+func (p *Pool) add(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.cancelWithClose(cancel)()
+	if p.opt.Serial != nil {
+		p.opt.Serial.Lock()
+		defer p.opt.Serial.Unlock()
+	}
+	c, err := (*cluster)(nil), context.Cause(ctx)
+	if err == nil {
+		c, err = p.launch(ctx)
+	}
+	if err == nil {
+		err = p.verify(ctx, c)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.launching--
+	p.notify()
+	if c != nil {
+		p.clusters = append(p.clusters, c) // to be ended, whatever it is
+		c.lost = err != nil
+	}
+	p.failed, p.failedAt = err, time.Now()
+}
+
+// cancelWithClose has closing the pool cancel a launch.
+func (p *Pool) cancelWithClose(cancel func()) (done func()) {
+	finished := make(chan struct{})
+	go func() {
+		for {
+			p.mu.Lock()
+			closed, changed := p.closed, p.changed
+			p.mu.Unlock()
+			if closed {
+				cancel()
+				return
+			}
+			select {
+			case <-changed:
+			case <-finished:
+				return
+			}
+		}
+	}()
+	return func() { close(finished) }
+}
+
+// adopt takes over clusters of dead runs that can do the pool's work.
+func (p *Pool) adopt(ctx context.Context) {
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.launching--
+		p.notify()
+	}()
+	leases, err := p.opt.Leases.All()
+	if err != nil {
+		return // they are tried again when the run ends
+	}
+	for _, l := range leases {
+		if l.Kind != p.kind || l.Run == p.opt.Run || len(p.clusters) >= p.opt.MaxClusters {
+			continue
+		}
+		if living, err := p.opt.Living(l.Run); err != nil || living {
+			continue
+		}
+		if state, err := p.opt.Provider.State(ctx, l.Cluster); err != nil || state != Up {
+			continue
+		}
+		l.Run, l.Kept = p.opt.Run, time.Time{}
+		if err := p.opt.Leases.Write(l); err != nil {
+			continue
+		}
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		c, err := p.connect(short, l)
+		if err == nil {
+			err = p.verify(short, c)
+		}
+		cancel()
+		if err != nil {
+			p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
+			if err := p.opt.End(ctx, l); err != nil {
+				p.opt.notice("%v", err)
+			}
+			continue
+		}
+		p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
+		p.mu.Lock()
+		p.clusters = append(p.clusters, c)
+		p.notify()
+		p.mu.Unlock()
+	}
+}
+
+// release gives a slot back.
+func (p *Pool) release(c *cluster) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.used--
+	c.since = time.Now()
+	p.notify()
+}
+
+// lose marks a cluster whose machines are gone. What is left of it is ended with the pool.
+func (p *Pool) lose(c *cluster) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !c.lost {
+		c.lost = true
+		p.work.Go(func() { p.drop(c) })
+	}
+}
+
+// drop ends a cluster and forgets it.
+func (p *Pool) drop(c *cluster) {
+	if c.client != nil {
+		c.client.Close()
+	}
+	err := p.opt.End(context.Background(), c.lease)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cost, known := c.lease.Cost(time.Now()); known {
+		p.spent += cost
+	}
+	p.clusters = slices.DeleteFunc(p.clusters, func(other *cluster) bool { return other == c })
+	p.notify()
+	if err != nil { // its lease is there, and the next run tries again
+		p.opt.notice("%v", err)
+	}
+}
+
+// endIdle ends clusters that had no work for as long as Options.Idle.
+func (p *Pool) endIdle(ctx context.Context) {
+	tick := time.NewTicker(max(p.opt.Idle/4, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		p.mu.Lock()
+		for _, c := range p.clusters {
+			if !c.lost && c.used == 0 && p.waiting == 0 && time.Since(c.since) > p.opt.Idle {
+				c.lost = true
+				p.opt.notice("cluster %s is ended: it had no work for %v", c.lease.Cluster, p.opt.Idle)
+				p.work.Go(func() { p.drop(c) })
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+// Close ends all clusters, or leaves them for the next run.
+func (p *Pool) Close() error {
+	p.stop()
+	p.mu.Lock()
+	p.closed = true
+	p.notify()
+	p.mu.Unlock()
+	p.work.Wait() // launches and ends
+	errs := make([]error, len(p.clusters))
+	var all sync.WaitGroup
+	for i, c := range p.clusters {
+		if c.client != nil {
+			c.client.Close()
+		}
+		if p.opt.Keep > 0 && !c.lost {
+			l := c.lease
+			l.Kept = time.Now().UTC().Add(p.opt.Keep)
+			errs[i] = p.opt.Leases.Write(l)
+			p.opt.notice("cluster %s is kept for %v; `fevalgraph clean --clusters` ends it", l.Cluster, p.opt.Keep)
+			continue
+		}
+		all.Go(func() { errs[i] = p.opt.End(context.Background(), c.lease) })
+	}
+	all.Wait()
+	p.clusters = nil
+	return errors.Join(errs...)
+}
+
+// affords refuses a launch that could make the run spend more than it may: the cluster
+// counts as if it ran for an hour.
+func (o *Options) affords(p *Pool) error {
+	if o.MaxCost == 0 {
+		return nil
+	}
+	hourly := o.Hourly()
+	if hourly == nil {
+		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("what %s costs is not known, so that a limit cannot be kept", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	total := p.spent + *hourly
+	for _, c := range p.clusters {
+		cost, _ := c.lease.Cost(time.Now())
+		total += max(cost, *hourly)
+	}
+	if total > o.MaxCost {
+		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package skypilot
+
+import (
+	"context"
+	"io"
+	"net"
+)
+
+// Provider launches and ends clusters. Its errors have the provider's words.
+type Provider interface {
+	// Launch asks for a cluster and returns when its job was started.
+	Launch(ctx context.Context, cluster string, t Task) error
+	// State says what a cluster is, as the provider sees it at this moment.
+	State(ctx context.Context, cluster string) (State, error)
+	// Failed says how the job of a cluster that is up failed; nil while it does not.
+	Failed(ctx context.Context, cluster string) error
+	// End ends a cluster, in whatever state. One that is not there is a success.
+	End(ctx context.Context, cluster string) error
+}
+
+// Task is what a cluster is to be and to run.
+type Task struct {
+	Setup []string // shell commands, before Run
+	Run   string   // a shell script
+}
+
+// State is what a cluster is.
+type State string
+
+// The states.
+const (
+	Starting State = "starting"
+	Up       State = "up"
+	Gone     State = "gone" // ended, stopped or never there
+)
+
+// Remote reaches the machines of a cluster.
+type Remote interface {
+	// Run runs a shell script where the cluster's home directory is seen, and returns
+	// what it printed.
+	Run(ctx context.Context, cluster, script string, in io.Reader) ([]byte, error)
+	// Dial connects to an address that the cluster's first machine listens at.
+	Dial(ctx context.Context, cluster, address string) (net.Conn, error)
+}

@@ -1,0 +1,317 @@
+// Package skypilotkind makes backends of SkyPilot's clusters from blocks of the
+// configuration.
+package skypilotkind
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is the kind "skypilot".
+func Kind() eval.Kind {
+	return eval.Kind{
+		Name: skypilot.Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
+	}
+}
+
+// asks is the API server. Calls that only read ask it for prices alone.
+func asks(b *lang.Backend) []string { return []string{"talk to " + b.SkyPilot.API} }
+
+// forecast says how many clusters a pool would have for so much work, if none is there.
+func forecast(ctx context.Context, s *eval.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) eval.Launch {
+	l := eval.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
+	if trusted || b.SkyPilot.Price > 0 {
+		l.Hourly = hourly(ctx, s, b)
+	}
+	return l
+}
+
+// poolKey is equal for blocks that share clusters.
+type poolKey struct {
+	addr      string
+	resources lang.Resources
+}
+
+// open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
+// before something runs there.
+func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	pool, err := eval.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
+	if err != nil {
+		return plan.Executor{}, err
+	}
+	made := plan.Executor{Backend: pool.Backend()}
+	if b.Judges {
+		made.Sandbox = pool.Sandbox()
+	}
+	return made, nil
+}
+
+func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
+	sky, m := b.SkyPilot, b.Machines
+	program, err := programFor(sky)
+	if err != nil {
+		return nil, err
+	}
+	client := clientOf(sky.API, b.Token, s.LookupEnv)
+	o := skypilot.Options{
+		Provider: &provider{client, taskOf(b)}, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
+		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
+		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
+		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
+		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
+		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
+		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
+	}
+	if s.Registry == nil { // nothing is to run
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
+	}
+	if s.Registry != nil {
+		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), s, b) })
+	}
+	if strings.HasPrefix(sky.Infra, "slurm") {
+		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
+		if o.Serial, err = eval.Shared(s, serialKey(sky.Infra), func() (*sync.Mutex, error) { return &sync.Mutex{}, nil }); err != nil {
+			return nil, err
+		}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
+	o.Facts = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
+	pool, err := skypilot.NewPool(o)
+	if err == nil {
+		s.OnClose(pool.Close)
+	}
+	return pool, err
+}
+
+type serialKey string
+
+// programFor is the file of fevalgraph that clusters get.
+func programFor(sky *lang.SkyPilotBackend) (string, error) {
+	if sky.Program != "" {
+		return sky.Program, nil
+	}
+	if runtime.GOOS != "linux" {
+		return "", &backend.SettingError{Setting: "program", Err: errors.New("clusters cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
+	}
+	return os.Executable()
+}
+
+// clientOf is a client of the API server, as the user that SkyPilot's commands are.
+func clientOf(base, token string, lookupEnv func(string) (string, bool)) *api.Client {
+	home, _ := lookupEnv("HOME")
+	user := api.User{Token: token}
+	user.ID, _ = lookupEnv("SKYPILOT_USER_ID")
+	if user.ID == "" {
+		text, err := os.ReadFile(filepath.Join(home, ".sky", "user_hash"))
+		if user.ID = strings.TrimSpace(string(text)); err != nil || user.ID == "" {
+			sum := sha256.Sum256([]byte(fmt.Sprint(home, os.Getuid())))
+			user.ID = hex.EncodeToString(sum[:4])
+		}
+	}
+	user.Name, _ = lookupEnv("USER")
+	user.Name = cmp.Or(user.Name, "fevalgraph")
+	return api.New(base, user, nil)
+}
+
+// taskOf is what SkyPilot is asked for, without what is to run.
+func taskOf(b *lang.Backend) api.Task {
+	sky, r := b.SkyPilot, b.Machines.Resources
+	t := api.Task{Resources: api.Resources{
+		Infra: sky.Infra, CPUs: r.CPUs, Memory: r.Memory, Accelerators: r.Accelerators, InstanceType: r.Instance, ImageID: r.Image, UseSpot: sky.Spot,
+	}}
+	if r.Cloud != "" || r.Region != "" {
+		t.Resources.Infra = strings.TrimSuffix(cmp.Or(r.Cloud, strings.SplitN(sky.Infra, "/", 2)[0])+"/"+r.Region, "/")
+	}
+	t.Resources.DiskSize, _ = strconv.Atoi(r.Disk)
+	t.NumNodes, _ = strconv.Atoi(r.Nodes)
+	if sky.Autostop > 0 {
+		t.Resources.Autostop = &api.Autostop{IdleMinutes: max(1, int(sky.Autostop.Minutes())), Down: true}
+	}
+	if sky.TimeLimit > 0 && strings.HasPrefix(t.Resources.Infra, "slurm") {
+		t.Sbatch = map[string]string{"time": clock(sky.TimeLimit)}
+	}
+	return t
+}
+
+// machinesOf is what clusters are made of, for people.
+func machinesOf(b *lang.Backend) string {
+	text := b.SkyPilot.Infra
+	if resources := b.Machines.Resources.String(); resources != "" {
+		text += " " + resources
+	}
+	if b.SkyPilot.Spot {
+		text += " spot"
+	}
+	return text
+}
+
+// remoteOf is the way to the clusters. On Slurm that is the login node, whose name in
+// SkyPilot's configuration of ssh is the infra's second part.
+func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) skypilot.SSH {
+	r := skypilot.SSH{Config: sky.SSHConfig}
+	parts := strings.Split(sky.Infra, "/")
+	if parts[0] != "slurm" {
+		return r
+	}
+	if home, _ := lookupEnv("HOME"); r.Config == "" {
+		r.Config = filepath.Join(home, ".slurm", "config")
+	}
+	if len(parts) > 1 && sshHost.MatchString(parts[1]) {
+		r.Host = parts[1]
+	}
+	return r
+}
+
+// sshHost is what ssh takes for a host and not for an option.
+var sshHost = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// projectLetters tell projects apart, by their state directories.
+func projectLetters(state string) string {
+	if absolute, err := filepath.Abs(state); err == nil {
+		state = absolute
+	}
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:3])
+}
+
+func leasesOf(s *eval.Site) skypilot.Leases {
+	return skypilot.Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
+}
+
+// hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
+// catalogue has prices of machines with accelerators.
+func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
+	sky, r := b.SkyPilot, b.Machines.Resources
+	if sky.Price > 0 {
+		return &sky.Price
+	}
+	cloud := cmp.Or(r.Cloud, strings.SplitN(sky.Infra, "/", 2)[0])
+	name, count, _ := strings.Cut(r.Accelerators, ":")
+	n, err := strconv.Atoi(cmp.Or(count, "1"))
+	if name == "" || err != nil || cloud == "slurm" || cloud == "kubernetes" || cloud == "ssh" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	offers, err := clientOf(sky.API, b.Token, s.LookupEnv).Offers(ctx, name, n, cloud)
+	if err != nil || len(offers) == 0 {
+		return nil
+	}
+	price := offers[0].Price
+	if sky.Spot {
+		price = offers[0].SpotPrice
+	}
+	if nodes, err := strconv.Atoi(r.Nodes); err == nil {
+		price *= float64(nodes)
+	}
+	if price == 0 {
+		return nil
+	}
+	return &price
+}
+
+// clusters are the project's, for people.
+func clusters(s *eval.Site) ([]eval.Cluster, error) {
+	leases, err := leasesOf(s).All()
+	var all []eval.Cluster
+	for _, l := range leases {
+		c := eval.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
+		if cost, known := l.Cost(time.Now()); known {
+			c.Cost = &cost
+		}
+		all = append(all, c)
+	}
+	return all, err
+}
+
+// endClusters ends clusters of the project that no living run has.
+func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, err error) {
+	leases, err := leasesOf(s).All()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	var errs []error
+	for _, l := range leases {
+		living, err := s.Living(l.Run)
+		if err != nil {
+			return nil, err
+		}
+		if living && l.Run != s.Run || !all && (l.Run == s.Run || time.Now().Before(l.Kept)) {
+			continue
+		}
+		work.Go(func() {
+			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv)}, Leases: leasesOf(s)}
+			err := o.End(ctx, l)
+			mu.Lock()
+			defer mu.Unlock()
+			if errs = append(errs, err); err == nil {
+				ended = append(ended, l.Cluster)
+			}
+		})
+	}
+	work.Wait()
+	return ended, errors.Join(errs...)
+}
+
+// tokenOf is the token of SkyPilot's commands, for a cluster whose block may be gone.
+func tokenOf(s *eval.Site) string {
+	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
+	return token
+}
+
+// patience bounds what the doctor waits for a server.
+const patience = 10 * time.Second
+
+// check asks the API servers of the configuration.
+func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.Finding {
+	if cfg == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var found []eval.Finding
+	asked := map[string]bool{}
+	for _, b := range cfg.Backends {
+		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
+			continue
+		}
+		asked[b.SkyPilot.API] = true
+		f := eval.Finding{Subject: skypilot.Kind, State: "ok"}
+		switch {
+		case s.Trusts != nil && !s.Trusts(asks(b)):
+			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
+		default:
+			health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+			f.Detail = fmt.Sprintf("SkyPilot %s at %s", health.Version, b.SkyPilot.API)
+			if err != nil {
+				f.State, f.Detail = "missing", fmt.Sprintf("%v (hint: `sky api start` starts a server on this machine)", err)
+			}
+		}
+		found = append(found, f)
+	}
+	return found
+}

@@ -1,0 +1,137 @@
+package skypilotkind
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend/skypilot"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+)
+
+// provider is an API server and what it is asked for.
+type provider struct {
+	client *api.Client
+	task   api.Task // without commands
+}
+
+// pause is the time between requests to a server that is away.
+const pause = 2 * time.Second
+
+// patiently makes a request until the server is there to answer it.
+func patiently(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || !api.Unreachable(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w (the last answer: %w)", context.Cause(ctx), err)
+		}
+	}
+}
+
+// Launch implements skypilot.Provider. A server that is away is waited for, and one that
+// was started again in the middle is asked once more: names make the request the same.
+func (p *provider) Launch(ctx context.Context, cluster string, t skypilot.Task) error {
+	task := p.task
+	task.Name, task.Run = "fevalgraph", t.Run
+	if len(t.Setup) > 0 {
+		task.Setup = "set -e\n" + strings.Join(t.Setup, "\n")
+	}
+	for {
+		var request string
+		err := patiently(ctx, func() (err error) {
+			request, err = p.client.Launch(ctx, cluster, task)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		err = patiently(ctx, func() error {
+			_, err := p.client.WaitLaunched(ctx, request)
+			return err
+		})
+		if ctx.Err() != nil {
+			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			return errors.Join(context.Cause(ctx), p.client.Cancel(short, request))
+		}
+		if err == nil || api.KindOf(err) != api.KindEnded {
+			return explained(err)
+		}
+	}
+}
+
+// explained adds what a person can do to an error of the provider.
+func explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	hint := map[api.Kind]string{
+		api.KindCapacity: "there are no such machines now: run again later, or ask for others in resources",
+		api.KindQuota:    "raise the account's quota, or ask for other machines in resources",
+		api.KindSetup:    "see `sky logs` and cluster_setup",
+		api.KindAuth:     "see `sky check`",
+		api.KindInvalid:  "see infra and resources of the backend",
+	}[api.KindOf(err)]
+	if hint == "" {
+		return err
+	}
+	return fmt.Errorf("%w (hint: %s)", err, hint)
+}
+
+// State implements skypilot.Provider.
+func (p *provider) State(ctx context.Context, cluster string) (skypilot.State, error) {
+	found, err := p.client.Refresh(ctx, []string{cluster})
+	switch {
+	case api.NoSuchCluster(err), err == nil && len(found) == 0:
+		return skypilot.Gone, nil
+	case err != nil:
+		return "", err
+	case found[0].Status == "UP":
+		return skypilot.Up, nil
+	case found[0].Status == "INIT" && found[0].InitKind != "unhealthy":
+		return skypilot.Starting, nil
+	}
+	return skypilot.Gone, nil
+}
+
+// logLines are shown of a job that failed.
+const logLines = 10
+
+// Failed implements skypilot.Provider.
+func (p *provider) Failed(ctx context.Context, cluster string) error {
+	jobs, err := p.client.Queue(ctx, cluster)
+	if err != nil || len(jobs) == 0 || !jobs[0].Status.Ended() {
+		return nil // State knows when it is gone
+	}
+	var log bytes.Buffer
+	err = p.client.Logs(ctx, &log, cluster, jobs[0].ID, logLines, false)
+	said := strings.TrimSpace(log.String())
+	if jobs[0].Status == api.JobFailedSetup {
+		return errors.Join(fmt.Errorf("cluster_setup failed: %s", said), err)
+	}
+	return errors.Join(fmt.Errorf("its job is %s: %s", jobs[0].Status, said), err)
+}
+
+// End implements skypilot.Provider.
+func (p *provider) End(ctx context.Context, cluster string) error {
+	err := patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
+	if api.NoSuchCluster(err) {
+		return nil
+	}
+	return err
+}
+
+// clock is a duration as Slurm reads it: hours, minutes, seconds.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	return strconv.Itoa(s/3600) + fmt.Sprintf(":%02d:%02d", s/60%60, s%60)
+}
