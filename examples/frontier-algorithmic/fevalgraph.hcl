@@ -5,6 +5,7 @@
 #   fevalgraph run -C examples/frontier-algorithmic --var root=... --var 'problems=["1","2"]' --var 'models=["gpt5"]'
 #   fevalgraph run -C examples/frontier-algorithmic --var root=... --var compat=frontier
 #   fevalgraph run -C examples/frontier-algorithmic --var root=... --var judge=http://127.0.0.1:8081
+#   fevalgraph run -C examples/frontier-algorithmic --var root=... --var backend=skypilot --var infra=slurm/cluster
 #
 # Nothing here is known to the program: problems are found by fileset, their
 # config.yaml is read by yamldecode, and what Frontier-CS's judge does otherwise
@@ -49,6 +50,36 @@ variable "endpoint" {
   type        = string
   default     = ""
   description = "A go-judge that runs already; empty to start one for the run"
+}
+
+variable "backend" {
+  type        = string
+  default     = ""
+  description = "skypilot judges on machines that SkyPilot launches; empty judges here"
+}
+
+variable "infra" {
+  type        = string
+  default     = "slurm"
+  description = "Where SkyPilot launches machines, such as slurm/cluster or gcp/us-central1"
+}
+
+variable "api" {
+  type        = string
+  default     = "http://127.0.0.1:46580"
+  description = "SkyPilot's API server"
+}
+
+variable "clusters" {
+  type        = number
+  default     = 1
+  description = "Clusters of machines with the same resources at once"
+}
+
+variable "go_judge" {
+  type        = string
+  default     = "go-judge"
+  description = "go-judge for these machines: the path of a program here, which they get, or a name in PATH there"
 }
 
 variable "judge" {
@@ -142,6 +173,13 @@ function "size" {
 
 backend "gojudge" "box" {
   endpoint = var.endpoint == "" ? null : var.endpoint
+}
+
+backend "skypilot" "machines" {
+  infra        = var.infra
+  api          = var.api
+  max_clusters = var.clusters
+  go_judge     = var.go_judge
 }
 
 backend "lightcp" "server" {
@@ -270,7 +308,10 @@ solution "model" {
 suite "default" {
   matrix {
     solution = values(solution.model)
-    backend  = [for place in [backend.gojudge.box, backend.lightcp.server] : place if(place.kind == "lightcp") == (var.judge != "")]
+    backend = [
+      for place in [backend.gojudge.box, backend.lightcp.server, backend.skypilot.machines] : place
+      if place.kind == (var.judge != "" ? "lightcp" : var.backend != "" ? var.backend : "gojudge")
+    ]
   }
 }
 

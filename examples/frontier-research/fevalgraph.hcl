@@ -2,6 +2,7 @@
 #
 #   fevalgraph run --var root=/path/to/Frontier-CS --var 'models=["gpt5","grok4"]'
 #   fevalgraph run --var root=... --var image=python:3.11-slim --var families='["cloudcast"]'
+#   fevalgraph run --var root=... --var backend=skypilot --var infra=slurm/cluster --var clusters=4
 #
 # A problem is a directory with a grader, evaluator.py or evaluate.sh, and a
 # config.yaml beside it; its name is its path below research/problems. Files that
@@ -37,6 +38,30 @@ variable "image" {
   type        = string
   default     = ""
   description = "Image of containers to run in, with a shell, Python 3 and uv. Empty runs on this machine, where nothing keeps a solution in its place."
+}
+
+variable "backend" {
+  type        = string
+  default     = ""
+  description = "skypilot judges on machines that SkyPilot launches; empty judges here"
+}
+
+variable "infra" {
+  type        = string
+  default     = "slurm"
+  description = "Where SkyPilot launches machines, such as slurm/cluster or gcp/us-central1"
+}
+
+variable "api" {
+  type        = string
+  default     = "http://127.0.0.1:46580"
+  description = "SkyPilot's API server"
+}
+
+variable "clusters" {
+  type        = number
+  default     = 1
+  description = "Clusters of machines with the same resources at once"
 }
 
 variable "own_images" {
@@ -83,6 +108,14 @@ backend "docker" "box" {
   image   = var.image == "" ? "python:3.11-slim-trixie" : var.image
   network = "bridge"
   workdir = "/work"
+}
+
+# Each problem's resources select the machines.
+backend "skypilot" "machines" {
+  infra        = var.infra
+  api          = var.api
+  max_clusters = var.clusters
+  versions     = ["bash --version", "tar --version"]
 }
 
 problem "research" {
@@ -196,7 +229,7 @@ solution "answer" {
 suite "research" {
   matrix {
     solution = values(solution.answer)
-    backend  = [local.containers ? backend.docker.box : backend.local.host]
+    backend  = [var.backend == "skypilot" ? backend.skypilot.machines : local.containers ? backend.docker.box : backend.local.host]
   }
 }
 
