@@ -200,7 +200,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("cancelled: got %v", err)
 	}
 	_, err = client(t, &recorded{}).Wait(t.Context(), "other")
-	if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusNotFound || e.Message != "Request 'other' not found" {
+	if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusNotFound || e.Message != "Request 'other' not found" || api.KindOf(err) != api.KindEnded {
 		t.Errorf("unknown request: got %v", err)
 	}
 }

@@ -90,9 +90,13 @@ type answer struct {
 // Wait waits until the request with that id has ended, and returns its result as JSON.
 // A request that failed or was cancelled is an *Error. A request may be waited for more
 // than once, and by another client than the one that made it; ending ctx does not
-// cancel it.
+// cancel it. A server on this machine forgets all requests when it starts, and ends
+// them when it stops, but keeps what they have made: that is KindEnded.
 func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, error) {
 	body, err := c.get(ctx, "/api/get?request_id="+url.QueryEscape(request))
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusNotFound && strings.HasPrefix(e.Message, "Request ") {
+		e.Type = "RequestNotFound"
+	}
 	if err != nil {
 		return nil, err
 	}

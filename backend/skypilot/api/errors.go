@@ -13,7 +13,7 @@ import (
 
 // Error is what the server says about a request that failed.
 type Error struct {
-	Type    string // the name of SkyPilot's exception, or "" for a refused request
+	Type    string // the name of SkyPilot's exception, or "" for a call that was refused
 	Message string
 	Status  int // of HTTP
 }
@@ -35,7 +35,7 @@ const (
 	KindSetup         // the machines are there and could not be prepared
 	KindAuth          // a login or a cloud's credentials are missing or refused
 	KindInvalid       // no server would ever accept the request
-	KindEnded         // the request was cancelled, or a restart of the server ended it
+	KindEnded         // the request was cancelled, or the server restarted; what it made so far is there
 )
 
 // kinds is by the name of an exception, whatever its message.
@@ -62,6 +62,7 @@ var kinds = map[string]Kind{
 	"ValueError":                        KindInvalid,
 	"RequestCancelled":                  KindEnded,
 	"RequestInterruptedError":           KindEnded,
+	"RequestNotFound":                   KindEnded, // of this package
 }
 
 // KindOf classifies an error; one that is no *Error is KindOther.

@@ -68,7 +68,9 @@ func (c *Client) Queue(ctx context.Context, cluster string) ([]Job, error) {
 	return jobs, err
 }
 
-// CancelJobs ends jobs of a cluster. Those that have ended are no error.
+// CancelJobs ends jobs of a cluster. Those that have ended are no error. One that was
+// submitted a moment ago may start all the same, without an error: what must end is
+// cancelled again until JobStatus says that it has.
 func (c *Client) CancelJobs(ctx context.Context, cluster string, jobs []int) error {
 	return c.call(ctx, "/cancel", map[string]any{"cluster_name": cluster, "job_ids": jobs}, nil)
 }
