@@ -61,7 +61,8 @@ func (o *Options) job(name, program string) string {
 			flags = append(flags, "--go-judge-versions", quote(command))
 		}
 	}
-	return fmt.Sprintf(`umask 077
+	return fmt.Sprintf(`[ "${SKYPILOT_NODE_RANK:-0}" = 0 ] || exec sleep infinity # the first machine's job is the worker
+umask 077
 %s
 dir=$home/.fevalgraph/%s program=$home/.fevalgraph/bin/%s
 mkdir -p "$dir"

@@ -248,9 +248,12 @@ func (p *Pool) add(ctx context.Context) {
 	defer p.mu.Unlock()
 	p.launching--
 	p.notify()
-	if c != nil {
-		p.clusters = append(p.clusters, c) // to be ended, whatever it is
-		c.lost = err != nil
+	switch {
+	case c != nil && err != nil:
+		c.lost = true
+		p.work.Go(func() { p.drop(c) })
+	case c != nil:
+		p.clusters = append(p.clusters, c)
 	}
 	p.failed, p.failedAt = err, time.Now()
 }
@@ -290,7 +293,10 @@ func (p *Pool) adopt(ctx context.Context) {
 		return // they are tried again when the run ends
 	}
 	for _, l := range leases {
-		if l.Kind != p.kind || l.Run == p.opt.Run || len(p.clusters) >= p.opt.MaxClusters {
+		p.mu.Lock()
+		enough := len(p.clusters) >= p.opt.MaxClusters
+		p.mu.Unlock()
+		if l.Kind != p.kind || l.Run == p.opt.Run || enough {
 			continue
 		}
 		if living, err := p.opt.Living(l.Run); err != nil || living {
@@ -310,6 +316,9 @@ func (p *Pool) adopt(ctx context.Context) {
 		}
 		cancel()
 		if err != nil {
+			if c != nil {
+				c.client.Close()
+			}
 			p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
 			if err := p.opt.End(ctx, l); err != nil {
 				p.opt.notice("%v", err)
