@@ -62,32 +62,55 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// Dial implements Remote: a process of ssh is the connection.
+// Dial implements Remote: the input and output of a process of ssh are the connection.
 func (s SSH) Dial(_ context.Context, cluster, address string) (net.Conn, error) {
 	cmd := s.command(context.Background(), cluster, "-W", address)
-	ours, theirs := net.Pipe()
-	var said bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, &said
-	if err := cmd.Start(); err != nil {
-		return nil, &backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}
+	in, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
 	}
-	go func() {
-		cmd.Wait() // a connection that ends says so to the reader
-		theirs.Close()
-	}()
-	return &sshConn{Conn: ours, process: cmd.Process}, nil
+	defer in.Close()
+	read, out, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	defer out.Close()
+	cmd.Stdin, cmd.Stdout = in, out // files themselves: their ends are seen when the process ends
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(&backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}, read.Close(), write.Close())
+	}
+	go cmd.Wait() // reading says that it ended
+	return &sshConn{File: read, write: write, process: cmd.Process}, nil
 }
 
-// sshConn ends its process when it is closed.
+// sshConn is a net.Conn that ends its process when it is closed.
 type sshConn struct {
-	net.Conn
-	process *os.Process
+	*os.File // to read from
+	write    *os.File
+	process  *os.Process
 }
+
+func (c *sshConn) Write(b []byte) (int, error) { return c.write.Write(b) }
 
 func (c *sshConn) Close() error {
-	err := c.Conn.Close()
+	err := errors.Join(c.File.Close(), c.write.Close())
 	if killed := c.process.Kill(); killed != nil && !errors.Is(killed, os.ErrProcessDone) {
 		err = errors.Join(err, killed)
 	}
 	return err
 }
+
+func (c *sshConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+func (c *sshConn) SetWriteDeadline(t time.Time) error { return c.write.SetWriteDeadline(t) }
+
+func (c *sshConn) LocalAddr() net.Addr  { return sshAddr{} }
+func (c *sshConn) RemoteAddr() net.Addr { return sshAddr{} }
+
+// sshAddr is either end of a connection through ssh.
+type sshAddr struct{}
+
+func (sshAddr) Network() string { return "ssh" }
+func (sshAddr) String() string  { return "ssh" }
