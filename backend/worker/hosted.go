@@ -135,7 +135,7 @@ func (h *hosted) collect(ctx context.Context, s *spool, path string) error {
 		return err
 	}
 	defer file.Close()
-	buffer := make([]byte, 256<<10)
+	buffer := make([]byte, 64<<10)
 	for {
 		n, err := file.Read(buffer)
 		if n > 0 {

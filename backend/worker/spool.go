@@ -50,11 +50,11 @@ func (s *spool) notify() {
 
 // add appends a frame.
 func (s *spool) add(kind byte, data []byte) error {
-	for len(data) > maxFrame {
-		if err := s.add(kind, data[:maxFrame]); err != nil {
+	for kind != frameResult && len(data) > frameSize {
+		if err := s.add(kind, data[:frameSize]); err != nil {
 			return err
 		}
-		data = data[maxFrame:]
+		data = data[frameSize:]
 	}
 	head := frameHead(kind, len(data))
 	n := int64(len(head) + len(data))

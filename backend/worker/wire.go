@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -106,8 +107,14 @@ const (
 
 const frameHeader = 5
 
-// maxFrame bounds what a client reads at once.
-const maxFrame = 1 << 20
+const (
+	// frameSize is the size of a frame of output: what a connection carries before it
+	// breaks, in whole frames, is not sent again.
+	frameSize = 16 << 10
+	// maxFrame bounds what a client reads at once: results have texts of errors.
+	maxFrame = 1 << 20
+	maxText  = 64 << 10
+)
 
 func frameHead(kind byte, size int) (head [frameHeader]byte) {
 	head[0] = kind
@@ -159,6 +166,9 @@ func failureOf(err error) *failure {
 		return nil
 	}
 	f := &failure{Text: err.Error()}
+	if len(f.Text) > maxText {
+		f.Text = strings.ToValidUTF8(f.Text[:maxText], "") + "..."
+	}
 	for name, sentinel := range sentinels {
 		if errors.Is(err, sentinel) {
 			f.Kinds = append(f.Kinds, name)
