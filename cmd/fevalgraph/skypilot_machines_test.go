@@ -1,0 +1,335 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/await"
+)
+
+// What scripts/with-skypilot exports.
+const (
+	skyPilotVariable = "FEVALGRAPH_TEST_SKYPILOT" // the URL of an API server
+	slurmVariable    = "FEVALGRAPH_TEST_SLURM"    // the directory of its scripts/skypilot and scripts/slurm
+)
+
+// machines are a SkyPilot of the tests' own on a Slurm of the tests' own.
+type machines struct {
+	api, dir string
+	program  string // fevalgraph, which clusters get: this program would be the tests there
+	judge    string // go-judge
+}
+
+func newMachines(t *testing.T) *machines {
+	t.Helper()
+	m := &machines{api: os.Getenv(skyPilotVariable), dir: os.Getenv(slurmVariable), judge: os.Getenv(judgeVariable)}
+	switch {
+	case m.api == "" && os.Getenv(realVariable) == "":
+		t.Skip("needs SkyPilot and Slurm; make test has them")
+	case m.api == "" || m.dir == "":
+		t.Fatalf("%s or %s is not set", skyPilotVariable, slurmVariable)
+	}
+	m.program = filepath.Join(t.TempDir(), "fevalgraph")
+	build := exec.Command("go", "build", "-o", m.program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the program for clusters: %v\n%s", err, out)
+	}
+	return m
+}
+
+// slurm runs one of Slurm's commands.
+func (m *machines) slurm(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// killServer kills SkyPilot's API server with all that it does.
+func (m *machines) killServer(t *testing.T) {
+	t.Helper()
+	m.first(t, "sky", "kill")
+}
+
+// startServer starts it again.
+func (m *machines) startServer(t *testing.T) {
+	t.Helper()
+	at, err := url.Parse(m.api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join("..", "..", "scripts", "skypilot"), "start", m.dir, at.Port())
+	said, err := os.CreateTemp(t.TempDir(), "") // a pipe would be the server's, too, and never end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Run(); err != nil {
+		text, _ := os.ReadFile(said.Name())
+		t.Fatalf("%v\n%s", err, text)
+	}
+}
+
+// first does something with the first process of a part, which is unshare: "kill", or
+// "inside" with what is to run where the part does.
+func (m *machines) first(t *testing.T, part, what string, args ...string) {
+	t.Helper()
+	script := `set -e
+dir=$1/$2 pidfile=$1/$2/pid do=$3
+. ../../scripts/namespace.sh
+pid=$(first)
+shift 3
+case $do in
+kill) kill -KILL "$pid"; gone 60 "$pid" ;;
+inside) nsenter -m -p -t "$(pgrep -P "$pid")" "$@" </dev/null >/dev/null 2>&1 ;;
+esac`
+	cmd := exec.Command("bash", append([]string{"-c", script, "first", m.dir, part, what}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s %q: %v\n%s", part, what, args, err, out)
+	}
+}
+
+// killNode kills a node's daemon. Its jobs go on.
+func (m *machines) killNode(t *testing.T, node string) {
+	t.Helper()
+	m.first(t, "slurm", "inside", "pkill", "-KILL", "-f", "^slurmd -N "+node+"$")
+}
+
+func (m *machines) startNode(t *testing.T, node string) {
+	t.Helper()
+	m.first(t, "slurm", "inside", "env", "-i", "PATH="+os.Getenv("PATH")+":/usr/sbin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
+}
+
+// onClusters is a checkout of testdata/skypilot.
+type onClusters struct {
+	*checkout
+	machines *machines
+	log      string // what graders wrote, a line for each that ran
+}
+
+// checkout copies the project. Its graders note that they ran where clusters, too, can.
+func (m *machines) checkout(t *testing.T) *onClusters {
+	t.Helper()
+	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", "skypilot"), t.TempDir()), m, ""}
+	notes, err := os.MkdirTemp(filepath.Join(m.dir, "slurm", "home"), "graded-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(notes) })
+	c.log = filepath.Join(notes, "log")
+	config, err := os.ReadFile(filepath.Join(m.dir, "sky", "home", ".slurm", "config"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(c.place, "home", ".slurm"), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.place, "home", ".slurm", "config"), config, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.env = []string{"FEVALGRAPH_VAR_api=" + m.api, "NO_PROXY=127.0.0.1", "PATH=" + filepath.Dir(m.judge) + ":" + os.Getenv("PATH")}
+	t.Cleanup(func() {
+		cmd := c.command("clean", "--clusters")
+		if err := cmd.Run(); err != nil {
+			t.Errorf("fevalgraph clean --clusters: %v\n%s", err, output(cmd))
+		}
+		c.queueIsEmpty()
+	})
+	return c
+}
+
+// write makes a file of the project.
+func (c *onClusters) write(file, text string) {
+	c.t.Helper()
+	file = filepath.Join(c.dir, file)
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// remove removes parts of the project.
+func (c *onClusters) remove(parts ...string) {
+	c.t.Helper()
+	for _, part := range parts {
+		if err := os.RemoveAll(filepath.Join(c.dir, part)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// answers writes solutions of a problem that is graded.
+func (c *onClusters) answers(problem string, solutions int) {
+	c.t.Helper()
+	for i := range solutions {
+		c.write(fmt.Sprintf("answers/%s/s%d.txt", problem, i), fmt.Sprintf("%s/s%d 0.%03d\n", problem, i, i))
+	}
+}
+
+// with is a command of the program, with variables NAME=VALUE of the configuration.
+func (c *onClusters) with(variables []string, args ...string) *exec.Cmd {
+	cmd := c.command(args...)
+	cmd.Path, cmd.Err = c.machines.program, nil
+	for _, v := range variables {
+		cmd.Env = append(cmd.Env, "FEVALGRAPH_VAR_"+v)
+	}
+	return cmd
+}
+
+// command is a command of the program that clusters get.
+func (c *onClusters) command(args ...string) *exec.Cmd {
+	cmd := c.checkout.command(args...)
+	cmd.Path, cmd.Err = c.machines.program, nil
+	return cmd
+}
+
+// judge runs to an end at which everything is judged, and returns what a person sees.
+func (c *onClusters) judge(variables ...string) string {
+	c.t.Helper()
+	cmd := c.with(variables, "run")
+	return c.judged(cmd, cmd.Run())
+}
+
+// judged checks how a run ended.
+func (c *onClusters) judged(cmd *exec.Cmd, err error) string {
+	c.t.Helper()
+	said := output(cmd)
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1) {
+		c.t.Fatalf("fevalgraph run: %v\n%s", err, said)
+	}
+	r := c.lastRun()
+	if r.end.Failed+r.end.Broken+r.end.Blocked+r.end.Interrupted+r.end.Skipped > 0 {
+		c.t.Fatalf("not everything is judged: %+v\n%s", r.end, said)
+	}
+	c.t.Logf("%d nodes ran, %d were cached, %d preempted, in %.1fs; launched %v, used again %d",
+		r.end.Executed, r.end.Cached, r.end.Preempted, r.end.Seconds, c.launched(said), strings.Count(said, "is used again"))
+	return said
+}
+
+var launching = regexp.MustCompile(`launching cluster (\S+)`)
+
+// launched are the clusters that a run says it launched.
+func (c *onClusters) launched(said string) (clusters []string) {
+	c.t.Helper()
+	for _, m := range launching.FindAllStringSubmatch(said, -1) {
+		if !strings.HasPrefix(m[1], c.prefix()) {
+			c.t.Errorf("cluster %s is none of this project, %s", m[1], c.prefix())
+		}
+		clusters = append(clusters, m[1])
+	}
+	return clusters
+}
+
+// prefix is what the names of the project's clusters begin with.
+func (c *onClusters) prefix() string {
+	sum := sha256.Sum256([]byte(filepath.Join(c.dir, ".fevalgraph")))
+	return "fg-" + hex.EncodeToString(sum[:3]) + "-"
+}
+
+// jobs are the numbers of Slurm's jobs that are clusters of the project.
+func (c *onClusters) jobs() (numbers []string) {
+	c.t.Helper()
+	for line := range strings.Lines(c.machines.slurm(c.t, "squeue", "--noheader", "--format=%A %j")) {
+		if number, name, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, c.prefix()) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// queueIsEmpty fails if Slurm has something of the project. A job that was told to end
+// takes its seconds.
+func (c *onClusters) queueIsEmpty() {
+	c.t.Helper()
+	await.Until(c.t, "Slurm has no job of the project", func() bool { return len(c.jobs()) == 0 })
+	if left := c.leases(); len(left) > 0 {
+		c.t.Errorf("leases are left: %q", left)
+	}
+}
+
+// leases are the files of the project's clusters.
+func (c *onClusters) leases() []string {
+	c.t.Helper()
+	files, err := filepath.Glob(filepath.Join(c.dir, ".fevalgraph", "clusters", "*"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return files
+}
+
+// graded counts how often each solution was graded, by what graders wrote.
+func (c *onClusters) graded() map[string]int {
+	c.t.Helper()
+	content, err := os.ReadFile(c.log)
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	times := map[string]int{}
+	for line := range bytes.Lines(content) {
+		times[strings.TrimSpace(string(line))]++
+	}
+	return times
+}
+
+// napping are variables of a run whose cells take so many seconds and note that they ran;
+// all are stale if the number is another.
+func (c *onClusters) napping(seconds float64, more ...string) []string {
+	c.t.Helper()
+	if err := os.RemoveAll(c.log); err != nil {
+		c.t.Fatal(err)
+	}
+	return append([]string{"isolation=none", "log=" + c.log, "nap=" + strconv.FormatFloat(seconds, 'f', -1, 64)}, more...)
+}
+
+// runUntil starts a run and waits until so many were graded.
+func (c *onClusters) runUntil(graded int, variables ...string) *exec.Cmd {
+	c.t.Helper()
+	cmd := c.with(variables, "run")
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	reached := false
+	defer func() {
+		if !reached {
+			cmd.Process.Kill()
+			cmd.Wait()
+			c.t.Logf("they were not:\n%s", output(cmd))
+		}
+	}()
+	await.Until(c.t, fmt.Sprintf("%d solutions were graded", graded), func() bool { return len(c.graded()) >= graded })
+	reached = true
+	return cmd
+}
+
+// ends waits for the end of a run, at most so long.
+func ends(t *testing.T, cmd *exec.Cmd, within time.Duration) error {
+	t.Helper()
+	late := time.AfterFunc(within, func() { cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !late.Stop() {
+		t.Errorf("the run did not end within %v\n%s", within, output(cmd))
+	}
+	return err
+}

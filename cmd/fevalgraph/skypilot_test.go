@@ -1,0 +1,260 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What only a real SkyPilot with a real Slurm can show. Clusters that start at once on
+// one machine disturb each other, so that its parts run in turn.
+func TestSkyPilot(t *testing.T) {
+	m := newMachines(t)
+	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
+	t.Run("impossible", func(t *testing.T) { clusterIsImpossible(t, m) })
+	c := m.checkout(t)
+	c.remove("tests", "sum", "sums")
+	c.answers("c0", 24)
+	for i, part := range []struct {
+		name string
+		do   func(c *onClusters, nap float64)
+	}{
+		{"killed", killedLeavesCluster}, {"cancelled", clusterIsCancelled}, {"server", serverIsKilled}, {"interrupted", interruptEndsClusters},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			own := &onClusters{&checkout{t: t, dir: c.dir, place: c.place, env: c.env}, m, c.log}
+			part.do(own, 1+float64(i)/100)
+		})
+	}
+}
+
+// Cells of two sets of resources are judged as on this machine, and once.
+func clustersJudgeAsHere(t *testing.T, m *machines) {
+	if m.judge == "" {
+		t.Fatalf("%s is not set", judgeVariable)
+	}
+	write := func(c *onClusters) {
+		c.env = append(c.env, "FEVALGRAPH_ISOLATION=", "FEVALGRAPH_VAR_go_judge="+m.judge)
+		for i := range 10 {
+			c.answers(fmt.Sprintf("%s%d", []string{"c", "gpu"}[i%2], i), 20)
+			c.write(fmt.Sprintf("tested/kv/s%d/kv.py", i), strings.Repeat("def put(): pass\n", i%2)+strings.Repeat("def list(): pass\n", i%3))
+			c.write(fmt.Sprintf("tested/gpu-kv/s%d/kv.py", i), strings.Repeat("def list(): pass\n", i%2)+"def put(): pass\n")
+		}
+	}
+	clusters, here := m.checkout(t), m.checkout(t)
+	write(clusters)
+	write(here)
+	here.env = append(here.env, "FEVALGRAPH_VAR_where=here")
+
+	said := clusters.judge("keep=30m")
+	if launched := clusters.launched(said); len(launched) != 2 {
+		t.Errorf("%d clusters were launched: %q", len(launched), launched)
+	}
+	here.judge()
+	same := func() {
+		t.Helper()
+		if diff := cmp.Diff(here.judgements(), clusters.judgements()); diff != "" {
+			t.Errorf("the results differ (-here +clusters):\n%s", diff)
+		}
+	}
+	same()
+
+	said = clusters.judge("keep=30m")
+	if again := clusters.lastRun(); again.end.Executed > 0 || len(clusters.launched(said)) > 0 {
+		t.Errorf("a second run executed %v and launched %q", again.executed, clusters.launched(said))
+	}
+
+	// An edit: the same nodes run as here, on a cluster that lacks nothing else.
+	const edited = "answers/c0/s3.txt"
+	clusters.write(edited, "c0/s3 0.75\n")
+	here.write(edited, "c0/s3 0.75\n")
+	before := m.received(t)
+	said = clusters.judge("keep=30m")
+	after := m.received(t)
+	here.judge()
+	same()
+	ran := func(c *onClusters) (addrs []string) {
+		for _, addr := range c.lastRun().executed {
+			name, _, _ := strings.Cut(addr, "@")
+			addrs = append(addrs, name)
+		}
+		slices.Sort(addrs)
+		return addrs
+	}
+	if diff := cmp.Diff(ran(here), ran(clusters)); diff != "" {
+		t.Errorf("other nodes ran (-here +clusters):\n%s", diff)
+	}
+	t.Logf("after the edit %q ran; files of clusters' stores: %d, then %d", ran(clusters), before, after)
+	if strings.Count(said, "is used again") == 0 || len(clusters.launched(said)) > 0 {
+		t.Errorf("the kept cluster was not used:\n%s", said)
+	}
+	if before == 0 || after > before+4 {
+		t.Errorf("clusters' stores have %d files, and had %d before one solution was edited", after, before)
+	}
+	clusters.noLeftovers()
+	if cmd := clusters.command("clean", "--clusters"); cmd.Run() != nil {
+		t.Errorf("clean: %s", output(cmd))
+	}
+	clusters.queueIsEmpty()
+}
+
+// received counts the files in the stores of all clusters.
+func (m *machines) received(t *testing.T) (files int) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(m.dir, "slurm", "home", ".fevalgraph"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && strings.Contains(path, "/store/") {
+			files++
+		}
+		return nil // what ends at this moment
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// judgements are the results of the last run without what differs between machines.
+func (c *onClusters) judgements() string {
+	c.t.Helper()
+	cmd := c.command("results", "--format", "json")
+	out, err := cmd.Output()
+	if err != nil {
+		c.t.Fatalf("%v\n%s", err, output(cmd))
+	}
+	var value map[string]any
+	if err := json.Unmarshal(out, &value); err != nil {
+		c.t.Fatal(err)
+	}
+	encoded, err := json.MarshalIndent(placeless(timeless(value)), "", " ")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(encoded)
+}
+
+// placeless drops where something was judged, and what was measured there.
+func placeless(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range []string{"backend", "cpu_ms", "memory_bytes"} {
+			delete(v, name)
+		}
+		for name := range v {
+			v[name] = placeless(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = placeless(v[i])
+		}
+	}
+	return value
+}
+
+// A launch that cannot succeed breaks the nodes, with SkyPilot's words, and leaves nothing.
+func clusterIsImpossible(t *testing.T, m *machines) {
+	c := m.checkout(t)
+	c.remove("tests", "sum", "sums")
+	c.answers("c0", 3)
+	cmd := c.with([]string{"cpus=64"}, "run")
+	began := time.Now()
+	err := cmd.Run()
+	said := output(cmd)
+	if err == nil || cmd.ProcessState.ExitCode() != 3 {
+		t.Errorf("it ended with %v, want exit code 3\n%s", err, said)
+	}
+	if !strings.Contains(said, "slurm") || !strings.Contains(said, "64") || !strings.Contains(said, "resources") {
+		t.Errorf("SkyPilot's words are not there:\n%s", said)
+	}
+	t.Logf("after %v:\n%s", time.Since(began), said)
+	c.queueIsEmpty()
+}
+
+// A killed run costs nothing that had begun: the next one takes over the cluster with it.
+func killedLeavesCluster(c *onClusters, nap float64) {
+	variables := c.napping(nap, "keep=30m")
+	first := c.runUntil(6, variables...)
+	first.Process.Kill()
+	first.Wait()
+	c.awaitForked()
+	before := c.graded()
+	said := c.judge(variables...)
+	if strings.Count(said, "is used again") != 1 || len(c.launched(said)) > 0 {
+		c.t.Errorf("the cluster was not used again:\n%s", said)
+	}
+	c.onceEach(24, before)
+}
+
+// onceEach fails if a solution was not graded, or twice. Those of before had begun when
+// something was killed.
+func (c *onClusters) onceEach(solutions int, before map[string]int) {
+	c.t.Helper()
+	graded := c.graded()
+	for solution, times := range graded {
+		if times > 1 {
+			c.t.Errorf("%s was graded %d times; it had begun: %t", solution, times, before[solution] > 0)
+		}
+	}
+	if len(graded) != solutions {
+		c.t.Errorf("%d solutions were graded, want %d", len(graded), solutions)
+	}
+	c.t.Logf("%d of %d had begun when it happened", len(before), solutions)
+}
+
+// A job that Slurm ends is no verdict.
+func clusterIsCancelled(c *onClusters, nap float64) {
+	cmd := c.runUntil(6, c.napping(nap, "keep=30m")...)
+	jobs := c.jobs()
+	if len(jobs) != 1 {
+		c.t.Errorf("the jobs are %q", jobs)
+	}
+	for _, job := range jobs {
+		c.machines.slurm(c.t, "scancel", job)
+	}
+	said := c.judged(cmd, ends(c.t, cmd, 5*time.Minute))
+	if end := c.lastRun().end; end.Preempted == 0 {
+		c.t.Errorf("nothing was preempted: %+v\n%s", end, said)
+	}
+	if !strings.Contains(said, "preempted") {
+		c.t.Errorf("nobody was told:\n%s", said)
+	}
+	if graded := c.graded(); len(graded) != 24 {
+		c.t.Errorf("%d solutions were graded", len(graded))
+	}
+}
+
+// Clusters work without the API server.
+func serverIsKilled(c *onClusters, nap float64) {
+	cmd := c.runUntil(6, c.napping(nap, "keep=30m")...)
+	before := c.graded()
+	c.machines.killServer(c.t)
+	time.Sleep(3 * time.Second) // while it is away
+	c.machines.startServer(c.t)
+	c.judged(cmd, ends(c.t, cmd, 5*time.Minute))
+	c.onceEach(24, before)
+}
+
+// An interrupt ends clusters, too.
+func interruptEndsClusters(c *onClusters, nap float64) {
+	cmd := c.runUntil(6, c.napping(nap)...)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		c.t.Fatal(err)
+	}
+	began := time.Now()
+	ends(c.t, cmd, time.Minute)
+	if code := cmd.ProcessState.ExitCode(); code != 130 || cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		c.t.Errorf("it ended with %v, want exit code 130\n%s", cmd.ProcessState, output(cmd))
+	}
+	c.t.Logf("it ended after %v", time.Since(began))
+	c.queueIsEmpty()
+}

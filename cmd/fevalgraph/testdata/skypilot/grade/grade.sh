@@ -1,0 +1,4 @@
+read -r answer <../answer.txt
+echo "$answer" >>"$LOG"
+sleep "$NAP"
+echo "${answer##* }"

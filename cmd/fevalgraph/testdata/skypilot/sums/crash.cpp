@@ -1,0 +1,1 @@
+int main() { *(volatile int *)0 = 1; }
