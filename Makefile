@@ -2,6 +2,7 @@
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
+# make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
@@ -26,6 +27,7 @@ BAZELREMOTE := $(TOOLS)/bin/bazel-remote
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
+SKYPILOT  := $(TOOLS)/skypilot
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
@@ -39,9 +41,9 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
 
 build: modules
 	$(GO) build -o $(BIN) ./cmd/fevalgraph
@@ -71,7 +73,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real differential
+test: tools check race real differential skypilot
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -118,6 +120,11 @@ differential: SEEDS ?= 20
 differential: STEPS ?= 25
 differential: modules
 	FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
+
+# What needs a SkyPilot and a Slurm, which are started for it and end with it.
+skypilot: build $(UV) $(GOJUDGE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -v -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

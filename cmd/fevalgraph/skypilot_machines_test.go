@@ -108,17 +108,6 @@ esac`
 	}
 }
 
-// killNode kills a node's daemon. Its jobs go on.
-func (m *machines) killNode(t *testing.T, node string) {
-	t.Helper()
-	m.first(t, "slurm", "inside", "pkill", "-KILL", "-f", "^slurmd -N "+node+"$")
-}
-
-func (m *machines) startNode(t *testing.T, node string) {
-	t.Helper()
-	m.first(t, "slurm", "inside", "env", "-i", "PATH="+os.Getenv("PATH")+":/usr/sbin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
-}
-
 // onClusters is a checkout of testdata/skypilot.
 type onClusters struct {
 	*checkout
