@@ -45,8 +45,9 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 
 .PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
 
+# Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
-	$(GO) build -o $(BIN) ./cmd/fevalgraph
+	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
 tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE)
 

@@ -19,6 +19,25 @@ type Cluster struct {
 	Cost     *float64  `json:"cost"`          // so far, in US dollars; nil is not known
 }
 
+// Orphaned reports whether no run has the cluster and none is waited for.
+func (c *Cluster) Orphaned(now time.Time) bool { return !c.Living && !c.Kept.After(now) }
+
+// String describes the cluster to a person, with what it has cost so far.
+func (c *Cluster) String() string {
+	state := "of run " + c.Run
+	switch {
+	case c.Orphaned(time.Now()):
+		state = "left behind; `fevalgraph clean --clusters` ends it"
+	case !c.Living:
+		state = "kept until " + c.Kept.Local().Format("15:04")
+	}
+	cost := "cost not known"
+	if c.Cost != nil {
+		cost = fmt.Sprintf("$%.2f", *c.Cost)
+	}
+	return fmt.Sprintf("%s: %s, since %s, %s, %s", c.Name, c.Machines, c.Since.Local().Format("15:04"), cost, state)
+}
+
 // Launch is what a run would ask a backend for.
 type Launch struct {
 	Backend  string   `json:"backend"`

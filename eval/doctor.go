@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -41,7 +42,23 @@ func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 			findings = append(findings, Finding{k.Name, "warning", err.Error()})
 		}
 	}
-	return findings
+	return append(findings, o.checkClusters()...)
+}
+
+// checkClusters lists the project's clusters of machines, with what they cost so far.
+func (o *Options) checkClusters() (found []Finding) {
+	clusters, err := Clusters(*o)
+	if err != nil {
+		return []Finding{{"cluster", "warning", err.Error()}}
+	}
+	for _, c := range clusters {
+		state := "ok"
+		if c.Orphaned(time.Now()) {
+			state = "warning"
+		}
+		found = append(found, Finding{"cluster", state, c.String()})
+	}
+	return found
 }
 
 func (o *Options) checkConfig(cfg *lang.Config, broken bool, first string) Finding {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,18 +61,7 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 // showClusters lists the project's clusters of machines, if it has any.
 func (a *app) showClusters(clusters []eval.Cluster) {
 	for _, c := range clusters {
-		state := "of run " + c.Run
-		switch {
-		case !c.Living && c.Kept.After(time.Now()):
-			state = "kept until " + c.Kept.Local().Format("15:04")
-		case !c.Living:
-			state = "left behind; `fevalgraph clean --clusters` ends it"
-		}
-		cost := "cost not known"
-		if c.Cost != nil {
-			cost = fmt.Sprintf("$%.2f", *c.Cost)
-		}
-		fmt.Fprintf(a.io.Out, "cluster %s: %s, since %s, %s, %s\n", c.Name, text.Line(c.Machines, 0), c.Since.Local().Format("15:04"), cost, state)
+		fmt.Fprintf(a.io.Out, "cluster %s\n", text.Line(c.String(), 0))
 	}
 }
 
