@@ -432,13 +432,13 @@ func (o *Options) affords(p *Pool) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	total := p.spent + *hourly
+	total := p.spent + *hourly*float64(max(1, p.launching))
 	for _, c := range p.clusters {
 		cost, _ := c.lease.Cost(time.Now())
 		total += max(cost, *hourly)
 	}
 	if total > o.MaxCost {
-		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
+		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster, the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
 	}
 	return nil
 }
