@@ -39,7 +39,10 @@ func (b pooled) Capabilities() backend.Capabilities {
 			f, err := b.know(ctx, factPrograms+strings.Join(words, " "))
 			return f.Identity, err
 		},
-		Isolation: func() string { return b.opt.Isolation },
+		Isolation: func() string {
+			level, _ := b.facts.get(factIsolation) // what has run has run on a cluster that said it
+			return level.Text
+		},
 	}
 	if !b.opt.GPUs {
 		can.GPU = func(context.Context) error {

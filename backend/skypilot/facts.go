@@ -22,6 +22,7 @@ const (
 	factInterpreter = "interpreter"
 	factPlatform    = "platform"
 	factSandbox     = "sandbox"
+	factIsolation   = "isolation" // known once there was a cluster
 	factPrograms    = "programs " // and the words
 )
 
@@ -103,6 +104,8 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (a fact, err
 		a.Path, a.Text, err = can.Python.Interpreter(ctx)
 	case factPlatform:
 		a.Text, err = can.Python.Platform(ctx)
+	case factIsolation:
+		a.Text = can.Level()
 	case factSandbox:
 		a.Identity, err = c.Sandbox().Identity(ctx)
 	default:
@@ -120,6 +123,15 @@ func (p *Pool) verify(ctx context.Context, c *cluster) error {
 		known[what] = answer
 	}
 	p.facts.mu.Unlock()
+	if _, ok := known[factIsolation]; !ok {
+		level, err := askMachine(ctx, c.client, factIsolation)
+		if err == nil {
+			err = p.facts.put(map[string]fact{factIsolation: level})
+		}
+		if err != nil {
+			return err
+		}
+	}
 	changed := map[string]fact{}
 	var first string
 	for what, before := range known {

@@ -66,6 +66,7 @@ func (c *cloud) Launch(_ context.Context, cluster string, _ Task) error {
 	}
 	store := cache.NewMemory()
 	m := &machine{backend: fake.New(store, c.runs)}
+	m.backend.Can.Isolation = func() string { return "full" }
 	m.backend.Ident = backend.Identity{{Label: "platform", Value: c.identity}}
 	access, certificate, err := worker.NewAccess()
 	if err != nil {
@@ -344,6 +345,9 @@ func TestFacts(t *testing.T) {
 		if err != nil || id[0].Value != "1" {
 			t.Fatalf("got %v, %v", id, err)
 		}
+	}
+	if level := p.Backend().Capabilities().Level(); level != "full" {
+		t.Errorf("isolation %q", level)
 	}
 	closed(t, p)
 
