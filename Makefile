@@ -5,6 +5,7 @@
 # make skypilot  clusters of a real SkyPilot on a real Slurm
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
+# make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
 #             on one store for HAMMER, flips bits, and collects BLOBS blobs
 # make differential  compares incremental runs of SEEDS random projects with clean
@@ -41,9 +42,9 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-skypilot soak-store soak-differential fuzz clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -137,6 +138,13 @@ soak: $(UV) soak-store soak-batch soak-differential
 soak-batch: PAIRS ?= 5000
 soak-batch:
 	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
+
+# As soak, of runs on clusters; no part of it, as it takes half a minute or more a round.
+soak-skypilot: ROUNDS ?= 20
+soak-skypilot: SEED ?=
+soak-skypilot: $(UV) $(GOJUDGE)
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 0 -v -run '^TestSkyPilotKilled$$' ./cmd/fevalgraph
 
 # Other seeds than those of test, which begin at FIRST.
 soak-differential: SEEDS ?= 100

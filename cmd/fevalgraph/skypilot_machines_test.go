@@ -108,6 +108,21 @@ esac`
 	}
 }
 
+// killNode kills a node's daemon. Its jobs go on.
+func (m *machines) killNode(t *testing.T, node string) {
+	t.Helper()
+	pid, err := os.ReadFile(filepath.Join(m.dir, "slurm", "run", "slurmd."+node+".pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.first(t, "slurm", "inside", "kill", "-KILL", strings.TrimSpace(string(pid)))
+}
+
+func (m *machines) startNode(t *testing.T, node string) {
+	t.Helper()
+	m.first(t, "slurm", "inside", "env", "-i", "PATH="+os.Getenv("PATH")+":/usr/sbin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
+}
+
 // onClusters is a checkout of testdata/skypilot.
 type onClusters struct {
 	*checkout
@@ -115,7 +130,7 @@ type onClusters struct {
 	log      string // what graders wrote, a line for each that ran
 }
 
-// checkout copies the project. Its graders note that they ran where clusters, too, can.
+// checkout copies the project. Its graders note that they ran where clusters can, too.
 func (m *machines) checkout(t *testing.T) *onClusters {
 	t.Helper()
 	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", "skypilot"), t.TempDir()), m, ""}
@@ -125,6 +140,11 @@ func (m *machines) checkout(t *testing.T) *onClusters {
 	}
 	t.Cleanup(func() { os.RemoveAll(notes) })
 	c.log = filepath.Join(notes, "log")
+	for _, dir := range []string{"answers", "tested", "sums"} {
+		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	config, err := os.ReadFile(filepath.Join(m.dir, "sky", "home", ".slurm", "config"))
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(c.place, "home", ".slurm"), 0o755)
@@ -159,22 +179,20 @@ func (c *onClusters) write(file, text string) {
 	}
 }
 
-// remove removes parts of the project.
-func (c *onClusters) remove(parts ...string) {
-	c.t.Helper()
-	for _, part := range parts {
-		if err := os.RemoveAll(filepath.Join(c.dir, part)); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-}
-
 // answers writes solutions of a problem that is graded.
 func (c *onClusters) answers(problem string, solutions int) {
 	c.t.Helper()
 	for i := range solutions {
 		c.write(fmt.Sprintf("answers/%s/s%d.txt", problem, i), fmt.Sprintf("%s/s%d 0.%03d\n", problem, i, i))
 	}
+}
+
+// sums writes solutions of the problem with a judge.
+func (c *onClusters) sums() {
+	c.t.Helper()
+	c.write("sums/right.cpp", "#include <cstdio>\nint main() { long a, b; if (scanf(\"%ld %ld\", &a, &b) == 2) printf(\"%ld\\n\", a + b); }\n")
+	c.write("sums/first.cpp", "#include <cstdio>\nint main() { long a; if (scanf(\"%ld\", &a) == 1) printf(\"%ld\\n\", a); }\n")
+	c.write("sums/crash.cpp", "int main() { *(volatile int *)0 = 1; }\n")
 }
 
 // with is a command of the program, with variables NAME=VALUE of the configuration.
@@ -293,32 +311,64 @@ func (c *onClusters) napping(seconds float64, more ...string) []string {
 }
 
 // runUntil starts a run and waits until so many were graded.
-func (c *onClusters) runUntil(graded int, variables ...string) *exec.Cmd {
+func (c *onClusters) runUntil(graded int, variables ...string) *underway {
 	c.t.Helper()
-	cmd := c.with(variables, "run")
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
+	r := c.start(variables...)
+	var ended bool
+	await.Until(c.t, fmt.Sprintf("%d solutions were graded", graded), func() bool {
+		ended = r.ended()
+		return ended || len(c.graded()) >= graded
+	})
+	if ended {
+		c.t.Fatalf("the run ended before %d solutions were graded: %v\n%s", graded, r.cmd.ProcessState, output(r.cmd))
 	}
-	reached := false
-	defer func() {
-		if !reached {
-			cmd.Process.Kill()
-			cmd.Wait()
-			c.t.Logf("they were not:\n%s", output(cmd))
-		}
-	}()
-	await.Until(c.t, fmt.Sprintf("%d solutions were graded", graded), func() bool { return len(c.graded()) >= graded })
-	reached = true
-	return cmd
+	return r
 }
 
-// ends waits for the end of a run, at most so long.
-func ends(t *testing.T, cmd *exec.Cmd, within time.Duration) error {
-	t.Helper()
-	late := time.AfterFunc(within, func() { cmd.Process.Kill() })
-	err := cmd.Wait()
-	if !late.Stop() {
-		t.Errorf("the run did not end within %v\n%s", within, output(cmd))
+// underway is a run that something happens to. It ends with the test.
+type underway struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	done chan struct{} // closed at its end
+	err  error
+}
+
+func (c *onClusters) start(variables ...string) *underway {
+	c.t.Helper()
+	r := &underway{t: c.t, cmd: c.with(variables, "run"), done: make(chan struct{})}
+	if err := r.cmd.Start(); err != nil {
+		c.t.Fatal(err)
 	}
-	return err
+	go func() {
+		defer close(r.done)
+		r.err = r.cmd.Wait()
+	}()
+	c.t.Cleanup(r.kill)
+	return r
+}
+
+func (r *underway) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *underway) kill() {
+	_ = r.cmd.Process.Kill() // it may have ended
+	<-r.done
+}
+
+// ends waits for the end, at most so long.
+func (r *underway) ends(within time.Duration) error {
+	r.t.Helper()
+	select {
+	case <-r.done:
+	case <-time.After(within):
+		r.kill()
+		r.t.Errorf("the run did not end within %v\n%s", within, output(r.cmd))
+	}
+	return r.err
 }

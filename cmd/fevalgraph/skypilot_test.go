@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,6 @@ func TestSkyPilot(t *testing.T) {
 	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
 	t.Run("impossible", func(t *testing.T) { clusterIsImpossible(t, m) })
 	c := m.checkout(t)
-	c.remove("tests", "sum", "sums")
 	c.answers("c0", 24)
 	for i, part := range []struct {
 		name string
@@ -45,6 +45,7 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 		t.Fatalf("%s is not set", judgeVariable)
 	}
 	write := func(c *onClusters) {
+		c.sums()
 		c.env = append(c.env, "FEVALGRAPH_ISOLATION=", "FEVALGRAPH_VAR_go_judge="+m.judge)
 		for i := range 10 {
 			c.answers(fmt.Sprintf("%s%d", []string{"c", "gpu"}[i%2], i), 20)
@@ -128,12 +129,11 @@ func (m *machines) received(t *testing.T) (files int) {
 func (c *onClusters) judgements() string {
 	c.t.Helper()
 	cmd := c.command("results", "--format", "json")
-	out, err := cmd.Output()
-	if err != nil {
+	if err := cmd.Run(); err != nil {
 		c.t.Fatalf("%v\n%s", err, output(cmd))
 	}
 	var value map[string]any
-	if err := json.Unmarshal(out, &value); err != nil {
+	if err := json.Unmarshal(cmd.Stdout.(*bytes.Buffer).Bytes(), &value); err != nil {
 		c.t.Fatal(err)
 	}
 	encoded, err := json.MarshalIndent(placeless(timeless(value)), "", " ")
@@ -164,7 +164,6 @@ func placeless(value any) any {
 // A launch that cannot succeed breaks the nodes, with SkyPilot's words, and leaves nothing.
 func clusterIsImpossible(t *testing.T, m *machines) {
 	c := m.checkout(t)
-	c.remove("tests", "sum", "sums")
 	c.answers("c0", 3)
 	cmd := c.with([]string{"cpus=64"}, "run")
 	began := time.Now()
@@ -184,8 +183,7 @@ func clusterIsImpossible(t *testing.T, m *machines) {
 func killedLeavesCluster(c *onClusters, nap float64) {
 	variables := c.napping(nap, "keep=30m")
 	first := c.runUntil(6, variables...)
-	first.Process.Kill()
-	first.Wait()
+	first.kill()
 	c.awaitForked()
 	before := c.graded()
 	said := c.judge(variables...)
@@ -213,7 +211,7 @@ func (c *onClusters) onceEach(solutions int, before map[string]int) {
 
 // A job that Slurm ends is no verdict.
 func clusterIsCancelled(c *onClusters, nap float64) {
-	cmd := c.runUntil(6, c.napping(nap, "keep=30m")...)
+	run := c.runUntil(6, c.napping(nap, "keep=30m")...)
 	jobs := c.jobs()
 	if len(jobs) != 1 {
 		c.t.Errorf("the jobs are %q", jobs)
@@ -221,7 +219,7 @@ func clusterIsCancelled(c *onClusters, nap float64) {
 	for _, job := range jobs {
 		c.machines.slurm(c.t, "scancel", job)
 	}
-	said := c.judged(cmd, ends(c.t, cmd, 5*time.Minute))
+	said := c.judged(run.cmd, run.ends(5*time.Minute))
 	if end := c.lastRun().end; end.Preempted == 0 {
 		c.t.Errorf("nothing was preempted: %+v\n%s", end, said)
 	}
@@ -235,25 +233,25 @@ func clusterIsCancelled(c *onClusters, nap float64) {
 
 // Clusters work without the API server.
 func serverIsKilled(c *onClusters, nap float64) {
-	cmd := c.runUntil(6, c.napping(nap, "keep=30m")...)
+	run := c.runUntil(6, c.napping(nap, "keep=30m")...)
 	before := c.graded()
 	c.machines.killServer(c.t)
 	time.Sleep(3 * time.Second) // while it is away
 	c.machines.startServer(c.t)
-	c.judged(cmd, ends(c.t, cmd, 5*time.Minute))
+	c.judged(run.cmd, run.ends(5*time.Minute))
 	c.onceEach(24, before)
 }
 
 // An interrupt ends clusters, too.
 func interruptEndsClusters(c *onClusters, nap float64) {
-	cmd := c.runUntil(6, c.napping(nap)...)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	run := c.runUntil(6, c.napping(nap)...)
+	if err := run.cmd.Process.Signal(os.Interrupt); err != nil {
 		c.t.Fatal(err)
 	}
 	began := time.Now()
-	ends(c.t, cmd, time.Minute)
-	if code := cmd.ProcessState.ExitCode(); code != 130 || cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
-		c.t.Errorf("it ended with %v, want exit code 130\n%s", cmd.ProcessState, output(cmd))
+	run.ends(time.Minute)
+	if code := run.cmd.ProcessState.ExitCode(); code != 130 || run.cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		c.t.Errorf("it ended with %v, want exit code 130\n%s", run.cmd.ProcessState, output(run.cmd))
 	}
 	c.t.Logf("it ended after %v", time.Since(began))
 	c.queueIsEmpty()

@@ -1,0 +1,161 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// clusterTroubles are what TestSkyPilotKilled does to a run.
+var clusterTroubles = []struct {
+	name string
+	do   func(s *clusterSoak, r *underway, pause time.Duration)
+}{
+	{"kill fevalgraph", func(s *clusterSoak, r *underway, _ time.Duration) { r.kill() }},
+	{"kill the API server", func(s *clusterSoak, r *underway, pause time.Duration) {
+		s.c.machines.killServer(s.c.t)
+		time.Sleep(pause)
+		s.c.machines.startServer(s.c.t)
+	}},
+	{"kill a node's daemon", func(s *clusterSoak, r *underway, pause time.Duration) {
+		node := "n" + strconv.Itoa(1+s.random.IntN(2))
+		s.c.machines.killNode(s.c.t, node)
+		time.Sleep(pause)
+		s.c.machines.startNode(s.c.t, node)
+	}},
+	{"cancel the cluster", func(s *clusterSoak, r *underway, _ time.Duration) {
+		for _, job := range s.c.jobs() {
+			s.c.machines.slurm(s.c.t, "scancel", job)
+		}
+	}},
+}
+
+// clusterSoak is what all rounds share.
+type clusterSoak struct {
+	c      *onClusters
+	random *rand.Rand
+	cells  int
+}
+
+// Whatever is killed under a run on clusters, at any moment: the next run judges what is
+// missing, and repeats nothing that was recorded. make soak-skypilot has it.
+//
+// The moments are random; the seed that it prints has them again.
+func TestSkyPilotKilled(t *testing.T) {
+	asked := os.Getenv(roundsVariable)
+	if asked == "" {
+		t.Skip("make soak-skypilot has it")
+	}
+	rounds, err := strconv.Atoi(asked)
+	if err != nil || rounds < 1 {
+		t.Fatalf("%s=%s is no number of rounds", roundsVariable, asked)
+	}
+	seed := uint64(time.Now().UnixNano())
+	if asked := os.Getenv(seedVariable); asked != "" {
+		if seed, err = strconv.ParseUint(asked, 10, 64); err != nil {
+			t.Fatalf("%s: %v", seedVariable, err)
+		}
+	}
+	t.Logf("%d rounds with %s=%d", rounds, seedVariable, seed)
+	m := newMachines(t)
+	s := &clusterSoak{c: m.checkout(t), random: rand.New(rand.NewPCG(seed, 0)), cells: 60}
+	s.c.answers("c0", s.cells/2)
+	s.c.answers("gpu0", s.cells/2)
+	for i := range rounds {
+		s.round(i)
+		if t.Failed() {
+			break // what follows would have other clusters to begin with
+		}
+	}
+	s.c.run("clean", "--clusters")
+	s.c.queueIsEmpty()
+	s.c.noLeftovers()
+}
+
+func (s *clusterSoak) round(i int) {
+	t := s.c.t
+	t.Helper()
+	fresh := s.random.IntN(3) == 0 // it begins without clusters
+	trouble := clusterTroubles[s.random.IntN(len(clusterTroubles))]
+	within := 12 * time.Second // what a run takes that has clusters
+	if fresh {
+		within = 60 * time.Second // and one that has to launch both
+		s.c.run("clean", "--clusters")
+	}
+	at := time.Duration(s.random.Int64N(int64(within)))
+	pause := time.Duration(s.random.Int64N(int64(10 * time.Second)))
+	variables := s.c.napping(0.5+float64(i)/1000, "keep=1h")
+
+	began := time.Now()
+	r := s.c.start(variables...)
+	hit := false
+	select {
+	case <-r.done:
+	case <-time.After(at):
+		hit = true
+		trouble.do(s, r, pause)
+	}
+	r.ends(8 * time.Minute)
+	s.c.awaitForked()
+	code, begun := r.cmd.ProcessState.ExitCode(), len(s.c.graded())
+	if code != 0 && code != -1 {
+		t.Logf("it said:\n%s", output(r.cmd))
+	}
+	s.c.judge(variables...)
+	graded := s.c.graded()
+	twice := 0
+	for _, times := range graded {
+		twice += times - 1
+	}
+	t.Logf("round %d: %s at %v (without clusters before: %t; hit: %t); ended with %d, %d solutions had begun; %d began more than once; %.0fs",
+		i, trouble.name, at.Round(time.Millisecond), fresh, hit, code, begun, twice, time.Since(began).Seconds())
+	if len(graded) != s.cells {
+		t.Errorf("%d solutions were graded, want %d", len(graded), s.cells)
+	}
+	executions := s.c.executions()
+	for _, key := range slices.Sorted(maps.Keys(executions)) {
+		if addrs := executions[key]; len(addrs) > 1 {
+			t.Errorf("%s was recorded %d times: %q", key, len(addrs), addrs)
+		}
+	}
+	if again := s.c.judge(variables...); s.c.lastRun().end.Executed > 0 {
+		t.Errorf("a third run executed %v\n%s", s.c.lastRun().executed, again)
+	}
+}
+
+// executions are, by the records of all runs, the addresses of nodes that executed a
+// command for a key.
+func (c *onClusters) executions() map[string][]string {
+	c.t.Helper()
+	all := map[string][]string{}
+	state := filepath.Join(c.dir, ".fevalgraph")
+	ids, err := event.Runs(state)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, id := range ids {
+		run, err := event.FindRun(state, id)
+		if err == nil {
+			err = run.Each(func(e event.Event) bool {
+				if done, ok := e.(event.NodeDone); ok && done.State == event.Done && done.Kind == "command" {
+					all[done.Key] = append(all[done.Key], fmt.Sprint(done.Addr, " in ", id))
+				}
+				return true
+			})
+		}
+		if err != nil && !os.IsNotExist(err) {
+			c.t.Fatal(err)
+		}
+	}
+	return all
+}

@@ -1,1 +1,0 @@
-int main() { *(volatile int *)0 = 1; }

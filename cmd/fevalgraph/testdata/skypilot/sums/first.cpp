@@ -1,2 +1,0 @@
-#include <cstdio>
-int main() { long a; if (scanf("%ld", &a) == 1) printf("%ld\n", a); }
