@@ -282,6 +282,9 @@ func (p *Pool) cancelWithClose(cancel func()) (done func()) {
 
 // adopt takes over clusters of dead runs that can do the pool's work.
 func (p *Pool) adopt(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.cancelWithClose(cancel)()
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -302,7 +305,7 @@ func (p *Pool) adopt(ctx context.Context) {
 		if living, err := p.opt.Living(l.Run); err != nil || living {
 			continue
 		}
-		if state, err := p.opt.Provider.State(ctx, l.Cluster); err != nil || state != Up {
+		if p.stateOf(ctx, l.Cluster) != Up {
 			continue
 		}
 		l.Run, l.Kept = p.opt.Run, time.Time{}
@@ -320,7 +323,7 @@ func (p *Pool) adopt(ctx context.Context) {
 				c.client.Close()
 			}
 			p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
-			if err := p.opt.End(ctx, l); err != nil {
+			if err := p.opt.End(context.WithoutCancel(ctx), l); err != nil {
 				p.opt.notice("%v", err)
 			}
 			continue
@@ -330,6 +333,30 @@ func (p *Pool) adopt(ctx context.Context) {
 		p.clusters = append(p.clusters, c)
 		p.notify()
 		p.mu.Unlock()
+	}
+}
+
+// patience is how long a provider that does not answer is asked about a cluster that might
+// be used again, and pause is the time between questions. A launch in its place would wait, too.
+const (
+	patience = time.Minute
+	pause    = 2 * time.Second
+)
+
+// stateOf is the state of a cluster, or "" if the provider does not say.
+func (p *Pool) stateOf(ctx context.Context, cluster string) State {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		state, err := p.opt.Provider.State(ctx, cluster)
+		if err == nil {
+			return state
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ""
+		}
 	}
 }
 
