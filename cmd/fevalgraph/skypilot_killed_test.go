@@ -122,14 +122,20 @@ func (s *clusterSoak) round(i int) {
 	if len(graded) != s.cells {
 		t.Errorf("%d solutions were graded, want %d", len(graded), s.cells)
 	}
-	executions := s.c.executions()
-	for _, key := range slices.Sorted(maps.Keys(executions)) {
-		if addrs := executions[key]; len(addrs) > 1 {
-			t.Errorf("%s was recorded %d times: %q", key, len(addrs), addrs)
-		}
-	}
+	s.c.recordedOnce()
 	if again := s.c.judge(variables...); s.c.lastRun().end.Executed > 0 {
 		t.Errorf("a third run executed %v\n%s", s.c.lastRun().executed, again)
+	}
+}
+
+// recordedOnce fails if the work of a key was recorded twice.
+func (c *onClusters) recordedOnce() {
+	c.t.Helper()
+	executions := c.executions()
+	for _, key := range slices.Sorted(maps.Keys(executions)) {
+		if addrs := executions[key]; len(addrs) > 1 {
+			c.t.Errorf("%s was recorded %d times: %q", key, len(addrs), addrs)
+		}
 	}
 }
 
