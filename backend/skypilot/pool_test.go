@@ -31,6 +31,7 @@ type cloud struct {
 	clusters map[string]*machine
 	launches int
 	ends     int
+	away     int // questions about states that are not answered
 	identity string
 	runs     func(ctx context.Context, c *fake.Call) (backend.Exit, error)
 }
@@ -94,6 +95,10 @@ func (c *cloud) Launch(_ context.Context, cluster string, _ Task) error {
 func (c *cloud) State(_ context.Context, cluster string) (State, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.away > 0 {
+		c.away--
+		return "", errors.New("the provider is away")
+	}
 	if c.clusters[cluster] == nil {
 		return Gone, nil
 	}
@@ -306,6 +311,9 @@ func TestAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	c.mu.Lock()
+	c.away = 1 // which is waited for, instead of launching another
+	c.mu.Unlock()
 	next := c.options("r")
 	next.Program = o.Program
 	p := c.pool(next)
