@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -142,7 +144,7 @@ type failure struct {
 	Tool    *typed        `json:"tool,omitempty"`
 	Setting *typed        `json:"setting,omitempty"`
 	Absent  *typed        `json:"absent,omitempty"`
-	// Gone says that the server has no such session.
+	// Gone says that the session, or the server that had it, is not there any more.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -152,17 +154,31 @@ type typed struct{ Name, Text, Hint string }
 // sentinels are errors that callers compare with.
 var sentinels = map[string]error{
 	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
+	"other work": errOtherWork, "restarted": errRestarted,
+}
+
+// maxText bounds the text of an error, so that it fits into a frame.
+const maxText = 32 << 10
+
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return text[:maxText/2] + " ... " + text[len(text)-maxText/2:]
 }
 
 func failureOf(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: err.Error()}
-	for name, sentinel := range sentinels {
-		if errors.Is(err, sentinel) {
+	f := &failure{Text: clip(err.Error())}
+	for _, name := range slices.Sorted(maps.Keys(sentinels)) {
+		if errors.Is(err, sentinels[name]) {
 			f.Kinds = append(f.Kinds, name)
 		}
+	}
+	if e := (*backend.PreemptedError)(nil); errors.As(err, &e) || errors.Is(err, errRestarted) {
+		f.Gone = true
 	}
 	if errno := syscall.Errno(0); errors.As(err, &errno) && exhaustion.Is(errno) {
 		f.Errno = uintptr(errno)
@@ -174,10 +190,10 @@ func failureOf(err error) *failure {
 		f.Missing = &e.Digest // it was dropped
 	}
 	if e := (*backend.ToolError)(nil); errors.As(err, &e) {
-		f.Tool = &typed{e.Tool, e.Err.Error(), e.Hint}
+		f.Tool = &typed{e.Tool, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.SettingError)(nil); errors.As(err, &e) {
-		f.Setting = &typed{e.Setting, e.Err.Error(), e.Hint}
+		f.Setting = &typed{e.Setting, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.AbsentError)(nil); errors.As(err, &e) {
 		f.Absent = &typed{Name: e.Device, Text: e.Err.Error()}
