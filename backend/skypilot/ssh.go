@@ -68,6 +68,7 @@ func (s SSH) Dial(_ context.Context, cluster, address string) (net.Conn, error) 
 	ours, theirs := net.Pipe()
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, &said
+	cmd.WaitDelay = 200 * time.Millisecond // what was to be sent goes nowhere, but Wait waits for it
 	if err := cmd.Start(); err != nil {
 		return nil, &backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}
 	}
