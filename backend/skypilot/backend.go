@@ -89,7 +89,7 @@ func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (
 	return "", exit, err
 }
 
-// alone waits until nobody else prepares the cluster.
+// alone waits until no other caller prepares the cluster.
 func (c *cluster) alone(ctx context.Context) (done func(), err error) {
 	select {
 	case c.preparing <- struct{}{}:

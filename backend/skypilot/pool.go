@@ -207,7 +207,7 @@ func (p *Pool) living() (n int) {
 func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	var best *cluster
 	for _, c := range p.clusters {
-		if !c.lost && c.client.Lost() != nil { // whatever the provider says of it
+		if !c.lost && c.client.Gone() != nil { // whatever the provider says of it
 			p.dropped(c)
 		}
 		if c.lost || c.used >= p.opt.Slots {

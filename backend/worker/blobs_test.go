@@ -258,7 +258,7 @@ func TestMuchOutput(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	if before.HeapAlloc > 60<<20 {
-		t.Errorf("%d bytes of memory hold what nobody reads", before.HeapAlloc)
+		t.Errorf("%d bytes of memory hold what is not read", before.HeapAlloc)
 	}
 	close(start)
 	if err := <-done; err != nil || out.n != size {

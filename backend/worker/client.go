@@ -137,9 +137,9 @@ func (c *Client) Sent() int64 {
 	return c.sent
 }
 
-// Lost is the error of all that is asked of a server which counts as lost; nil while it
+// Gone is the error of all that is asked of a server which counts as lost; nil while it
 // does not. It is a *backend.PreemptedError.
-func (c *Client) Lost() error {
+func (c *Client) Gone() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lost
@@ -171,7 +171,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, read 
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	var broken time.Time // since then
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		if lost := c.Lost(); lost != nil {
+		if lost := c.Gone(); lost != nil {
 			return lost
 		}
 		err := try()

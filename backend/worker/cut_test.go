@@ -278,7 +278,7 @@ func TestOtherWork(t *testing.T) {
 			if b.Opens() != 2 {
 				t.Errorf("%d sessions were opened", b.Opens())
 			}
-			await.Until(t, "the session that nobody wants is ended", func() bool { return b.Closes() == 1 && b.ended.Load() == 1 })
+			await.Until(t, "the session that no client wants is ended", func() bool { return b.Closes() == 1 && b.ended.Load() == 1 })
 			if _, err := s.Exec(t.Context(), backend.Command{Argv: []string{"quick"}}); err != nil {
 				t.Errorf("the session that is wanted: %v", err)
 			}
@@ -286,8 +286,8 @@ func TestOtherWork(t *testing.T) {
 	}
 }
 
-// TestCancelledIsNobodys does not hand a command that its client cancelled to the next one.
-func TestCancelledIsNobodys(t *testing.T) {
+// TestCancelledIsNotOffered does not hand a command that its client cancelled to the next one.
+func TestCancelledIsNotOffered(t *testing.T) {
 	t.Parallel()
 	b := newSlowly()
 	o, _ := serve(t, worker.Host{Store: cache.NewMemory(), Backend: b})
@@ -403,7 +403,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestEnds has the server end when nobody speaks to it, with what was left in it.
+// TestEnds has the server end when no client speaks to it, with what was left in it.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	b := newSlowly()

@@ -34,7 +34,7 @@ type hosted struct {
 	mu     sync.Mutex
 	calls  []*call
 	early  map[int]bool // calls that were cancelled before they arrived
-	broken bool         // a call was cancelled: nobody else can go on with the session
+	broken bool         // a call was cancelled: no other client can go on with the session
 	closed bool
 	work   sync.WaitGroup // of calls
 }

@@ -92,7 +92,7 @@ func TestCancelUnread(t *testing.T) {
 				})
 				defer h.close(context.Background())
 				c := make1(t, h, 0)
-				r, w := io.Pipe() // nobody reads
+				r, w := io.Pipe() // it is not read
 				defer w.Close()
 				read := make(chan error, 1)
 				go func() { read <- c.spool.copy(context.Background(), w, func() {}, 0) }()

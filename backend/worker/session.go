@@ -98,9 +98,9 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	return s, nil
 }
 
-// anew opens the session again. The one that it was given is another's work, of which the
+// reopen opens the session again. The one that it was given is another's work, of which the
 // caller has seen nothing yet: not even where it is.
-func (s *session) anew(ctx context.Context) error {
+func (s *session) reopen(ctx context.Context) error {
 	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
 		other, err := s.c.open(ctx, s.opens)
 		if err != nil {
@@ -232,7 +232,7 @@ func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte
 	if n > 0 || told || !errors.Is(err, errOtherWork) {
 		return r, err
 	}
-	if err := s.anew(ctx); err != nil {
+	if err := s.reopen(ctx); err != nil {
 		return callResult{}, err
 	}
 	return s.c.call(ctx, s.id, n, ask, hand)

@@ -98,7 +98,7 @@ func (c *Client) supply(ctx context.Context, needs []cache.Output) error {
 	return nil
 }
 
-// claim returns those of needs that the server may lack, once nobody else is sending any of
+// claim returns those of needs that the server may lack, once no other caller is sending any of
 // them. Others wait for the same until done is called: nodes that start together begin with
 // the same trees.
 func (c *Client) claim(ctx context.Context, needs []cache.Output) (left []cache.Output, done func(), err error) {
