@@ -230,6 +230,31 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
+// TestLateAnswer has a client taken over while something else than a command runs for it.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	there, here := cache.NewMemory(), cache.NewMemory()
+	started, finish := make(chan struct{}), make(chan struct{})
+	sandbox := fake.NewSandbox(there, func(context.Context, *fake.Process) (backend.Ending, error) {
+		close(started)
+		<-finish
+		return backend.Ending{}, nil
+	})
+	o, _ := serve(t, worker.Host{Store: there, Backend: fake.New(there, nil), Sandbox: sandbox})
+	first := connect(t, here, o)
+	done := make(chan error, 1)
+	go func() {
+		_, err := first.Sandbox().Run(context.Background(), backend.Program{Argv: []string{"x"}, Files: []backend.File{{Path: "x", Content: []byte("a program")}}})
+		done <- err
+	}()
+	<-started
+	connect(t, here, o)
+	close(finish)
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "took this worker over") {
+		t.Errorf("the first client got %v", err)
+	}
+}
+
 // TestOtherWork has a second client want something else than the first: it gets a session
 // of its own, and the other is ended in the end.
 func TestOtherWork(t *testing.T) {

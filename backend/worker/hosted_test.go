@@ -114,6 +114,29 @@ func TestCancelUnread(t *testing.T) {
 	}
 }
 
+// heedless is a session whose commands end with a signal when they are cancelled.
+type heedless struct{ backend.Session }
+
+func (heedless) Exec(ctx context.Context, _ backend.Command) (backend.Exit, error) {
+	<-ctx.Done()
+	return backend.Exit{Code: -1, Signal: "killed"}, nil
+}
+
+// TestEndIsNoVerdict ends a session whose command then seems to have been killed.
+func TestEndIsNoVerdict(t *testing.T) {
+	h, _ := hosting(t, nil)
+	h.session = heedless{h.session}
+	c := make1(t, h, 0)
+	c.cancel(errEnded)
+	r := resultOf(t, c)
+	if lost := (*backend.PreemptedError)(nil); !errors.As(r.Failure.err(), &lost) || r.Exit != (backend.Exit{}) {
+		t.Errorf("got %+v, %v", r.Exit, r.Failure.err())
+	}
+	if err := h.close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
