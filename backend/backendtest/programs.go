@@ -297,9 +297,10 @@ func testBigOutput(t *testing.T, open Opener) {
 	if err != nil || exit.Code != 0 || n != size {
 		t.Errorf("got %d bytes, %+v, %v", n, exit, err)
 	}
-	// Under the race detector sync.Pool drops buffers at random. Output that is kept in
-	// memory takes twice its size.
-	if used := after.TotalAlloc - before.TotalAlloc; used > size*3/4 {
+	// Other tests allocate meanwhile, and under the race detector sync.Pool drops buffers of
+	// connections at random. Output that is kept in memory takes more than twice its size,
+	// for it to grow.
+	if used := after.TotalAlloc - before.TotalAlloc; used > size*3/2 {
 		t.Errorf("allocated %d bytes for %d bytes of output", used, size)
 	}
 }
