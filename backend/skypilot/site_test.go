@@ -43,7 +43,6 @@ type site struct {
 	launched []string
 	ended    []string
 	most     int // machines at once
-	clients  map[string]int
 	notices  []string
 }
 

@@ -167,29 +167,25 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
-	type start struct {
-		first []byte
-		err   error
-	}
-	started := make(chan start, 1) // whether there is a file at all
+	started := make(chan error, 1) // whether there is a file at all
 	go func() {
 		begun := false
 		_, err := s.call(ctx, callRequest{Collect: &path}, func(_ byte, data []byte) error {
 			if !begun {
 				begun = true
-				started <- start{}
+				started <- nil
 			}
 			_, err := w.Write(data)
 			return err
 		})
 		if !begun {
-			started <- start{err: err}
+			started <- err
 		}
 		w.CloseWithError(err) // nil is the end of the file
 	}()
-	if first := <-started; first.err != nil {
+	if err := <-started; err != nil {
 		cancel()
-		return nil, first.err
+		return nil, err
 	}
 	return &collected{r, cancel}, nil
 }
