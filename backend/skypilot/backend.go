@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
@@ -82,16 +84,34 @@ func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (
 		cmd.Output, cmd.Errors, cmd.Notes = nil, nil, nil
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.prepared = append(b.prepared, preparation{name, cmd})
+		if !slices.ContainsFunc(b.prepared, func(p preparation) bool { return p.name == name }) {
+			b.prepared = append(b.prepared, preparation{name, cmd})
+		}
 		c.prepared[name] = true
 	}
 	return "", exit, err
 }
 
-// prepare makes on a cluster what was prepared on others.
+// alone waits until no other caller prepares the cluster.
+func (c *cluster) alone(ctx context.Context) (done func(), err error) {
+	select {
+	case c.preparing <- struct{}{}:
+		return func() { <-c.preparing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// prepare makes on a cluster what was prepared on others, once it is what they are.
 func (c *cluster) prepare(ctx context.Context) error {
-	c.preparing.Lock()
-	defer c.preparing.Unlock()
+	if err := c.pool.verify(ctx, c, true); err != nil {
+		return err
+	}
+	done, err := c.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	c.pool.mu.Lock()
 	var missing []preparation
 	for _, p := range c.pool.prepared {
@@ -129,22 +149,21 @@ func (b pooled) Open(ctx context.Context, spec backend.Spec) (backend.Session, e
 		b.release(c)
 		return nil, err
 	}
-	return &session{s, c, false}, nil
+	return &session{Session: s, on: c}, nil
 }
 
 // session is one on a cluster, of which it has a slot.
 type session struct {
 	backend.Session
 	on     *cluster
-	closed bool
+	closed atomic.Bool
 }
 
 // Close implements backend.Session.
 func (s *session) Close(ctx context.Context) error {
-	if s.closed {
+	if s.closed.Swap(true) {
 		return nil
 	}
-	s.closed = true
 	defer s.on.pool.release(s.on)
 	return s.Session.Close(ctx)
 }

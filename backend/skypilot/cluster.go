@@ -33,7 +33,8 @@ type cluster struct {
 	lost     bool
 	prepared map[string]bool
 
-	preparing sync.Mutex // one at a time
+	preparing chan struct{}   // has a value while something is prepared, or verified
+	told      map[string]fact // what it said of itself; who prepares has it
 }
 
 // home is the directory of the user that a cluster's jobs run as. HOME is another one on
@@ -125,9 +126,6 @@ func fileDigest(path string) (string, error) {
 // until the cluster is not.
 func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	o := &p.opt
-	if err := o.affords(p); err != nil {
-		return nil, err
-	}
 	lease := Lease{
 		Cluster: newName(o.Project), API: o.API, Backend: o.Name, Machines: o.Machines, Kind: p.kind, Run: o.Run, Asked: time.Now().UTC(), Hourly: o.Hourly(),
 	}
@@ -147,10 +145,20 @@ func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
+		p.spend(lease)
 		return nil, errors.Join(fmt.Errorf("launching cluster %s: %w", lease.Cluster, err), o.End(context.WithoutCancel(ctx), lease))
 	}
 	o.notice("cluster %s is up after %.0fs", lease.Cluster, time.Since(begun).Seconds())
 	return c, nil
+}
+
+// spend counts what an ended cluster has cost.
+func (p *Pool) spend(l Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cost, known := l.Cost(time.Now()); known {
+		p.spent += cost
+	}
 }
 
 // connect attaches to the worker of a cluster, which gets its program first.
@@ -168,7 +176,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
 		return nil, err
 	}
-	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}}
+	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), told: map[string]fact{}}
 	c.asked = c.askProvider(5 * time.Second)
 	address, err := c.address(ctx)
 	if err != nil {
@@ -242,7 +250,6 @@ func (c *cluster) unreachable(_ context.Context, err error) error {
 	if wrong != nil || state != Gone {
 		return nil
 	}
-	c.pool.lose(c)
 	return &backend.PreemptedError{Err: fmt.Errorf("cluster %s is gone (%w)", c.lease.Cluster, err)}
 }
 

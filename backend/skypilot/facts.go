@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -86,10 +88,19 @@ func (p *Pool) know(ctx context.Context, what string) (fact, error) {
 		return fact{}, err
 	}
 	defer p.release(c)
+	done, err := c.alone(ctx)
+	if err != nil {
+		return fact{}, err
+	}
+	defer done()
+	if answer, ok := p.facts.get(what); ok { // another caller asked meanwhile
+		return answer, nil
+	}
 	answer, err := askMachine(ctx, c.client, what)
 	if err != nil {
 		return fact{}, err
 	}
+	c.told[what] = answer
 	return answer, p.facts.put(map[string]fact{what: answer})
 }
 
@@ -114,14 +125,24 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (a fact, err
 	return a, err
 }
 
-// verify asks a cluster everything that is known of its kind. What differs is
-// remembered, and an error: keys of this run were made of something else.
-func (p *Pool) verify(ctx context.Context, c *cluster) error {
-	p.facts.mu.Lock()
-	known := map[string]fact{}
-	for what, answer := range p.facts.known {
-		known[what] = answer
+// otherError says that a cluster is not what the pool's clusters were.
+type otherError struct{ cluster, backend, difference string }
+
+func (e *otherError) Error() string {
+	return fmt.Sprintf("cluster %s is not what clusters of backend %s were: %s; run again, and what depends on it is judged by it", e.cluster, e.backend, e.difference)
+}
+
+// verify asks a cluster everything that is known of its kind and that it was not asked yet.
+// What differs is an error: keys of this run were made of something else. If it replaces, it
+// is remembered for the next run.
+func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
+	done, err := c.alone(ctx)
+	if err != nil {
+		return err
 	}
+	defer done()
+	p.facts.mu.Lock()
+	known := maps.Clone(p.facts.known)
 	p.facts.mu.Unlock()
 	if _, ok := known[factIsolation]; !ok {
 		level, err := askMachine(ctx, c.client, factIsolation)
@@ -133,36 +154,60 @@ func (p *Pool) verify(ctx context.Context, c *cluster) error {
 		}
 	}
 	changed := map[string]fact{}
-	var first string
-	for what, before := range known {
-		now, err := askMachine(ctx, c.client, what)
-		if err != nil {
-			return fmt.Errorf("asking cluster %s what it is: %w", c.lease.Cluster, err)
+	first := ""
+	for _, what := range slices.Sorted(maps.Keys(known)) {
+		before := known[what]
+		now, asked := c.told[what]
+		if !asked {
+			var err error
+			if now, err = askMachine(ctx, c.client, what); err != nil {
+				return fmt.Errorf("asking cluster %s what it is: %w", c.lease.Cluster, err)
+			}
+			c.told[what] = now
 		}
 		if !reflect.DeepEqual(before, now) {
 			changed[what] = now
-			first = difference(what, before, now)
+			if first == "" {
+				first = difference(what, before, now)
+			}
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := p.facts.put(changed); err != nil {
-		return err
+	other := &otherError{c.lease.Cluster, p.opt.Name, first}
+	if replaces {
+		p.mu.Lock()
+		p.wrong = other
+		p.mu.Unlock()
+		if err := p.facts.put(changed); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("cluster %s is not what clusters of backend %s were: %s; run again, and what depends on it is judged by it", c.lease.Cluster, p.opt.Name, first)
+	return other
 }
 
 // difference describes the first difference between two answers.
 func difference(what string, before, now fact) string {
-	for i, field := range now.Identity {
-		if i >= len(before.Identity) || before.Identity[i] != field {
-			was := "nothing"
-			if i < len(before.Identity) {
-				was = before.Identity[i].Value
-			}
-			return fmt.Sprintf("%s was %q and is %q", field.Label, was, field.Value)
+	for i := range max(len(before.Identity), len(now.Identity)) {
+		was, is := fieldAt(before.Identity, i), fieldAt(now.Identity, i)
+		switch {
+		case was == is:
+		case was.Label == is.Label:
+			return fmt.Sprintf("%s was %q and is %q", is.Label, was.Value, is.Value)
+		case is.Label == "":
+			return fmt.Sprintf("%s was %q and is not there", was.Label, was.Value)
+		default:
+			return fmt.Sprintf("%s was not there and is %q", is.Label, is.Value)
 		}
 	}
-	return fmt.Sprintf("%s was %q and is %q", strings.TrimSpace(what), before.Path+" "+before.Text, now.Path+" "+now.Text)
+	words := func(f fact) string { return strings.TrimSpace(f.Path + " " + f.Text) }
+	return fmt.Sprintf("%s was %q and is %q", strings.TrimSpace(what), words(before), words(now))
+}
+
+func fieldAt(all backend.Identity, i int) (f backend.Field) {
+	if i < len(all) {
+		f = all[i]
+	}
+	return f
 }

@@ -1,7 +1,9 @@
 package skypilot
 
 import (
+	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
 // Lease is a cluster that a project has, or is about to have.
@@ -71,6 +74,34 @@ func (s Leases) Write(l Lease) error {
 	return nil
 }
 
+// claim makes the lease of a dead run that of another; ok is false if a third was faster.
+func (s Leases) claim(ctx context.Context, old Lease, run string) (l Lease, ok bool) {
+	lock, err := lockedfile.Wait(ctx, filepath.Join(s.Dir, "lock"))
+	if err != nil {
+		return old, false
+	}
+	defer lock.Close()
+	now, ok := s.read(old.Cluster)
+	if !ok || now.Run != old.Run {
+		return old, false
+	}
+	now.Run, now.Kept = run, time.Time{}
+	return now, s.Write(now) == nil
+}
+
+// read returns the lease of a cluster, if this user wrote it.
+func (s Leases) read(cluster string) (l Lease, ok bool) {
+	text, err := os.ReadFile(s.path(cluster))
+	ok = err == nil && json.Unmarshal(text, &l) == nil && l.Cluster == cluster && s.proves(l)
+	return l, ok
+}
+
+// proves reports whether a lease has the proof of this user. Without a key there is none.
+func (s Leases) proves(l Lease) bool {
+	want := s.proof(l)
+	return want != "" && subtle.ConstantTimeCompare([]byte(l.Proof), []byte(want)) == 1
+}
+
 // Remove removes the lease of a cluster of which nothing exists any more.
 func (s Leases) Remove(cluster string) error {
 	if err := os.Remove(s.path(cluster)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +134,7 @@ func (s Leases) All() ([]Lease, error) {
 			return nil, fmt.Errorf("listing clusters: %w", err)
 		}
 		var l Lease
-		if json.Unmarshal(text, &l) == nil && l.Cluster == name && l.Proof == s.proof(l) {
+		if json.Unmarshal(text, &l) == nil && l.Cluster == name && s.proves(l) {
 			all = append(all, l)
 		}
 	}

@@ -35,9 +35,9 @@ type Options struct {
 	Waiting func() (nodes int, seconds float64)
 	// Notice tells a person what the pool does; it may be nil.
 	Notice func(text string)
-	// Serial is held while a cluster is launched, where two at once disturb each other; nil: no
-	// such thing.
-	Serial *sync.Mutex
+	// Serial has a value while a cluster is launched, where two at once disturb each other,
+	// and room for one; nil: they do not.
+	Serial chan struct{}
 
 	Name     string // the backend's address
 	Project  string // letters that tell projects apart
@@ -81,11 +81,13 @@ type Pool struct {
 	changed   chan struct{} // closed, and made again, when any of this changes
 	clusters  []*cluster
 	launching int
-	waiting   int       // callers of acquire
-	adopted   bool      // leases of dead runs were looked at
-	failed    error     // the last launch
-	failedAt  time.Time // when
-	spent     float64   // US dollars, of clusters that were ended
+	waiting   int           // callers of acquire
+	adopting  chan struct{} // closed when leases of dead runs were looked at; nil before that begins
+	reserved  float64       // US dollars an hour of clusters that are being launched
+	wrong     error         // a cluster was not what this run takes clusters to be
+	failed    error         // the last launch
+	failedAt  time.Time     // when
+	spent     float64       // US dollars, of clusters that were ended
 	prepared  []preparation
 	closed    bool
 
@@ -145,18 +147,30 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 	defer p.mu.Unlock()
 	p.waiting++
 	defer func() { p.waiting-- }()
-	if !p.adopted {
-		p.adopted = true
-		p.launching++ // others wait for what is found
+	if p.closed {
+		return nil, errPoolClosed
+	}
+	if p.adopting == nil {
+		p.adopting = make(chan struct{})
 		p.work.Go(func() { p.adopt(context.WithoutCancel(ctx)) })
+	}
+	if adopting := p.adopting; adopting != nil { // one of them may have the caller's work
+		p.mu.Unlock()
+		select {
+		case <-adopting:
+		case <-ctx.Done():
+		}
+		p.mu.Lock()
 	}
 	for {
 		switch {
 		case p.closed:
-			return nil, errors.New("the pool of clusters is closed")
+			return nil, errPoolClosed
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case p.failed != nil && time.Since(p.failedAt) < failurePause && len(p.clusters) == 0:
+		case p.wrong != nil:
+			return nil, p.wrong
+		case p.failed != nil && time.Since(p.failedAt) < failurePause && p.living() == 0 && p.launching == 0:
 			return nil, p.failed
 		}
 		if c := p.choose(prefers); c != nil {
@@ -177,10 +191,25 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 	}
 }
 
+var errPoolClosed = errors.New("the pool of clusters is closed")
+
+// living is how many clusters can be worked on.
+func (p *Pool) living() (n int) {
+	for _, c := range p.clusters {
+		if !c.lost {
+			n++
+		}
+	}
+	return n
+}
+
 // choose is the busiest cluster with a free slot, so that others become idle; nil is none.
 func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	var best *cluster
 	for _, c := range p.clusters {
+		if !c.lost && c.client.Gone() != nil { // whatever the provider says of it
+			p.dropped(c)
+		}
 		if c.lost || c.used >= p.opt.Slots {
 			continue
 		}
@@ -197,11 +226,14 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 // wantsMore reports whether another cluster is worth its launch: there is none, or those
 // that there are would need longer for what waits.
 func (p *Pool) wantsMore() bool {
-	have := len(p.clusters) + p.launching
+	have := p.living() + p.launching
+	if len(p.clusters)+p.launching >= p.opt.MaxClusters { // one that is lost may still be there
+		return false
+	}
 	if have == 0 {
 		return true
 	}
-	if have >= p.opt.MaxClusters || p.failed != nil && time.Since(p.failedAt) < failurePause {
+	if p.failed != nil && time.Since(p.failedAt) < failurePause {
 		return false
 	}
 	nodes, seconds := 0, 0.0
@@ -233,29 +265,42 @@ func (p *Pool) add(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.cancelWithClose(cancel)()
-	if p.opt.Serial != nil {
-		p.opt.Serial.Lock()
-		defer p.opt.Serial.Unlock()
-	}
-	c, err := (*cluster)(nil), context.Cause(ctx)
+	c, reserved, err := p.launchInTurn(ctx)
 	if err == nil {
-		c, err = p.launch(ctx)
-	}
-	if err == nil {
-		err = p.verify(ctx, c)
+		err = p.verify(ctx, c, true)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.launching--
+	p.reserved -= reserved
 	p.notify()
-	switch {
-	case c != nil && err != nil:
-		c.lost = true
-		p.work.Go(func() { p.drop(c) })
-	case c != nil:
+	if c != nil {
 		p.clusters = append(p.clusters, c)
+		if err != nil {
+			p.dropped(c)
+		}
 	}
 	p.failed, p.failedAt = err, time.Now()
+}
+
+// launchInTurn launches a cluster when no other launch is in its way, and as long as the
+// run can pay for it: reserved is what it may cost, until it is one of the pool's.
+func (p *Pool) launchInTurn(ctx context.Context) (c *cluster, reserved float64, err error) {
+	if p.opt.Serial != nil {
+		select {
+		case p.opt.Serial <- struct{}{}:
+			defer func() { <-p.opt.Serial }()
+		case <-ctx.Done():
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, 0, err
+	}
+	if reserved, err = p.affords(); err != nil {
+		return nil, 0, err
+	}
+	c, err = p.launch(ctx)
+	return c, reserved, err
 }
 
 // cancelWithClose has closing the pool cancel a launch.
@@ -285,54 +330,24 @@ func (p *Pool) adopt(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.cancelWithClose(cancel)()
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.launching--
-		p.notify()
-	}()
+	defer close(p.adopting)
 	leases, err := p.opt.Leases.All()
 	if err != nil {
 		return // they are tried again when the run ends
 	}
-	for _, l := range leases {
+	for len(leases) > 0 {
 		p.mu.Lock()
-		enough := len(p.clusters) >= p.opt.MaxClusters
+		n := min(p.opt.MaxClusters-len(p.clusters), len(leases))
 		p.mu.Unlock()
-		if l.Kind != p.kind || l.Run == p.opt.Run || enough {
-			continue
+		if n <= 0 {
+			return
 		}
-		if living, err := p.opt.Living(l.Run); err != nil || living {
-			continue
+		var tried sync.WaitGroup
+		for _, l := range leases[:n] {
+			tried.Go(func() { p.adoptOne(ctx, l) })
 		}
-		if p.stateOf(ctx, l.Cluster) != Up {
-			continue
-		}
-		l.Run, l.Kept = p.opt.Run, time.Time{}
-		if err := p.opt.Leases.Write(l); err != nil {
-			continue
-		}
-		short, cancel := context.WithTimeout(ctx, time.Minute)
-		c, err := p.connect(short, l)
-		if err == nil {
-			err = p.verify(short, c)
-		}
-		cancel()
-		if err != nil {
-			if c != nil {
-				c.client.Close()
-			}
-			p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
-			if err := p.opt.End(context.WithoutCancel(ctx), l); err != nil {
-				p.opt.notice("%v", err)
-			}
-			continue
-		}
-		p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
-		p.mu.Lock()
-		p.clusters = append(p.clusters, c)
-		p.notify()
-		p.mu.Unlock()
+		tried.Wait()
+		leases = leases[n:]
 	}
 }
 
@@ -360,6 +375,43 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 	}
 }
 
+// adoptOne takes over the cluster of a lease, if it can do the pool's work.
+func (p *Pool) adoptOne(ctx context.Context, l Lease) {
+	if l.Kind != p.kind || l.Run == p.opt.Run {
+		return
+	}
+	if living, err := p.opt.Living(l.Run); err != nil || living {
+		return
+	}
+	if p.stateOf(ctx, l.Cluster) != Up {
+		return
+	}
+	l, ok := p.opt.Leases.claim(ctx, l, p.opt.Run)
+	if !ok {
+		return
+	}
+	short, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c, err := p.connect(short, l)
+	if err == nil {
+		if err = p.verify(short, c, false); err != nil {
+			c.client.Close()
+		}
+	}
+	if err != nil {
+		p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
+		if err := p.opt.End(context.WithoutCancel(ctx), l); err != nil {
+			p.opt.notice("%v", err)
+		}
+		return
+	}
+	p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clusters = append(p.clusters, c)
+	p.notify()
+}
+
 // release gives a slot back.
 func (p *Pool) release(c *cluster) {
 	p.mu.Lock()
@@ -369,27 +421,26 @@ func (p *Pool) release(c *cluster) {
 	p.notify()
 }
 
-// lose marks a cluster whose machines are gone. What is left of it is ended with the pool.
-func (p *Pool) lose(c *cluster) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !c.lost {
-		c.lost = true
+// dropped marks a cluster that nothing is to run on any more, and has it ended. The lock is
+// held. Close ends what it still finds.
+func (p *Pool) dropped(c *cluster) {
+	if c.lost {
+		return
+	}
+	c.lost = true
+	if !p.closed {
 		p.work.Go(func() { p.drop(c) })
 	}
+	p.notify()
 }
 
 // drop ends a cluster and forgets it.
 func (p *Pool) drop(c *cluster) {
-	if c.client != nil {
-		c.client.Close()
-	}
+	c.client.Close()
 	err := p.opt.End(context.Background(), c.lease)
+	p.spend(c.lease)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if cost, known := c.lease.Cost(time.Now()); known {
-		p.spent += cost
-	}
 	p.clusters = slices.DeleteFunc(p.clusters, func(other *cluster) bool { return other == c })
 	p.notify()
 	if err != nil { // its lease is there, and the next run tries again
@@ -410,9 +461,8 @@ func (p *Pool) endIdle(ctx context.Context) {
 		p.mu.Lock()
 		for _, c := range p.clusters {
 			if !c.lost && c.used == 0 && p.waiting == 0 && time.Since(c.since) > p.opt.Idle {
-				c.lost = true
 				p.opt.notice("cluster %s is ended: it had no work for %v", c.lease.Cluster, p.opt.Idle)
-				p.work.Go(func() { p.drop(c) })
+				p.dropped(c)
 			}
 		}
 		p.mu.Unlock()
@@ -427,13 +477,19 @@ func (p *Pool) Close() error {
 	p.notify()
 	p.mu.Unlock()
 	p.work.Wait() // launches and ends
-	errs := make([]error, len(p.clusters))
+	p.mu.Lock()
+	clusters := p.clusters
+	p.clusters = nil
+	kept := map[*cluster]bool{}
+	for _, c := range clusters {
+		kept[c] = p.opt.Keep > 0 && !c.lost
+	}
+	p.mu.Unlock()
+	errs := make([]error, len(clusters))
 	var all sync.WaitGroup
-	for i, c := range p.clusters {
-		if c.client != nil {
-			c.client.Close()
-		}
-		if p.opt.Keep > 0 && !c.lost {
+	for i, c := range clusters {
+		c.client.Close()
+		if kept[c] {
 			l := c.lease
 			l.Kept = time.Now().UTC().Add(p.opt.Keep)
 			errs[i] = p.opt.Leases.Write(l)
@@ -443,29 +499,30 @@ func (p *Pool) Close() error {
 		all.Go(func() { errs[i] = p.opt.End(context.Background(), c.lease) })
 	}
 	all.Wait()
-	p.clusters = nil
 	return errors.Join(errs...)
 }
 
 // affords refuses a launch that could make the run spend more than it may: the cluster
-// counts as if it ran for an hour.
-func (o *Options) affords(p *Pool) error {
+// counts as if it ran for an hour. That is reserved for it.
+func (p *Pool) affords() (reserved float64, err error) {
+	o := &p.opt
 	if o.MaxCost == 0 {
-		return nil
+		return 0, nil
 	}
 	hourly := o.Hourly()
 	if hourly == nil {
-		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("what %s costs is not known, so that a limit cannot be kept", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
+		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("what %s costs is not known, so that a limit cannot be kept", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	total := p.spent + *hourly*float64(max(1, p.launching))
+	total := p.spent + p.reserved + *hourly
 	for _, c := range p.clusters {
 		cost, _ := c.lease.Cost(time.Now())
 		total += max(cost, *hourly)
 	}
 	if total > o.MaxCost {
-		return &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster, the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
+		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
 	}
-	return nil
+	p.reserved += *hourly
+	return *hourly, nil
 }

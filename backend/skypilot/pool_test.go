@@ -1,437 +1,589 @@
-package skypilot
+//go:build unix
+
+package skypilot_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
-	"github.com/fevalgraph/fevalgraph/backend/worker"
-	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
-	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 )
 
-// cloud is a provider whose clusters are workers in this process.
-type cloud struct {
-	t      *testing.T
-	leases Leases
-	refuse error // breaks launches
-
-	mu       sync.Mutex
-	clusters map[string]*machine
-	launches int
-	ends     int
-	away     int // questions about states that are not answered
-	identity string
-	runs     func(ctx context.Context, c *fake.Call) (backend.Exit, error)
-}
-
-type machine struct {
-	backend *fake.Backend
-	address workerhost.Address
-	stop    func()
-}
-
-func newCloud(t *testing.T) *cloud {
-	c := &cloud{t: t, leases: Leases{Dir: t.TempDir(), Key: backend.SessionKey("secret")}, clusters: map[string]*machine{}, identity: "1"}
-	t.Cleanup(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for name, m := range c.clusters {
-			t.Errorf("cluster %s was left behind", name)
-			m.stop()
-		}
-	})
-	return c
-}
-
-func (c *cloud) Launch(_ context.Context, cluster string, _ Task) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.launches++
-	if _, err := os.Stat(c.leases.path(cluster)); err != nil {
-		c.t.Errorf("a cluster is launched before there is a lease: %v", err)
-	}
-	if c.refuse != nil {
-		return c.refuse
-	}
-	store := cache.NewMemory()
-	m := &machine{backend: fake.New(store, c.runs)}
-	m.backend.Can.Isolation = func() string { return "full" }
-	m.backend.Ident = backend.Identity{{Label: "platform", Value: c.identity}}
-	access, certificate, err := worker.NewAccess()
-	if err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	m.address = workerhost.Address{Access: access, Address: listener.Addr().String()}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	server := worker.NewServer(worker.Host{Store: store, Backend: m.backend, Spool: c.t.TempDir()}, worker.ServerOptions{Token: access.Token})
-	go func() {
-		defer close(ended)
-		if err := server.Serve(ctx, listener, certificate); err != nil {
-			c.t.Error(err)
-		}
-	}()
-	m.stop = func() { stop(); <-ended }
-	c.clusters[cluster] = m
-	return nil
-}
-
-func (c *cloud) State(_ context.Context, cluster string) (State, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.away > 0 {
-		c.away--
-		return "", errors.New("the provider is away")
-	}
-	if c.clusters[cluster] == nil {
-		return Gone, nil
-	}
-	return Up, nil
-}
-
-func (c *cloud) Failed(context.Context, string) error { return nil }
-
-func (c *cloud) End(_ context.Context, cluster string) error {
-	c.mu.Lock()
-	m := c.clusters[cluster]
-	delete(c.clusters, cluster)
-	c.ends++
-	c.mu.Unlock()
-	if m != nil {
-		m.stop()
-	}
-	return nil
-}
-
-// Run implements Remote: it knows the scripts by what is in them.
-func (c *cloud) Run(_ context.Context, cluster, script string, in io.Reader) ([]byte, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if in != nil {
-		io.Copy(io.Discard, in)
-	}
-	if m := c.clusters[cluster]; m != nil && strings.Contains(script, workerhost.AddressFile) {
-		return json.Marshal(m.address)
-	}
-	return nil, nil
-}
-
-func (c *cloud) Dial(ctx context.Context, cluster, address string) (net.Conn, error) {
-	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
-}
-
-func (c *cloud) counts() (launches, up int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.launches, len(c.clusters)
-}
-
-// options are those of a pool of a run; dead runs are those that are not "living".
-func (c *cloud) options(run string) Options {
-	program := filepath.Join(c.t.TempDir(), "program")
-	if err := os.WriteFile(program, []byte("the same"), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
-	return Options{
-		Provider: c, Remote: c, Store: cache.NewMemory(), Leases: c.leases, Living: func(run string) (bool, error) { return run == "living", nil },
-		Facts: filepath.Join(c.leases.Dir, "facts", "f.json"), Hourly: func() *float64 { return nil },
-		Name: "skypilot.b", Project: "abc", Run: run, Machines: "m", Slots: 2, MaxClusters: 2, Deadline: time.Minute, Program: program,
-	}
-}
-
-func (c *cloud) pool(o Options) *Pool {
-	c.t.Helper()
-	p, err := NewPool(o)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return p
-}
-
-func closed(t *testing.T, p *Pool) {
-	t.Helper()
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestEnough(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
-		nodes       int
-		seconds     float64
-		slots, most int
-		want        int
+		nodes   int
+		seconds float64
+		slots   int
+		most    int
+		want    int
 	}{
-		{0, 0, 4, 8, 0}, {1, 1, 4, 8, 1}, {200, 40, 4, 8, 1}, {200, 240, 4, 8, 1}, {200, 241, 4, 8, 2}, {200, 9000, 4, 8, 8},
-		{2, 9000, 1, 8, 2}, {3, 9000, 2, 8, 2}, // no cluster without a node
-		{100, 0, 4, 8, 5}, // 10 s each where nothing is known
-		{1000, 9000, 4, 1, 1},
+		{0, 0, 4, 10, 0},
+		{1, 0, 4, 10, 1},
+		{1, 1e6, 4, 10, 1},    // one node is on one cluster
+		{4, 1e6, 4, 10, 1},    // and so are as many as it has slots
+		{5, 1e6, 4, 10, 2},    // one more is worth another, if it is long
+		{500, 60, 4, 10, 1},   // short nodes wait
+		{500, 240, 4, 10, 1},  // as long as a launch takes
+		{500, 241, 4, 10, 2},  // and no longer
+		{500, 1e6, 4, 10, 10}, // up to the limit
+		{24, 0, 4, 10, 1},     // not known: ten seconds each
+		{25, 0, 4, 10, 2},
 	} {
-		if got := Enough(test.nodes, test.seconds, test.slots, test.most); got != test.want {
-			t.Errorf("%+v: %d", test, got)
+		if got := skypilot.Enough(test.nodes, test.seconds, test.slots, test.most); got != test.want {
+			t.Errorf("%+v: got %d", test, got)
 		}
 	}
 }
 
-// Sessions share clusters up to their slots, and clusters are bounded.
+// TestSlots has many sessions at once on few clusters.
 func TestSlots(t *testing.T) {
-	c := newCloud(t)
-	o := c.options("r")
-	o.Waiting = func() (int, float64) { return 100, 1000 }
-	p := c.pool(o)
-	var open []backend.Session
-	for range 4 {
-		s, err := p.Backend().Open(t.Context(), backend.Spec{Name: "n"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		open = append(open, s)
+	t.Parallel()
+	s := newSite(t)
+	var now, most atomic.Int32
+	var mu sync.Mutex
+	at := map[*fake.Files]bool{}
+	s.program = func(_ context.Context, c *fake.Call) (backend.Exit, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		mu.Lock()
+		defer mu.Unlock()
+		at[c.Files] = true
+		return backend.Exit{}, nil
 	}
-	if n, up := c.counts(); n != 2 || up != 2 {
-		t.Errorf("%d launches, %d up; want 2 for 4 sessions", n, up)
-	}
-	// A fifth waits for a slot, and no third cluster is launched.
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := p.Backend().Open(ctx, backend.Spec{Name: "n"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the fifth: %v", err)
-	}
-	for _, s := range open {
-		if err := s.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	closed(t, p)
-	if n, up := c.counts(); n != 2 || up != 0 {
-		t.Errorf("%d launches, %d up afterwards", n, up)
-	}
-	if left, err := c.leases.All(); err != nil || len(left) > 0 {
-		t.Errorf("leases %+v, %v", left, err)
-	}
-}
-
-// One launch that fails is the answer for all that wait.
-func TestRefused(t *testing.T) {
-	c := newCloud(t)
-	c.refuse = errors.New("no such machines in this region")
-	o := c.options("r")
-	o.MaxClusters = 1
-	p := c.pool(o)
+	p := newProject(t, s)
+	pool := p.pool(t, "r", func(o *skypilot.Options) {
+		o.MaxClusters = 3
+		o.Waiting = func() (int, float64) { return 1000, 1e6 }
+	})
 	var all sync.WaitGroup
-	for range 50 {
+	for i := range 200 {
 		all.Go(func() {
-			if _, err := p.Backend().Open(t.Context(), backend.Spec{}); err == nil || !strings.Contains(err.Error(), "no such machines in this region") {
-				t.Errorf("got %v", err)
+			session := open(t, pool, fmt.Sprint(i))
+			defer session.Close(t.Context())
+			if _, _, err := run(t, session, "x"); err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if n, _ := c.counts(); n != 1 {
-		t.Errorf("%d launches, want 1", n)
+	if len(at) != 200 || most.Load() > 6 || s.most > 3 || len(s.names()) > 3 {
+		t.Errorf("%d sessions, %d at once, on %d clusters, %d at once", len(at), most.Load(), len(s.names()), s.most)
 	}
-	closed(t, p)
-	if left, _ := c.leases.All(); len(left) > 0 {
-		t.Errorf("leases %+v", left)
-	}
-}
-
-// What ran on a cluster that went away is preempted, and the next one gets another.
-func TestLostCluster(t *testing.T) {
-	c := newCloud(t)
-	p := c.pool(c.options("r"))
-	s, err := p.Backend().Open(t.Context(), backend.Spec{Name: "n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leases, _ := c.leases.All()
-	if len(leases) != 1 || leases[0].Run != "r" {
-		t.Fatalf("leases %+v", leases)
-	}
-	p.clusters[0].asked = func() (State, error) { return c.State(context.Background(), leases[0].Cluster) }
-	if err := c.End(t.Context(), leases[0].Cluster); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Exec(t.Context(), backend.Command{Argv: []string{"x"}}); !errors.As(err, new(*backend.PreemptedError)) {
-		t.Errorf("got %v, want a *PreemptedError", err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Errorf("closing what is gone: %v", err)
-	}
-	if s, err = p.Backend().Open(t.Context(), backend.Spec{Name: "n"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	closed(t, p)
-	if n, _ := c.counts(); n != 2 {
-		t.Errorf("%d launches, want 2", n)
+	closed(t, pool)
+	if s.up() != 0 || len(p.has(t)) != 0 {
+		t.Errorf("%d clusters and %d leases are left", s.up(), len(p.has(t)))
 	}
 }
 
-// A cluster that was kept, or left by a run that died, serves the next run with what goes
-// on there. Those of living runs are theirs, and forged leases are ignored.
-func TestAdopted(t *testing.T) {
-	c := newCloud(t)
-	running, finish := make(chan struct{}, 9), make(chan struct{})
-	c.runs = func(ctx context.Context, call *fake.Call) (backend.Exit, error) {
-		running <- struct{}{}
-		<-finish
-		return backend.Exit{Code: 5}, nil
-	}
-	o := c.options("dead")
-	o.Keep = time.Hour
-	first := c.pool(o)
-	spec := backend.Spec{Name: "n"}
-	s, err := first.Backend().Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, vanish := context.WithCancel(t.Context())
-	go s.Exec(ctx, backend.Command{Argv: []string{"x"}}) // its answer is the next run's
-	<-running
-	forged := Lease{Cluster: "fg-abc-forged", Kind: first.kind, Run: "dead"}
-	if err := (Leases{Dir: c.leases.Dir, Key: backend.SessionKey("another")}).Write(forged); err != nil {
-		t.Fatal(err)
-	}
-
-	c.mu.Lock()
-	c.away = 1 // which is waited for, instead of launching another
-	c.mu.Unlock()
-	next := c.options("r")
-	next.Program = o.Program
-	p := c.pool(next)
-	if s, err = p.Backend().Open(t.Context(), spec); err != nil {
-		t.Fatal(err)
-	}
-	close(finish)
-	if exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"x"}}); err != nil || exit.Code != 5 {
-		t.Errorf("got %+v, %v", exit, err)
-	}
-	vanish()
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if n, _ := c.counts(); n != 1 || len(running) != 0 {
-		t.Errorf("%d launches, ran again: %v", n, len(running) != 0)
-	}
-	if l, err := c.leases.All(); err != nil || len(l) != 1 || l[0].Run != "r" {
-		t.Errorf("leases %+v, %v", l, err)
-	}
-	closed(t, p)
-	if err := os.Remove(c.leases.path(forged.Cluster)); err != nil {
-		t.Errorf("the forged lease: %v", err)
-	}
-	first.opt.Keep = 0
-	first.Close()
-}
-
-// What machines say of themselves outlives them, and a machine that says something else gets
-// no work.
-func TestFacts(t *testing.T) {
-	c := newCloud(t)
-	o := c.options("r")
-	p := c.pool(o)
-	for range 2 {
-		id, err := p.Backend().Identity(t.Context())
-		if err != nil || id[0].Value != "1" {
-			t.Fatalf("got %v, %v", id, err)
-		}
-	}
-	if level := p.Backend().Capabilities().Level(); level != "full" {
-		t.Errorf("isolation %q", level)
-	}
-	closed(t, p)
-
-	reading := o
-	reading.NotAsked = errors.New("not asked")
-	p = c.pool(reading)
-	if id, err := p.Backend().Identity(t.Context()); err != nil || id[0].Value != "1" {
-		t.Errorf("remembered: %v, %v", id, err)
-	}
-	if _, err := p.Backend().Capabilities().Programs(t.Context(), []string{"x"}); !errors.Is(err, reading.NotAsked) {
-		t.Errorf("what is not known: %v", err)
-	}
-	closed(t, p)
-	if n, _ := c.counts(); n != 1 {
-		t.Errorf("%d launches, want 1", n)
-	}
-
-	c.identity = "2"
-	p = c.pool(o)
-	if _, err := p.Backend().Open(t.Context(), backend.Spec{}); err == nil || !strings.Contains(err.Error(), `platform was "1" and is "2"`) {
-		t.Errorf("a machine that differs: %v", err)
-	}
-	closed(t, p)
-	p = c.pool(o)
-	if id, err := p.Backend().Identity(t.Context()); err != nil || id[0].Value != "2" {
-		t.Errorf("the next run: %v, %v", id, err)
-	}
-	closed(t, p)
-}
-
-func TestMaxCost(t *testing.T) {
-	c := newCloud(t)
-	price := 3.0
+// TestSecondCluster launches another cluster only where it helps.
+func TestSecondCluster(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
-		hourly *float64
-		limit  float64
-		want   string
-	}{{&price, 5, ""}, {&price, 2, "could spend $3.00 in its first hour, more than $2.00"}, {nil, 5, "is not known"}} {
-		o := c.options("r")
-		o.Hourly, o.MaxCost = func() *float64 { return test.hourly }, test.limit
-		p := c.pool(o)
-		s, err := p.Backend().Open(t.Context(), backend.Spec{})
-		if got := fmt.Sprint(err); (err == nil) != (test.want == "") || test.want != "" && !strings.Contains(got, test.want) {
-			t.Errorf("%+v: %v", test, err)
+		seconds float64
+		want    int
+	}{{50, 1}, {1e5, 2}} {
+		s := newSite(t)
+		pool := newProject(t, s).pool(t, "r", func(o *skypilot.Options) {
+			o.MaxClusters, o.Slots = 2, 1
+			o.Waiting = func() (int, float64) { return 100, test.seconds }
+		})
+		first := open(t, pool, "a")
+		opened := make(chan backend.Session, 1)
+		go func() { opened <- open(t, pool, "b") }()
+		if test.want == 2 {
+			second := <-opened
+			second.Close(t.Context())
 		}
-		if err == nil {
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+		first.Close(t.Context())
+		if test.want == 1 {
+			(<-opened).Close(t.Context())
 		}
-		closed(t, p)
+		if n := len(s.names()); n != test.want {
+			t.Errorf("%v seconds of work on %d clusters", test.seconds, n)
+		}
 	}
 }
 
-// What is prepared on one cluster is prepared on the next one before it gets a session.
-func TestPrepared(t *testing.T) {
-	c := newCloud(t)
-	o := c.options("r")
-	o.Slots, o.Waiting = 1, func() (int, float64) { return 100, 1000 }
-	p := c.pool(o)
-	if _, exit, err := p.Backend().Prepare(t.Context(), "env", backend.Command{Argv: []string{"install"}}); err != nil || exit.Code != 0 {
-		t.Fatal(exit, err)
+func TestLaunchFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	out := errors.New("ResourcesUnavailableError: no quota in us-east1")
+	asked := make(chan struct{})
+	s.onLaunch = func(context.Context, string) error {
+		<-asked
+		return out
 	}
-	for range 2 {
-		s, err := p.Backend().Open(t.Context(), backend.Spec{Name: "n"})
+	p := newProject(t, s)
+	pool := p.pool(t, "r", func(o *skypilot.Options) { o.MaxClusters = 4 })
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); !errors.Is(err, out) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	close(asked)
+	all.Wait()
+	if n := len(s.names()); n > 4 {
+		t.Errorf("%d clusters were asked for", n)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(s.ended)), slices.Sorted(slices.Values(s.names()))) || len(p.has(t)) != 0 {
+		t.Errorf("launched %v, ended %v, leases %v", s.names(), s.ended, p.has(t))
+	}
+}
+
+// TestMachineTakenAway takes a cluster away while a command runs on it.
+func TestMachineTakenAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	started := make(chan struct{}, 1)
+	s.program = func(ctx context.Context, c *fake.Call) (backend.Exit, error) {
+		if c.Command.Argv[0] == "slow" {
+			started <- struct{}{}
+			<-ctx.Done()
+		}
+		return backend.Exit{Code: 9}, nil
+	}
+	p := newProject(t, s)
+	pool := p.pool(t, "r", nil)
+	session, other := open(t, pool, "a"), open(t, pool, "b")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := session.Exec(context.Background(), backend.Command{Argv: []string{"slow"}})
+		failed <- err
+	}()
+	<-started
+	s.kill(s.names()[0])
+	lost := (*backend.PreemptedError)(nil)
+	if err := <-failed; !errors.As(err, &lost) {
+		t.Errorf("the command: %v", err)
+	}
+	if _, _, err := run(t, other, "x"); !errors.As(err, &lost) {
+		t.Errorf("another session: %v", err)
+	}
+	for _, s := range []backend.Session{session, other} {
+		if err := s.Close(t.Context()); err != nil {
+			t.Errorf("closing a session: %v", err)
+		}
+	}
+	again := open(t, pool, "a")
+	defer again.Close(t.Context())
+	if exit, _, err := run(t, again, "x"); err != nil || exit.Code != 9 {
+		t.Errorf("on another cluster: %+v, %v", exit, err)
+	}
+	if len(s.names()) != 2 {
+		t.Errorf("launched %v", s.names())
+	}
+	if has := p.has(t); len(has) != 1 || has[0].Cluster != s.names()[1] {
+		t.Errorf("leases: %+v", has)
+	}
+}
+
+// TestLeases follows the lease of a cluster.
+func TestLeases(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	s.onLaunch = func(_ context.Context, cluster string) error {
+		if has := p.has(t); len(has) != 1 || has[0].Cluster != cluster || has[0].Run != "r" {
+			t.Errorf("when %s is launched the leases are %+v", cluster, has)
+		}
+		return nil
+	}
+	stuck := errors.New("the API server is down")
+	s.onEnd = func(cluster string) error {
+		if has := p.has(t); len(has) != 1 || has[0].Cluster != cluster {
+			t.Errorf("when %s is ended the leases are %+v", cluster, has)
+		}
+		return stuck
+	}
+	pool := p.pool(t, "r", nil)
+	open(t, pool, "a").Close(t.Context())
+	if err := pool.Close(); !errors.Is(err, stuck) || len(p.has(t)) != 1 {
+		t.Errorf("a cluster that cannot be ended: %v, leases %+v", err, p.has(t))
+	}
+	s.onEnd, s.onLaunch = nil, nil
+	o := skypilot.Options{Provider: s, Remote: s, Leases: p.leases}
+	if err := o.End(t.Context(), p.has(t)[0]); err != nil || len(p.has(t)) != 0 || s.up() != 0 {
+		t.Errorf("ending it: %v, leases %+v", err, p.has(t))
+	}
+	if entries, err := os.ReadDir(filepath.Join(s.home, ".fevalgraph")); err != nil || len(entries) != 1 { // bin
+		t.Errorf("left on the cluster: %v, %v", entries, err)
+	}
+}
+
+// TestForgedLease has a lease that came with the project name a cluster.
+func TestForgedLease(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	pool := p.pool(t, "old", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, pool, "a").Close(t.Context())
+	closed(t, pool)
+	kept := p.has(t)
+	if len(kept) != 1 || kept[0].Kept.Before(time.Now()) || s.up() != 1 {
+		t.Fatalf("kept: %+v", kept)
+	}
+	p.abandon("old")
+	for _, test := range []struct {
+		name  string
+		wrong func(text string) string
+		key   string
+	}{
+		{"no proof", func(text string) string { return strings.Replace(text, kept[0].Proof, "", 1) }, "secret"},
+		{"wrong proof", func(text string) string { return strings.Replace(text, kept[0].Proof, strings.Repeat("0", 64), 1) }, "secret"},
+		{"changed", func(text string) string { return strings.Replace(text, `"run": "old"`, `"run": "new"`, 1) }, "secret"},
+		{"another user's", func(text string) string { return text }, "other"},
+		{"without a key", func(text string) string { return strings.Replace(text, kept[0].Proof, "", 1) }, ""},
+	} {
+		file := filepath.Join(p.leases.Dir, kept[0].Cluster+".json")
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close(context.Background())
-	}
-	c.mu.Lock()
-	for name, m := range c.clusters {
-		if calls := m.backend.Calls(); len(calls) != 1 || calls[0].Command.Argv[0] != "install" {
-			t.Errorf("cluster %s ran %d commands", name, len(calls))
+		if err := os.WriteFile(file, []byte(test.wrong(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		foreign := skypilot.Leases{Dir: p.leases.Dir, Key: backend.SessionKey(test.key)}
+		if all, err := foreign.All(); err != nil || len(all) != 0 {
+			t.Errorf("%s: %+v, %v", test.name, all, err)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	c.mu.Unlock()
-	closed(t, p)
+	if len(p.has(t)) != 1 {
+		t.Error("the lease itself does not count")
+	}
+}
+
+// TestAdopt has a run find the clusters of one that was killed, and its work.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	goOn := make(chan struct{})
+	started := make(chan string, 4)
+	s.program = func(_ context.Context, c *fake.Call) (backend.Exit, error) {
+		started <- c.Spec.Name
+		<-goOn
+		return backend.Exit{Code: 6}, nil
+	}
+	p := newProject(t, s)
+	names := []string{"a", "b", "c", "d"}
+	four := func(o *skypilot.Options) {
+		o.MaxClusters, o.Slots = 4, 1
+		o.Waiting = func() (int, float64) { return 100, 1e6 }
+	}
+	first := p.pool(t, "first", four)
+	var taken sync.WaitGroup
+	for _, name := range names {
+		session := open(t, first, name)
+		taken.Go(func() {
+			if exit, _, err := run(t, session, "x"); err == nil {
+				t.Errorf("the first run got %+v", exit)
+			}
+		})
+		<-started
+	}
+	if len(s.names()) != len(names) {
+		t.Fatalf("launched %v", s.names())
+	}
+	p.abandon("first")
+	second := p.pool(t, "second", four)
+	var done sync.WaitGroup
+	for _, name := range names { // whichever is adopted first
+		session := open(t, second, name)
+		done.Go(func() {
+			defer session.Close(t.Context())
+			if exit, _, err := run(t, session, "x"); err != nil || exit.Code != 6 {
+				t.Errorf("got %+v, %v", exit, err)
+			}
+		})
+	}
+	taken.Wait()
+	close(goOn)
+	done.Wait()
+	runs := 0
+	for _, name := range s.names() {
+		runs += s.machine(name).Execs()
+	}
+	if runs != len(names) || len(s.names()) != len(names) {
+		t.Errorf("%d commands ran on %d clusters", runs, len(s.names()))
+	}
+	for _, l := range p.has(t) {
+		if l.Run != "second" {
+			t.Errorf("the lease of %s is that of run %s", l.Cluster, l.Run)
+		}
+	}
+	closed(t, second)
+	if s.up() != 0 || len(p.has(t)) != 0 {
+		t.Errorf("%d clusters are up, leases %+v", s.up(), p.has(t))
+	}
+}
+
+// TestNotAdopted leaves alone what is another's.
+func TestNotAdopted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	first := p.pool(t, "first", nil)
+	session := open(t, first, "a")
+	second := p.pool(t, "second", nil) // the first one lives
+	open(t, second, "a").Close(t.Context())
+	third := p.pool(t, "third", func(o *skypilot.Options) { o.Machines = "cpu:64" })
+	p.abandon("first")
+	open(t, third, "a").Close(t.Context()) // it is of another kind
+	if len(s.names()) != 3 {
+		t.Errorf("launched %v", s.names())
+	}
+	if _, _, err := run(t, session, "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKept has clusters wait for the next run.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	keep := func(o *skypilot.Options) { o.Keep = time.Hour }
+	pool := p.pool(t, "first", keep)
+	open(t, pool, "a").Close(t.Context())
+	closed(t, pool)
+	p.abandon("first")
+	pool = p.pool(t, "second", keep)
+	open(t, pool, "a").Close(t.Context())
+	if has := p.has(t); len(s.names()) != 1 || len(has) != 1 || !has[0].Kept.IsZero() || has[0].Run != "second" {
+		t.Errorf("launched %v, leases %+v", s.names(), has)
+	}
+}
+
+// TestDifferent has a cluster be something else than the one before.
+func TestDifferent(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	cpu := "Zen 4"
+	s.identity = func(string) string { return cpu }
+	p := newProject(t, s)
+	pool := p.pool(t, "first", nil)
+	if _, err := pool.Backend().Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, pool)
+	cpu = "Zen 5"
+	pool = p.pool(t, "second", nil)
+	if known, err := pool.Backend().Identity(t.Context()); err != nil || known[1].Value != "Zen 4" || len(s.names()) != 1 {
+		t.Errorf("what is known needs no cluster: %v, %v, %v", known, err, s.names())
+	}
+	for range 2 { // nothing in the same run can count on either
+		_, err := pool.Backend().Open(t.Context(), backend.Spec{})
+		if err == nil || !strings.Contains(err.Error(), `cpu was "Zen 4" and is "Zen 5"`) {
+			t.Errorf("got %v", err)
+		}
+	}
+	closed(t, pool)
+	if s.up() != 0 || len(p.has(t)) != 0 {
+		t.Errorf("%d clusters are up, leases %+v", s.up(), p.has(t))
+	}
+	pool = p.pool(t, "third", nil)
+	open(t, pool, "a").Close(t.Context())
+	if known, err := pool.Backend().Identity(t.Context()); err != nil || known[1].Value != "Zen 5" {
+		t.Errorf("the next run knows %v, %v", known, err)
+	}
+}
+
+// TestLearnedLate asks about machines when two clusters are there.
+func TestLearnedLate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.identity = func(cluster string) string { return cluster }
+	pool := newProject(t, s).pool(t, "r", func(o *skypilot.Options) {
+		o.MaxClusters, o.Slots = 2, 1
+		o.Waiting = func() (int, float64) { return 100, 1e6 }
+	})
+	a, b := open(t, pool, "a"), open(t, pool, "b")
+	a.Close(t.Context())
+	b.Close(t.Context())
+	if _, err := pool.Backend().Identity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first, err := pool.Backend().Open(t.Context(), backend.Spec{})
+	if err == nil {
+		defer first.Close(t.Context())
+		_, err = pool.Backend().Open(t.Context(), backend.Spec{})
+	}
+	if err == nil || !strings.Contains(err.Error(), "cpu was") {
+		t.Errorf("the other cluster is another machine: %v", err)
+	}
+	// What is remembered now is not what keys of this run are made of.
+	if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); err == nil {
+		t.Error("the run goes on with the other cluster")
+	}
+}
+
+func TestNotAsked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	unknown := errors.New("not known")
+	pool := newProject(t, s).pool(t, "r", func(o *skypilot.Options) { o.NotAsked = unknown })
+	if _, err := pool.Backend().Identity(t.Context()); !errors.Is(err, unknown) {
+		t.Errorf("identity: %v", err)
+	}
+	if _, err := pool.Sandbox().Identity(t.Context()); !errors.Is(err, unknown) {
+		t.Errorf("sandbox: %v", err)
+	}
+	if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); !errors.Is(err, unknown) || len(s.names()) != 0 {
+		t.Errorf("open: %v, launched %v", err, s.names())
+	}
+}
+
+// TestMaxCost refuses clusters that the run cannot pay for.
+func TestMaxCost(t *testing.T) {
+	t.Parallel()
+	dollars := func(d float64) func() *float64 { return func() *float64 { return &d } }
+	for _, test := range []struct {
+		name   string
+		hourly func() *float64
+		max    float64
+		want   int // clusters
+	}{
+		{"not known", func() *float64 { return nil }, 5, 0},
+		{"too dear", dollars(6), 5, 0},
+		{"one", dollars(3), 5, 1},
+		{"two at once", dollars(2), 5, 2},
+	} {
+		s := newSite(t)
+		p := newProject(t, s)
+		pool := p.pool(t, "r", func(o *skypilot.Options) {
+			o.MaxClusters, o.Slots, o.Hourly, o.MaxCost = 4, 1, test.hourly, test.max
+			o.Waiting = func() (int, float64) { return 100, 1e6 }
+		})
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				session, err := pool.Backend().Open(t.Context(), backend.Spec{Name: fmt.Sprint(i)})
+				wrong := (*backend.SettingError)(nil)
+				switch {
+				case err == nil:
+					session.Close(t.Context())
+				case test.want > 0 || !errors.As(err, &wrong) || wrong.Setting != "max_cost":
+					t.Errorf("%s: %v", test.name, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := len(s.names()); n > test.want || n == 0 && test.want > 0 {
+			t.Errorf("%s: launched %d clusters", test.name, n)
+		}
+		if test.want == 0 && len(p.has(t)) != 0 {
+			t.Errorf("%s: leases %+v", test.name, p.has(t))
+		}
+	}
+}
+
+// TestCloseDuringLaunch has a run stop while clusters are being made, also those that wait
+// for others.
+func TestCloseDuringLaunch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	synctest.Test(t, func(t *testing.T) {
+		s.onLaunch = func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		serial := make(chan struct{}, 1)
+		pool := p.pool(t, "r", func(o *skypilot.Options) { o.Serial, o.Deadline = serial, time.Hour })
+		behind := p.pool(t, "r", func(o *skypilot.Options) { o.Serial, o.Deadline, o.Machines = serial, time.Hour, "cpu:2" })
+		failed := make(chan error, 2)
+		for _, p := range []*skypilot.Pool{pool, behind} {
+			go func() {
+				_, err := p.Backend().Open(context.Background(), backend.Spec{})
+				failed <- err
+			}()
+			synctest.Wait()
+		}
+		begun := time.Now()
+		closed(t, behind) // first: the other goes on
+		closed(t, pool)
+		for range 2 {
+			if err := <-failed; err == nil {
+				t.Error("a session was opened")
+			}
+		}
+		if waited := time.Since(begun); waited > time.Minute {
+			t.Errorf("closing took %v", waited)
+		}
+		if len(s.names()) != 1 || !slices.Equal(s.ended, s.names()) || len(p.has(t)) != 0 {
+			t.Errorf("launched %v, ended %v, leases %+v", s.names(), s.ended, p.has(t))
+		}
+		if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); err == nil {
+			t.Error("a closed pool opens sessions")
+		}
+	})
+}
+
+// TestDeadline gives up a cluster that does not come.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.onLaunch = func(ctx context.Context, _ string) error {
+		<-ctx.Done()
+		return errors.New("interrupted")
+	}
+	p := newProject(t, s)
+	pool := p.pool(t, "r", func(o *skypilot.Options) { o.Deadline = 10 * time.Millisecond })
+	if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); err == nil || !strings.Contains(err.Error(), "deadline of 10ms") {
+		t.Errorf("got %v", err)
+	}
+	if !slices.Equal(s.ended, s.names()) || len(p.has(t)) != 0 {
+		t.Errorf("ended %v, leases %+v", s.ended, p.has(t))
+	}
+}
+
+// TestPreparedAgain has the second cluster get what the first one was prepared with.
+func TestPreparedAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var mu sync.Mutex
+	prepared := map[string][]string{}
+	s.prepare = func(cluster, name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		prepared[cluster] = append(prepared[cluster], name)
+	}
+	pool := newProject(t, s).pool(t, "r", nil)
+	for range 2 {
+		if _, exit, err := pool.Backend().Prepare(t.Context(), "numpy", backend.Command{Argv: []string{"uv"}}); err != nil || exit.Code != 0 {
+			t.Fatalf("%+v, %v", exit, err)
+		}
+	}
+	first := open(t, pool, "a")
+	s.kill(s.names()[0])
+	if _, _, err := run(t, first, "x"); err == nil {
+		t.Error("the machine is gone")
+	}
+	first.Close(t.Context())
+	for _, name := range []string{"a", "b"} {
+		open(t, pool, name).Close(t.Context())
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got := prepared[s.names()[1]]; !slices.Equal(got, []string{"numpy"}) {
+		t.Errorf("the second cluster was prepared with %q", got)
+	}
 }

@@ -49,7 +49,7 @@ func (s *Server) receive(r *http.Request) error {
 			return fmt.Errorf("receiving blob %s: %w", want, err)
 		}
 		if got != want {
-			return fmt.Errorf("blob %s arrived as %s", want, got)
+			return fmt.Errorf("blob %s arrived as %s: %w", want, got, &cache.MissingError{Digest: want}) // which has it sent again
 		}
 	}
 }

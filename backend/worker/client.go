@@ -45,17 +45,20 @@ type ClientOptions struct {
 
 // Client speaks to one server. Its methods are safe for concurrent use.
 type Client struct {
-	store    cache.Store
-	opt      ClientOptions
-	id       string
-	http     *http.Client
-	attached attachAnswer
-	stop     context.CancelFunc
-	beating  sync.WaitGroup
+	store     cache.Store
+	opt       ClientOptions
+	id        string
+	http      *http.Client
+	attached  attachAnswer
+	connected bool // Connect has returned
+	stop      context.CancelFunc
+	beating   sync.WaitGroup
 
 	mu    sync.Mutex
-	there map[cache.Digest]bool // blobs, and trees with all that is in them, that the server has
-	sent  int64                 // bytes of blobs
+	there map[cache.Digest]bool          // blobs, and trees with all that is in them, that the server has
+	sent  int64                          // bytes of blobs
+	onWay map[cache.Digest]chan struct{} // what is being supplied; closed when that has ended
+	lost  error                          // why the server counts as lost
 }
 
 // Connect attaches to a server: sessions that another client left in it can be opened
@@ -67,17 +70,19 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	if o.Beat == 0 {
 		o.Beat = 10 * time.Second
 	}
-	c := &Client{store: store, opt: o, id: rand.Text(), there: map[cache.Digest]bool{}}
+	c := &Client{store: store, opt: o, id: rand.Text(), there: map[cache.Digest]bool{}, onWay: map[cache.Digest]chan struct{}{}}
 	c.http = &http.Client{Transport: &http.Transport{
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
-		ForceAttemptHTTP2: true,
-		HTTP2:             &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
+		TLSHandshakeTimeout: 30 * time.Second,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}}
 	if err := c.ask(ctx, pathAttach, attachRequest{Protocol}, &c.attached); err != nil {
 		c.http.CloseIdleConnections()
 		return nil, err
 	}
+	c.connected = true
 	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.beating.Go(func() { c.beat(ctx) })
 	return c, nil
@@ -132,6 +137,23 @@ func (c *Client) Sent() int64 {
 	return c.sent
 }
 
+// Gone is the error of all that is asked of a server which counts as lost; nil while it
+// does not. It is a *backend.PreemptedError.
+func (c *Client) Gone() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}
+
+func (c *Client) lose(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil && c.connected {
+		c.lost = err
+	}
+	return err
+}
+
 // ask sends a request whose answer is one value.
 func (c *Client) ask(ctx context.Context, path string, request, answer any) error {
 	return c.do(ctx, http.MethodPost, path, encode(request), func(r *http.Response) error {
@@ -149,7 +171,13 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, read 
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	var broken time.Time // since then
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		if lost := c.Gone(); lost != nil {
+			return lost
+		}
 		err := try()
+		if errors.Is(err, errRestarted) {
+			return c.lose(err)
+		}
 		if cut := (*cutError)(nil); !errors.As(err, &cut) {
 			return err
 		} else if cut.progress {
@@ -161,16 +189,22 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 		if broken.IsZero() {
 			broken = time.Now()
 		}
+		if errors.Is(err, errWrongCertificate) {
+			if c.connected { // it is not the server any more that it was
+				return c.lose(&backend.PreemptedError{Err: err})
+			}
+			return err
+		}
 		if c.opt.Unreachable != nil {
 			if final := c.opt.Unreachable(ctx, err); final != nil {
+				if gone := (*backend.PreemptedError)(nil); errors.As(final, &gone) {
+					c.lose(final)
+				}
 				return final
 			}
 		}
-		if errors.Is(err, errWrongCertificate) {
-			return err
-		}
 		if time.Since(broken) > c.opt.Patience {
-			return &backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)}
+			return c.lose(&backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)})
 		}
 		select {
 		case <-time.After(pause):

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 )
@@ -17,8 +18,12 @@ import (
 type hosted struct {
 	id     string
 	asked  [sha256.Size]byte // of the openRequest, by which another client adopts it
-	client string            // that owns it; guarded by the server's lock
-	host   *Host
+	client string            // that owns it; "" is none any more
+	// refused is the client that adopted it and did something else in it than the one
+	// before. The server's lock guards it, id and client.
+	refused string
+	adopted atomic.Bool
+	host    *Host
 
 	opened  chan struct{} // closed when session, or openErr, is there
 	giveUp  context.CancelFunc
@@ -28,6 +33,8 @@ type hosted struct {
 
 	mu     sync.Mutex
 	calls  []*call
+	early  map[int]bool // calls that were cancelled before they arrived
+	broken bool         // a call was cancelled: no other client can go on with the session
 	closed bool
 	work   sync.WaitGroup // of calls
 }
@@ -35,7 +42,8 @@ type hosted struct {
 // call is one that was made, whether or not it has ended.
 type call struct {
 	asked  [sha256.Size]byte // of the callRequest
-	cancel context.CancelFunc
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 	spool  *spool
 }
 
@@ -61,14 +69,53 @@ func (h *hosted) dir(ctx context.Context) (string, error) {
 }
 
 var (
-	errClosed   = errors.New("the session is closed")
-	errNotReady = errors.New("the session is not open")
-	errOther    = errors.New("another call has this number")
+	errEnded    error = &backend.PreemptedError{Err: errors.New("the worker ended the session")}
+	errNotReady       = errors.New("the session is not open")
+	errOther          = errors.New("another call has this number")
+	// errOtherWork says that an adopted session did something else than its new client wants.
+	errOtherWork = errors.New("the session that an earlier run left did something else")
+	// errRestarted says that a server does not know a client that was attached.
+	errRestarted = errors.New("the worker was started again")
 )
 
+// maxGap bounds how many calls a client may have given up before they arrived.
+const maxGap = 1000
+
+// sound reports whether another client can go on with the session: nothing in it was
+// cancelled, and it could be opened.
+func (h *hosted) sound() bool {
+	select {
+	case <-h.opened:
+		if h.openErr != nil {
+			return false
+		}
+	default:
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.broken && !h.closed
+}
+
+// cancel cancels a call, also one that has yet to arrive: the request that makes it can be
+// slower than the one that cancels it.
+func (h *hosted) cancel(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.broken = true
+	switch {
+	case n < len(h.calls):
+		h.calls[n].cancel(context.Canceled)
+	case n < len(h.calls)+maxGap:
+		if h.early == nil {
+			h.early = map[int]bool{}
+		}
+		h.early[n] = true
+	}
+}
+
 // call returns the call of a number, and begins it if it is the next one.
-func (h *hosted) call(n int, body []byte, ask callRequest) (*call, error) {
-	if _, err := h.dir(context.Background()); err != nil {
+func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) (*call, error) {
+	if _, err := h.dir(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotReady, err)
 	}
 	sum := sha256.Sum256(body)
@@ -76,22 +123,39 @@ func (h *hosted) call(n int, body []byte, ask callRequest) (*call, error) {
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
-		return nil, errClosed
+		return nil, errEnded
 	case n < len(h.calls) && h.calls[n].asked == sum:
 		return h.calls[n], nil
+	case n < len(h.calls) && h.adopted.Load():
+		return nil, &backend.PreemptedError{Err: errOtherWork}
 	case n < len(h.calls):
 		return nil, errOther
-	case n > len(h.calls):
+	case n >= len(h.calls)+maxGap:
 		return nil, fmt.Errorf("call %d before call %d", n, len(h.calls))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c := &call{asked: sum, cancel: cancel, spool: newSpool(h.host.Spool)}
-	h.calls = append(h.calls, c)
+	for len(h.calls) < n { // the client gave it up before it arrived
+		h.broken = true
+		given := h.newCall([sha256.Size]byte{})
+		given.cancel(context.Canceled)
+		given.spool.finish(callResult{Failure: failureOf(context.Canceled)})
+	}
+	c := h.newCall(sum)
+	if h.early[n] {
+		c.cancel(context.Canceled)
+	}
 	h.work.Go(func() {
-		defer cancel()
-		c.spool.finish(h.serve(ctx, c.spool, ask))
+		defer c.cancel(nil)
+		c.spool.finish(h.serve(c.ctx, c.spool, ask))
 	})
 	return c, nil
+}
+
+// newCall is the next call. The lock is held.
+func (h *hosted) newCall(asked [sha256.Size]byte) *call {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := &call{asked: asked, ctx: ctx, cancel: cancel, spool: newSpool(ctx, h.host.Spool)}
+	h.calls = append(h.calls, c)
+	return c
 }
 
 // serve does what was asked for.
@@ -111,6 +175,9 @@ func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResul
 		err = h.session.Verify(ctx)
 	default:
 		err = errors.New("the call asks for nothing")
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		r, err = callResult{}, cause // whatever is said of what was not let end
 	}
 	r.Failure = failureOf(err)
 	return r
@@ -160,7 +227,7 @@ func (h *hosted) close(ctx context.Context) error {
 	h.mu.Unlock()
 	h.giveUp()
 	for _, c := range calls {
-		c.cancel()
+		c.cancel(errEnded)
 	}
 	<-h.opened
 	h.work.Wait()

@@ -36,7 +36,8 @@ func NewAccess() (Access, tls.Certificate, error) {
 	return Access{Token: rand.Text(), Certificate: sha256.Sum256(der)}, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// Serve answers clients of a listener until Wait returns, and then ends all sessions.
+// Serve answers clients of a listener until Wait returns, and then ends all sessions. No
+// request is being answered when it returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c tls.Certificate) error {
 	server := &http.Server{
 		Handler:           s,
@@ -59,5 +60,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, c tls.Certificate) e
 			err = nil // the caller ends it
 		}
 	}
-	return errors.Join(err, s.Close(context.WithoutCancel(ctx)), server.Close())
+	err = errors.Join(err, s.Close(context.WithoutCancel(ctx)), server.Close())
+	s.answering.Wait() // they use the host
+	return err
 }

@@ -49,16 +49,21 @@ type Server struct {
 	abandon time.Duration
 
 	mu       sync.Mutex
-	client   string    // the one that attached last
+	client   string          // the one that attached last
+	tenure   context.Context // until another one does
+	evict    context.CancelFunc
 	since    time.Time // when it first did
 	heard    time.Time // any request
 	busy     int       // requests that are being answered
 	sessions map[string]*hosted
+	closed   bool
+
+	answering sync.WaitGroup // busy
 }
 
 // NewServer returns a server of a machine.
 func NewServer(h Host, o ServerOptions) *Server {
-	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), heard: time.Now(), sessions: map[string]*hosted{}}
+	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), heard: time.Now(), sessions: map[string]*hosted{}, evict: func() {}}
 }
 
 // Wait returns when no client has been heard for as long as Abandon, or when ctx ends. The
@@ -89,8 +94,11 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends all sessions.
+// Close ends all sessions. Every request is refused from then on.
 func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	return s.end(ctx, func(*hosted) bool { return true })
 }
 
@@ -125,12 +133,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	client := r.Header.Get(clientHeader)
-	if !s.begin(client, r.URL.Path == pathAttach) {
-		answer(w, http.StatusConflict, &failure{Text: "another run of fevalgraph took this worker over"})
+	tenure, err := s.begin(client, r.URL.Path == pathAttach)
+	if err != nil {
+		answer(w, http.StatusConflict, failureOf(err))
 		return
 	}
 	defer s.done()
-	var err error
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(tenure, cancel)()
+	w, r = &tenant{w, tenure}, r.WithContext(ctx)
 	switch path := r.URL.Path; {
 	case path == pathBlobs:
 		err = s.receive(r)
@@ -160,19 +172,53 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(encode(v)) // a client that is gone asks again
 }
 
+// tenant is where a client's answer goes. Nothing does after another has taken over: that
+// one may have the session that the answer is about, and has to be the only one to judge by it.
+type tenant struct {
+	http.ResponseWriter
+	tenure context.Context
+}
+
+func (t *tenant) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+func (t *tenant) WriteHeader(status int) {
+	t.check()
+	t.ResponseWriter.WriteHeader(status)
+}
+
+func (t *tenant) Write(p []byte) (int, error) {
+	t.check()
+	return t.ResponseWriter.Write(p)
+}
+
+func (t *tenant) check() {
+	if t.tenure.Err() != nil {
+		panic(http.ErrAbortHandler) // the client asks again and learns why
+	}
+}
+
+var errTaken = errors.New("another run of fevalgraph took this worker over")
+
 // begin notes that a client was heard. The client of an attachRequest becomes the server's.
-func (s *Server) begin(client string, attaches bool) bool {
+func (s *Server) begin(client string, attaches bool) (tenure context.Context, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if attaches && client != s.client {
+	switch {
+	case s.closed:
+		return nil, errEnded
+	case attaches && client != s.client:
+		s.evict()
 		s.client, s.since = client, time.Now()
-	}
-	if client != s.client {
-		return false
+		s.tenure, s.evict = context.WithCancel(context.Background())
+	case s.client == "":
+		return nil, errRestarted
+	case client != s.client:
+		return nil, errTaken
 	}
 	s.heard = time.Now()
 	s.busy++
-	return true
+	s.answering.Add(1)
+	return s.tenure, nil
 }
 
 func (s *Server) done() {
@@ -180,6 +226,7 @@ func (s *Server) done() {
 	defer s.mu.Unlock()
 	s.heard = time.Now()
 	s.busy--
+	s.answering.Done()
 }
 
 // plain answers what has one answer.
@@ -223,7 +270,7 @@ func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.sessions {
-		if h.client != s.client {
+		if h.client != s.client && h.sound() {
 			a.Orphans = append(a.Orphans, h.asked)
 		}
 	}
@@ -260,17 +307,20 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 	id, number, isCall := strings.Cut(path, suffixCalls)
 	switch {
 	case !isCall && r.Method == http.MethodDelete:
-		err := s.end(context.WithoutCancel(r.Context()), func(h *hosted) bool { return h.id == id })
+		err := s.end(context.WithoutCancel(r.Context()), func(h *hosted) bool { return h.id == id && h.client == client })
 		answer(w, http.StatusOK, callResult{Failure: failureOf(err)})
 	case !isCall:
 		answer(w, http.StatusOK, s.open(w, r, client, id))
 	default:
 		s.mu.Lock()
 		h := s.sessions[id]
+		if h != nil && h.client != client {
+			h = nil
+		}
 		s.mu.Unlock()
 		n, err := strconv.Atoi(number)
 		if h == nil || err != nil || n < 0 {
-			answer(w, http.StatusNotFound, &failure{Text: "the worker has no such session: it was started again", Gone: true})
+			answer(w, http.StatusNotFound, &failure{Text: "the worker has no such session any more", Gone: true})
 			return
 		}
 		s.inCall(w, r, h, n)
@@ -289,6 +339,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 		return callResult{Failure: failureOf(err)}
 	}
 	h := s.find(client, id, sha256.Sum256(body), ask)
+	if h == nil {
+		return callResult{Failure: failureOf(errEnded)}
+	}
 	dir, err := h.dir(r.Context())
 	if err != nil && r.Context().Err() == nil { // it is not there for another try
 		err = errors.Join(err, s.end(context.Background(), func(other *hosted) bool { return other == h }))
@@ -299,13 +352,17 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hosted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
 	if h := s.sessions[id]; h != nil {
 		return h
 	}
 	for old, h := range s.sessions {
-		if h.client != client && h.asked == asked {
+		if h.client != client && h.asked == asked && h.refused != client && h.sound() {
 			delete(s.sessions, old)
 			h.id, h.client = id, client
+			h.adopted.Store(true)
 			s.sessions[id] = h
 			return h
 		}
@@ -317,14 +374,18 @@ func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openReques
 	return h
 }
 
+// disown gives an adopted session back, whose client turned out to want something else
+// in it. It stays for another client until it is abandoned.
+func (s *Server) disown(h *hosted) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.refused, h.client = h.client, ""
+}
+
 // inCall sends what a call has to say, from an offset on, and begins it if it is new.
 func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int) {
 	if r.Method == http.MethodDelete {
-		h.mu.Lock()
-		if n < len(h.calls) {
-			h.calls[n].cancel()
-		}
-		h.mu.Unlock()
+		h.cancel(n)
 		answer(w, http.StatusOK, struct{}{})
 		return
 	}
@@ -335,7 +396,10 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 	}
 	var c *call
 	if err == nil {
-		c, err = h.call(n, body, ask)
+		c, err = h.call(r.Context(), n, body, ask)
+	}
+	if errors.Is(err, errOtherWork) {
+		s.disown(h)
 	}
 	if err != nil {
 		answer(w, http.StatusConflict, failureOf(err))

@@ -85,7 +85,7 @@ func (b remoteBackend) Open(ctx context.Context, spec backend.Spec) (backend.Ses
 }
 
 func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
-	s := &session{c: c, id: rand.Text()}
+	s := &session{c: c, id: rand.Text(), opens: ask}
 	var r callResult
 	err := c.ask(ctx, pathSessions+s.id, ask, &r)
 	if err == nil {
@@ -98,18 +98,40 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	return s, nil
 }
 
+// reopen opens the session again. The one that it was given is another's work, of which the
+// caller has seen nothing yet: not even where it is.
+func (s *session) reopen(ctx context.Context) error {
+	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
+		other, err := s.c.open(ctx, s.opens)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.id, s.dir = other.id, other.dir
+		return nil
+	})
+}
+
 // session is one that the server has.
 type session struct {
-	c       *Client
-	id, dir string
+	c     *Client
+	opens openRequest
 
-	mu     sync.Mutex
-	next   int // number of a call
-	closed bool
+	mu      sync.Mutex
+	id, dir string
+	told    bool // the caller knows dir
+	next    int  // number of a call
+	closed  bool
 }
 
 // Dir implements backend.Session.
-func (s *session) Dir() string { return s.dir }
+func (s *session) Dir() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = true
+	return s.dir
+}
 
 // Place implements backend.Session.
 func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
@@ -196,18 +218,30 @@ func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte
 		return callResult{}, context.Cause(ctx)
 	}
 	s.mu.Lock()
-	n, closed := s.next, s.closed
+	n, closed, told, id := s.next, s.closed, s.told, s.id
 	s.next++
 	s.mu.Unlock()
 	if closed {
 		return callResult{}, fmt.Errorf("session: %w", fs.ErrClosed)
 	}
-	path := pathSessions + s.id + suffixCalls + strconv.Itoa(n)
+	r, err := s.c.call(ctx, id, n, ask, hand)
+	if n > 0 || told || !errors.Is(err, errOtherWork) {
+		return r, err
+	}
+	if err := s.reopen(ctx); err != nil {
+		return callResult{}, err
+	}
+	return s.c.call(ctx, s.id, n, ask, hand)
+}
+
+// call makes a call, whose number it has, in a session.
+func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, hand func(kind byte, data []byte) error) (callResult, error) {
+	path := pathSessions + id + suffixCalls + strconv.Itoa(n)
 	patient, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(lastWord, func() { giveUp(context.Cause(ctx)) })
-		if err := s.c.do(patient, http.MethodDelete, path, nil, func(*http.Response) error { return nil }); err != nil {
+		if err := c.do(patient, http.MethodDelete, path, nil, func(*http.Response) error { return nil }); err != nil {
 			giveUp(err)
 		}
 	})
@@ -215,9 +249,9 @@ func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte
 	var result callResult
 	var from int64
 	body := encode(ask)
-	err := s.c.persist(patient, func() error {
+	err := c.persist(patient, func() error {
 		before := from
-		err := s.c.once(patient, http.MethodPost, fmt.Sprintf("%s?from=%d", path, from), body, func(r *http.Response) error {
+		err := c.once(patient, http.MethodPost, fmt.Sprintf("%s?from=%d", path, from), body, func(r *http.Response) error {
 			return readCall(r.Body, &from, &result, hand)
 		})
 		if cut := (*cutError)(nil); errors.As(err, &cut) {
@@ -259,6 +293,7 @@ func (s *session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	closed := s.closed
 	s.closed = true
+	id := s.id
 	s.mu.Unlock()
 	if closed {
 		return nil
@@ -266,7 +301,7 @@ func (s *session) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*lastWord)
 	defer cancel()
 	var r callResult
-	err := s.c.do(ctx, http.MethodDelete, pathSessions+s.id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
+	err := s.c.do(ctx, http.MethodDelete, pathSessions+id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
 	if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) {
 		return nil // with the machine
 	}

@@ -6,13 +6,16 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // spool keeps the frames of one call for as long as its session lasts, so that they can
 // be sent again: all of them while they are few, then the last ones. It is written by one
 // goroutine at a time.
 type spool struct {
-	dir string // where its file is, once there is much
+	ctx context.Context // of the call: nothing waits for a reader when it has ended
+	dir string          // where its file is, once there is much
 
 	mu      sync.Mutex
 	small   []byte   // all of it, while that is little
@@ -34,14 +37,16 @@ const (
 	window = 64 << 20
 )
 
-func newSpool(dir string) *spool { return &spool{dir: dir, changed: make(chan struct{})} }
+func newSpool(ctx context.Context, dir string) *spool {
+	return &spool{ctx: ctx, dir: dir, changed: make(chan struct{})}
+}
 
 // errUnread says that a command had to wait for a client that was not there: how it ended
 // cannot be believed.
-var errUnread = errors.New("the connection was lost while the command printed a lot")
+var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 
 // errForgotten says that a reader asks for what is no longer kept.
-var errForgotten = errors.New("the connection was lost, and what the command printed before that is not kept")
+var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and what the command printed before that is not kept")}
 
 func (s *spool) notify() {
 	close(s.changed)
@@ -60,15 +65,21 @@ func (s *spool) add(kind byte, data []byte) error {
 	n := int64(len(head) + len(data))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.err == nil && s.size+n-s.read > window/2 {
+	for s.err == nil && kind != frameResult && s.size+n-s.read > window/2 {
 		if s.readers == 0 {
 			s.err = errUnread
 			break
 		}
 		changed := s.changed
 		s.mu.Unlock()
-		<-changed
+		select {
+		case <-changed:
+		case <-s.ctx.Done():
+		}
 		s.mu.Lock()
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
 	}
 	for _, part := range [][]byte{head[:], data} {
 		if s.err == nil {
@@ -190,7 +201,7 @@ func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
-	s.file, s.small, s.err = nil, nil, os.ErrClosed
+	s.file, s.small, s.err = nil, nil, errEnded
 	s.notify()
 }
 

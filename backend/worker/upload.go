@@ -15,10 +15,10 @@ import (
 // supplied does something for which the server needs blobs, and once more when the
 // server turns out to have lost one since it was sent.
 func (c *Client) supplied(ctx context.Context, needs []cache.Output, do func() error) error {
-	if err := c.supply(ctx, needs); err != nil {
-		return err
+	err := c.supply(ctx, needs)
+	if err == nil {
+		err = do()
 	}
-	err := do()
 	if lost := (*cache.MissingError)(nil); !errors.As(err, &lost) {
 		return err
 	}
@@ -45,6 +45,11 @@ func inputsOf(inputs []backend.Input) []cache.Output {
 // supply uploads what the server lacks of blobs and trees: one question for all of
 // them, and one stream.
 func (c *Client) supply(ctx context.Context, needs []cache.Output) error {
+	needs, done, err := c.claim(ctx, needs)
+	if err != nil || len(needs) == 0 {
+		return err
+	}
+	defer done()
 	seen := map[cache.Digest]bool{}
 	var all []cache.Digest
 	c.mu.Lock()
@@ -64,24 +69,79 @@ func (c *Client) supply(ctx context.Context, needs []cache.Output) error {
 	if len(all) == 0 {
 		return nil
 	}
-	var lacks []cache.Digest
-	if err := c.ask(ctx, pathMissing, all, &lacks); err != nil {
-		return err
-	}
-	if len(lacks) > 0 {
-		if err := c.persist(ctx, func() error { return c.upload(ctx, lacks) }); err != nil {
+	lacks, again := all, false
+	err = c.persist(ctx, func() error {
+		var still []cache.Digest
+		body := encode(lacks)
+		if err := c.once(ctx, http.MethodPost, pathMissing, body, func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
 			return err
 		}
+		progress := again && len(still) < len(lacks) // what arrived before a cut is not sent again
+		lacks, again = still, true
+		if len(lacks) == 0 {
+			return nil
+		}
+		err := c.upload(ctx, lacks)
+		if cut := (*cutError)(nil); errors.As(err, &cut) {
+			cut.progress = progress
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range all {
 		c.there[d] = true
 	}
-	for _, d := range lacks {
-		c.sent += d.Size
-	}
 	return nil
+}
+
+// claim returns those of needs that the server may lack, once no other caller is sending any of
+// them. Others wait for the same until done is called: nodes that start together begin with
+// the same trees.
+func (c *Client) claim(ctx context.Context, needs []cache.Output) (left []cache.Output, done func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		left = nil
+		var other chan struct{}
+		for _, o := range needs {
+			if c.there[o.Digest] {
+				continue
+			}
+			left = append(left, o)
+			if other == nil {
+				other = c.onWay[o.Digest]
+			}
+		}
+		if other == nil {
+			break
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		c.mu.Lock()
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	mine := make(chan struct{})
+	for _, o := range left {
+		c.onWay[o.Digest] = mine
+	}
+	return left, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, o := range left {
+			delete(c.onWay, o.Digest)
+		}
+		close(mine)
+	}, nil
 }
 
 // upload sends blobs as one stream.
@@ -116,6 +176,9 @@ func (c *Client) writeBlobs(ctx context.Context, w io.Writer, blobs []cache.Dige
 		if n != d.Size {
 			return &cache.CorruptError{Digest: d}
 		}
+		c.mu.Lock()
+		c.sent += n
+		c.mu.Unlock()
 	}
 	return buffered.Flush()
 }

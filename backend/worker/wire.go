@@ -9,7 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
+	"maps"
+	"slices"
 	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -113,7 +114,6 @@ const (
 	frameSize = 16 << 10
 	// maxFrame bounds what a client reads at once: results have texts of errors.
 	maxFrame = 1 << 20
-	maxText  = 64 << 10
 )
 
 func frameHead(kind byte, size int) (head [frameHeader]byte) {
@@ -149,7 +149,7 @@ type failure struct {
 	Tool    *typed        `json:"tool,omitempty"`
 	Setting *typed        `json:"setting,omitempty"`
 	Absent  *typed        `json:"absent,omitempty"`
-	// Gone says that the server has no such session.
+	// Gone says that the session, or the server that had it, is not there any more.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -159,20 +159,31 @@ type typed struct{ Name, Text, Hint string }
 // sentinels are errors that callers compare with.
 var sentinels = map[string]error{
 	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
+	"other work": errOtherWork, "restarted": errRestarted,
+}
+
+// maxText bounds the text of an error, so that it fits into a frame.
+const maxText = 32 << 10
+
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return text[:maxText/2] + " ... " + text[len(text)-maxText/2:]
 }
 
 func failureOf(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: err.Error()}
-	if len(f.Text) > maxText {
-		f.Text = strings.ToValidUTF8(f.Text[:maxText], "") + "..."
-	}
-	for name, sentinel := range sentinels {
-		if errors.Is(err, sentinel) {
+	f := &failure{Text: clip(err.Error())}
+	for _, name := range slices.Sorted(maps.Keys(sentinels)) {
+		if errors.Is(err, sentinels[name]) {
 			f.Kinds = append(f.Kinds, name)
 		}
+	}
+	if e := (*backend.PreemptedError)(nil); errors.As(err, &e) || errors.Is(err, errRestarted) {
+		f.Gone = true
 	}
 	if errno := syscall.Errno(0); errors.As(err, &errno) && exhaustion.Is(errno) {
 		f.Errno = uintptr(errno)
@@ -184,10 +195,10 @@ func failureOf(err error) *failure {
 		f.Missing = &e.Digest // it was dropped
 	}
 	if e := (*backend.ToolError)(nil); errors.As(err, &e) {
-		f.Tool = &typed{e.Tool, e.Err.Error(), e.Hint}
+		f.Tool = &typed{e.Tool, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.SettingError)(nil); errors.As(err, &e) {
-		f.Setting = &typed{e.Setting, e.Err.Error(), e.Hint}
+		f.Setting = &typed{e.Setting, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.AbsentError)(nil); errors.As(err, &e) {
 		f.Absent = &typed{Name: e.Device, Text: e.Err.Error()}

@@ -7,7 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
@@ -27,6 +29,14 @@ func TestMain(m *testing.M) {
 // serve starts a server on a loopback address that ends with the test.
 func serve(t *testing.T, h worker.Host) (worker.ClientOptions, *worker.Server) {
 	t.Helper()
+	o, server, _ := serveFor(t, h, 0)
+	return o, server
+}
+
+// serveFor is serve for a server that abandons its sessions after some time. end ends it,
+// and returns when it has.
+func serveFor(t *testing.T, h worker.Host, abandon time.Duration) (o worker.ClientOptions, _ *worker.Server, end func()) {
+	t.Helper()
 	access, certificate, err := worker.NewAccess()
 	if err != nil {
 		t.Fatal(err)
@@ -36,21 +46,22 @@ func serve(t *testing.T, h worker.Host) (worker.ClientOptions, *worker.Server) {
 		t.Fatal(err)
 	}
 	h.Spool = t.TempDir()
-	server := worker.NewServer(h, worker.ServerOptions{Token: access.Token})
+	server := worker.NewServer(h, worker.ServerOptions{Token: access.Token, Abandon: abandon})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener, certificate) }()
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("serving: %v", err)
 		}
 	})
+	t.Cleanup(end)
 	dial := func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", listener.Addr().String())
 	}
-	return worker.ClientOptions{Access: access, Dial: dial}, server
+	return worker.ClientOptions{Access: access, Dial: dial}, server, end
 }
 
 // connect is a client that is closed at the end of the test.

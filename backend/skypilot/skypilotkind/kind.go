@@ -92,7 +92,7 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
 		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
-		if o.Serial, err = eval.Shared(s, serialKey(sky.Infra), func() (*sync.Mutex, error) { return &sync.Mutex{}, nil }); err != nil {
+		if o.Serial, err = eval.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
 			return nil, err
 		}
 	}
