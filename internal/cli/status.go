@@ -47,11 +47,11 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(struct {
-			Schema   int              `json:"schema"`
-			Rows     []view.StatusRow `json:"rows"`
-			Clusters []eval.Cluster   `json:"clusters,omitempty"`
-		}{1, orEmpty(rows), clusters})
+		object := map[string]any{"schema": 1, "rows": orEmpty(rows)}
+		if len(clusters) > 0 {
+			object["clusters"] = clusters
+		}
+		return a.writeJSON(object)
 	}
 	view.StatusTable(a.io.Out, rows, a.color(), columns(a.io.Out))
 	a.showClusters(clusters)
