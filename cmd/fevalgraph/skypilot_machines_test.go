@@ -120,7 +120,7 @@ func (m *machines) killNode(t *testing.T, node string) {
 
 func (m *machines) startNode(t *testing.T, node string) {
 	t.Helper()
-	m.first(t, "slurm", "inside", "env", "-i", "PATH="+os.Getenv("PATH")+":/usr/sbin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
+	m.first(t, "slurm", "inside", "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
 }
 
 // onClusters is a checkout of testdata/skypilot.
@@ -155,7 +155,18 @@ func (m *machines) checkout(t *testing.T) *onClusters {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.env = []string{"FEVALGRAPH_VAR_api=" + m.api, "NO_PROXY=127.0.0.1", "PATH=" + filepath.Dir(m.judge) + ":" + os.Getenv("PATH")}
+	_, programs, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: clusters have the real ones, too
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); reachesIndex(name) {
+			c.env = append(c.env, pair)
+		}
+	}
+	c.env = append(c.env, "FEVALGRAPH_VAR_api="+m.api, "NO_PROXY=127.0.0.1", "UV_CACHE_DIR="+filepath.Join(caches, "uv"),
+		"PATH="+filepath.Dir(m.judge)+":"+programs)
 	t.Cleanup(func() {
 		cmd := c.command("clean", "--clusters")
 		if err := cmd.Run(); err != nil {
