@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
@@ -182,13 +183,13 @@ func (o *Options) learn(seconds map[string]float64) error {
 	if err := makeState(state); err != nil {
 		return fail(Usage, elsewhere(err))
 	}
-	log, err := cache.OpenBuildLog(filepath.Join(state, "buildlog"))
+	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
 	if err != nil {
 		return fail(NotJudged, err)
 	}
 	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
 		if _, known := log.Get(addr); !known {
-			err = errors.Join(err, log.Append(cache.LogEntry{Addr: addr, Seconds: seconds[addr]}))
+			err = errors.Join(err, log.Append(buildlog.Entry{Addr: addr, Seconds: seconds[addr]}))
 		}
 	}
 	if err = errors.Join(err, log.Close()); err != nil {

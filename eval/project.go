@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -32,7 +33,7 @@ type Project struct {
 	store    store
 	local    cache.Store // what of it is on this machine; nil without remote caches
 	index    *cache.FileIndex
-	log      *cache.BuildLog
+	log      *buildlog.Log
 	locker   *locker
 	registry *backend.Registry // nil unless the access is Writing
 	site     *Site
@@ -262,4 +263,4 @@ func sumReaped(reaped []backend.Reaped) (ended int, left []error) {
 }
 
 // LastAnswer is the last entry of the build log for an address.
-func (p *Project) LastAnswer(addr string) (cache.LogEntry, bool) { return p.log.Get(addr) }
+func (p *Project) LastAnswer(addr string) (buildlog.Entry, bool) { return p.log.Get(addr) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -108,12 +109,12 @@ func (p *Project) openLog() (err error) {
 		}
 	}
 	if p.access == Reading {
-		if p.log, err = cache.ReadBuildLogOf(path, addrs); err != nil {
+		if p.log, err = buildlog.ReadOf(path, addrs); err != nil {
 			return fail(NotJudged, err)
 		}
 		return nil
 	}
-	if p.log, err = cache.OpenBuildLogOf(path, addrs); isDenied(err) {
+	if p.log, err = buildlog.OpenOf(path, addrs); isDenied(err) {
 		return fail(Usage, elsewhere(err))
 	} else if err != nil {
 		return fail(NotJudged, err)

@@ -1,8 +1,9 @@
-package cache
+package buildlog
 
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-func openLog(t testing.TB, path string) *BuildLog {
+func openLog(t testing.TB, path string) *Log {
 	t.Helper()
-	l, err := OpenBuildLog(path)
+	l, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +25,16 @@ func openLog(t testing.TB, path string) *BuildLog {
 	return l
 }
 
-func appendLog(t testing.TB, l *BuildLog, entries ...LogEntry) {
+func stat(t testing.TB, path string) fs.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+func appendLog(t testing.TB, l *Log, entries ...Entry) {
 	t.Helper()
 	for _, e := range entries {
 		if err := l.Append(e); err != nil {
@@ -31,12 +43,12 @@ func appendLog(t testing.TB, l *BuildLog, entries ...LogEntry) {
 	}
 }
 
-func logEntry(i int) LogEntry {
-	return LogEntry{
+func entryOf(i int) Entry {
+	return Entry{
 		Addr:     fmt.Sprintf("pytest/p/checkpoint_%d@local.host", i),
-		Key:      Key{byte(i), byte(i >> 8), 1},
-		Class:    ClassDone,
-		Outputs:  []Output{{"report", SumBytes(nil), false}, {"tree", SumBytes([]byte("t")), true}},
+		Key:      cache.Key{byte(i), byte(i >> 8), 1},
+		Class:    cache.ClassDone,
+		Outputs:  []cache.Output{{Name: "report", Digest: cache.SumBytes(nil)}, {Name: "tree", Digest: cache.SumBytes([]byte("t")), Tree: true}},
 		Message:  "ok",
 		Attempts: 1 + i%3,
 		Seconds:  float64(i) / 7,
@@ -44,18 +56,18 @@ func logEntry(i int) LogEntry {
 	}
 }
 
-func TestBuildLogRoundTrip(t *testing.T) {
+func TestLogRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "log")
 	l := openLog(t, path)
-	want := []LogEntry{
-		logEntry(1),
+	want := []Entry{
+		entryOf(1),
 		{Addr: "never answered", Broken: "no such image"},
-		{Addr: "answered, then broken", Key: Key{2}, Class: ClassTimeout, Seconds: math.MaxFloat64, Broken: "disk full"},
-		{Addr: "odd numbers", Key: Key{3}, Class: ClassFailed, Attempts: -1, Seconds: math.Inf(1)},
-		{Addr: "ünï\x00côde\n", Key: Key{4}, Class: ClassDone, Message: strings.Repeat("long ", 1<<16)},
+		{Addr: "answered, then broken", Key: cache.Key{2}, Class: cache.ClassTimeout, Seconds: math.MaxFloat64, Broken: "disk full"},
+		{Addr: "odd numbers", Key: cache.Key{3}, Class: cache.ClassFailed, Attempts: -1, Seconds: math.Inf(1)},
+		{Addr: "ünï\x00côde\n", Key: cache.Key{4}, Class: cache.ClassDone, Message: strings.Repeat("long ", 1<<16)},
 	}
 	appendLog(t, l, want...)
-	check := func(name string, l *BuildLog) {
+	check := func(name string, l *Log) {
 		t.Helper()
 		var addrs []string
 		for _, e := range want {
@@ -74,7 +86,7 @@ func TestBuildLogRoundTrip(t *testing.T) {
 	}
 	check("as appended", l)
 	check("opened beside it", openLog(t, path))
-	ro, err := ReadBuildLog(path)
+	ro, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,34 +103,34 @@ func TestBuildLogRoundTrip(t *testing.T) {
 	}
 }
 
-func TestBuildLogRefuses(t *testing.T) {
+func TestLogRefuses(t *testing.T) {
 	l := openLog(t, filepath.Join(t.TempDir(), "log"))
-	for name, e := range map[string]LogEntry{
+	for name, e := range map[string]Entry{
 		"no address":        {},
-		"class without key": {Addr: "a", Class: ClassDone},
-		"key without class": {Addr: "a", Key: Key{1}},
-		"class broken":      {Addr: "a", Key: Key{1}, Class: "broken"},
+		"class without key": {Addr: "a", Class: cache.ClassDone},
+		"key without class": {Addr: "a", Key: cache.Key{1}},
+		"class broken":      {Addr: "a", Key: cache.Key{1}, Class: "broken"},
 		"too large":         {Addr: "a", Message: strings.Repeat("x", maxPayload)},
 	} {
 		if err := l.Append(e); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if fi := lstat(t, l.path); fi.Size() != 0 {
+	if fi := stat(t, l.path); fi.Size() != 0 {
 		t.Errorf("the log has %d bytes", fi.Size())
 	}
 }
 
-func TestReadBuildLogMakesNothing(t *testing.T) {
+func TestReadMakesNothing(t *testing.T) {
 	dir := t.TempDir()
-	l, err := ReadBuildLog(filepath.Join(dir, "sub", "log"))
+	l, err := Read(filepath.Join(dir, "sub", "log"))
 	if err != nil || len(l.Addrs()) != 0 || l.Dropped() != 0 {
 		t.Errorf("%v", err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if left := listing(t, dir); len(left) != 0 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("made %q", left)
 	}
 }
@@ -130,8 +142,8 @@ func writeLog(t testing.TB, n int) (whole []byte, ends []int) {
 	path := filepath.Join(t.TempDir(), "log")
 	l := openLog(t, path)
 	for i := range n {
-		appendLog(t, l, logEntry(i))
-		ends = append(ends, int(lstat(t, path).Size()))
+		appendLog(t, l, entryOf(i))
+		ends = append(ends, int(stat(t, path).Size()))
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -141,11 +153,13 @@ func writeLog(t testing.TB, n int) (whole []byte, ends []int) {
 }
 
 // A tail torn at any byte costs the entry it tears, and the next append works.
-func TestBuildLogTornTail(t *testing.T) {
+func TestLogTornTail(t *testing.T) {
 	whole, ends := writeLog(t, 4)
 	path := filepath.Join(t.TempDir(), "log")
 	for size := range len(whole) + 1 {
-		overwriteNew(t, path, string(whole[:size]))
+		if err := os.WriteFile(path, whole[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
 		intact, boundary := 0, size == 0
 		for _, end := range ends {
 			if end <= size {
@@ -157,7 +171,7 @@ func TestBuildLogTornTail(t *testing.T) {
 		if boundary {
 			dropped = 0
 		}
-		ro, err := ReadBuildLog(path)
+		ro, err := Read(path)
 		if err != nil || ro.Dropped() != dropped || len(ro.Addrs()) != intact {
 			t.Fatalf("%d bytes: read %d entries, dropped %d, %v; want %d and %d", size, len(ro.Addrs()), ro.Dropped(), err, intact, dropped)
 		}
@@ -165,7 +179,7 @@ func TestBuildLogTornTail(t *testing.T) {
 			continue
 		}
 		l := openLog(t, path)
-		appendLog(t, l, logEntry(9))
+		appendLog(t, l, entryOf(9))
 		l.Close()
 		l = openLog(t, path)
 		if l.Dropped() != 0 || len(l.Addrs()) != intact+1 {
@@ -177,11 +191,11 @@ func TestBuildLogTornTail(t *testing.T) {
 
 // A process that appends to a log whose tail another one tore loses nothing
 // but the torn entry, even before anybody compacts.
-func TestBuildLogResync(t *testing.T) {
+func TestLogResync(t *testing.T) {
 	whole, ends := writeLog(t, 3)
 	for cut := ends[0] + 1; cut < ends[1]; cut++ {
 		b := slices.Concat(whole[:cut], whole[ends[1]:])
-		l := &BuildLog{framer: newFramer()}
+		l := &Log{framer: newFramer()}
 		l.load(b)
 		if l.dropped != 1 || len(l.entries) != 2 {
 			t.Fatalf("second entry cut at %d: %d entries, dropped %d", cut-ends[0], len(l.entries), l.dropped)
@@ -190,18 +204,18 @@ func TestBuildLogResync(t *testing.T) {
 }
 
 // No flipped bit changes an entry: it costs that entry and no other.
-func TestBuildLogBitFlips(t *testing.T) {
+func TestLogBitFlips(t *testing.T) {
 	const n = 3
 	whole, ends := writeLog(t, n)
 	for bit := range len(whole) * 8 {
 		b := bytes.Clone(whole)
 		b[bit/8] ^= 1 << (bit % 8)
-		l := &BuildLog{framer: newFramer()}
+		l := &Log{framer: newFramer()}
 		l.load(b)
 		hit, _ := slices.BinarySearch(ends, bit/8+1)
 		for i := range n {
-			got, ok := l.Get(logEntry(i).Addr)
-			if ok != (i != hit) || ok && !reflect.DeepEqual(got, logEntry(i)) {
+			got, ok := l.Get(entryOf(i).Addr)
+			if ok != (i != hit) || ok && !reflect.DeepEqual(got, entryOf(i)) {
 				t.Fatalf("bit %d, in entry %d: entry %d is %v %+v", bit, hit, i, ok, got)
 			}
 		}
@@ -213,8 +227,8 @@ func TestBuildLogBitFlips(t *testing.T) {
 
 // A message cannot smuggle in an entry that shows when the one
 // around it is damaged.
-func TestBuildLogForgery(t *testing.T) {
-	forged := logEntry(2)
+func TestLogForgery(t *testing.T) {
+	forged := entryOf(2)
 	forged.Addr = "forged"
 	f := newFramer()
 	frame, err := appendEntry(f.start(nil), &forged)
@@ -224,7 +238,7 @@ func TestBuildLogForgery(t *testing.T) {
 	f.seal(frame)
 	path := filepath.Join(t.TempDir(), "log")
 	l := openLog(t, path)
-	e := logEntry(1)
+	e := entryOf(1)
 	e.Message, e.Broken, e.Run, e.Outputs[0].Name = string(frame), string(frame), string(frame), string(frame)
 	appendLog(t, l, e)
 	b, err := os.ReadFile(path)
@@ -232,33 +246,35 @@ func TestBuildLogForgery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[frameHeader+2] ^= 1
-	l = &BuildLog{framer: newFramer()}
+	l = &Log{framer: newFramer()}
 	if l.load(b); len(l.entries) != 0 || l.dropped != 1 {
 		t.Errorf("found %q in the ruins, dropped %d", l.Addrs(), l.dropped)
 	}
 }
 
-func TestBuildLogGarbageAround(t *testing.T) {
+func TestLogGarbageAround(t *testing.T) {
 	whole, ends := writeLog(t, 2)
 	noise := []byte("noise " + frameMark + "\x05\x00\x00\x00 " + frameMark[:3])
 	b := slices.Concat(noise, whole[:ends[0]], noise, noise, whole[ends[0]:], noise)
 	path := filepath.Join(t.TempDir(), "log")
-	overwriteNew(t, path, string(b))
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	l := openLog(t, path)
 	if len(l.Addrs()) != 2 || l.Dropped() != 4 {
 		t.Errorf("%d entries, dropped %d; want 2 and 4", len(l.Addrs()), l.Dropped())
 	}
-	if after := lstat(t, path).Size(); after != int64(len(whole)) {
+	if after := stat(t, path).Size(); after != int64(len(whole)) {
 		t.Errorf("opening left %d bytes; want the garbage gone: %d", after, len(whole))
 	}
 }
 
-func TestBuildLogCompaction(t *testing.T) {
+func TestLogCompaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	a, b := openLog(t, path), openLog(t, path)
 	const rounds = 2000
 	for i := range rounds {
-		e := logEntry(i % 5)
+		e := entryOf(i % 5)
 		e.Attempts = i
 		appendLog(t, a, e)
 		if i%100 == 0 {
@@ -266,16 +282,16 @@ func TestBuildLogCompaction(t *testing.T) {
 			appendLog(t, b, e)
 		}
 	}
-	if size := lstat(t, path).Size(); size > 3*compactSlack/2 {
+	if size := stat(t, path).Size(); size > 3*compactSlack/2 {
 		t.Errorf("not compacted: %d bytes", size)
 	}
-	appendLog(t, b, logEntry(7)) // b follows to the new file
+	appendLog(t, b, entryOf(7)) // b follows to the new file
 	l := openLog(t, path)
 	if got := len(l.Addrs()); got != 5+rounds/100+1 || l.Dropped() != 0 {
 		t.Errorf("%d entries, dropped %d; want %d and 0", got, l.Dropped(), 5+rounds/100+1)
 	}
 	for i := range 5 {
-		if e, _ := l.Get(logEntry(i).Addr); e.Attempts != rounds-5+i {
+		if e, _ := l.Get(entryOf(i).Addr); e.Attempts != rounds-5+i {
 			t.Errorf("entry %d is of round %d; want the last", i, e.Attempts)
 		}
 	}
@@ -284,47 +300,49 @@ func TestBuildLogCompaction(t *testing.T) {
 	}
 }
 
-func TestBuildLogRemovedUnderneath(t *testing.T) {
+func TestLogRemovedUnderneath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	l := openLog(t, path)
-	appendLog(t, l, logEntry(1))
+	appendLog(t, l, entryOf(1))
 	if err := os.Remove(path); err != nil { // fevalgraph clean, say
 		t.Fatal(err)
 	}
-	appendLog(t, l, logEntry(2))
+	appendLog(t, l, entryOf(2))
 	if got := openLog(t, path).Addrs(); len(got) != 1 {
 		t.Errorf("the new log has %q; want the later entry", got)
 	}
 }
 
-func BenchmarkOpenBuildLog(b *testing.B) {
+func BenchmarkOpen(b *testing.B) {
 	var whole []byte
 	f := newFramer()
 	const n = 100_000
 	for i := range n {
-		e := logEntry(i)
+		e := entryOf(i)
 		start := len(whole)
 		whole, _ = appendEntry(f.start(whole), &e)
 		f.seal(whole[start:])
 	}
 	path := filepath.Join(b.TempDir(), "log")
-	overwriteNew(b, path, string(whole))
+	if err := os.WriteFile(path, whole, 0o644); err != nil {
+		b.Fatal(err)
+	}
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if l, err := ReadBuildLog(path); err != nil || len(l.entries) != n {
+		if l, err := Read(path); err != nil || len(l.entries) != n {
 			b.Fatal(err, len(l.entries))
 		}
 	}
 }
 
 // A caller that asks for few entries gets them, adds to the log, and takes nothing from it.
-func TestBuildLogOfSome(t *testing.T) {
+func TestLogOfSome(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	entry := func(addr, message string) LogEntry {
-		return LogEntry{Addr: addr, Key: Key{1}, Class: ClassDone, Message: message}
+	entry := func(addr, message string) Entry {
+		return Entry{Addr: addr, Key: cache.Key{1}, Class: cache.ClassDone, Message: message}
 	}
-	whole, err := OpenBuildLog(path)
+	whole, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +355,7 @@ func TestBuildLogOfSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := []string{"b", "d"}
-	some, err := OpenBuildLogOf(path, wanted)
+	some, err := OpenOf(path, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,11 +377,11 @@ func TestBuildLogOfSome(t *testing.T) {
 	if err := some.Close(); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadBuildLogOf(path, wanted)
+	read, err := ReadOf(path, wanted)
 	if err != nil || !slices.Equal(read.Addrs(), []string{"b", "d"}) {
 		t.Errorf("it has %q, %v", read.Addrs(), err)
 	}
-	if whole, err = OpenBuildLog(path); err != nil {
+	if whole, err = Open(path); err != nil {
 		t.Fatal(err)
 	}
 	defer whole.Close()

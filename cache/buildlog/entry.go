@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"encoding/binary"
@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// LogEntry is what the build log remembers of a node: the last answer that
+// Entry is what the build log remembers of a node: the last answer that
 // was stored for it, and whether the last attempt broke. With Broken set the
 // other fields still describe the last good answer; Key is zero if there was
 // none.
-type LogEntry struct {
+type Entry struct {
 	Addr     string
-	Key      Key // names the record, which has the manifest
-	Class    Class
-	Outputs  []Output
+	Key      cache.Key // names the record, which has the manifest
+	Class    cache.Class
+	Outputs  []cache.Output
 	Message  string
 	Attempts int
 	Seconds  float64
@@ -32,7 +34,7 @@ var errBadEntry = errors.New("malformed build log entry")
 
 // appendEntry appends the encoded form of e to b. Text becomes valid UTF-8 on
 // the way, so that none of it can hold the mark that begins a frame.
-func appendEntry(b []byte, e *LogEntry) ([]byte, error) {
+func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	if e.Addr == "" {
 		return nil, errors.New("entry has no address")
 	}
@@ -42,7 +44,7 @@ func appendEntry(b []byte, e *LogEntry) ([]byte, error) {
 	b = append(b, entryVersion)
 	b = appendText(b, e.Addr)
 	b = append(b, e.Key[:]...)
-	b = appendEntryDigest(b, Digest{}) // unused: once, the manifest had a digest of its own
+	b = appendEntryDigest(b, cache.Digest{}) // unused: once, the manifest had a digest of its own
 	b = appendText(b, string(e.Class))
 	b = binary.AppendUvarint(b, uint64(len(e.Outputs)))
 	for _, o := range e.Outputs {
@@ -68,7 +70,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-func appendEntryDigest(b []byte, d Digest) []byte {
+func appendEntryDigest(b []byte, d cache.Digest) []byte {
 	b = append(b, d.Hash[:]...)
 	return binary.AppendVarint(b, d.Size)
 }
@@ -88,18 +90,18 @@ func entryAddr(s string) (string, error) {
 
 // decodeEntry reads what appendEntry wrote. Strings of the entry share memory
 // with s.
-func decodeEntry(s string) (LogEntry, error) {
+func decodeEntry(s string) (Entry, error) {
 	r := entryReader{rest: s}
 	if r.byte() != entryVersion {
-		return LogEntry{}, errBadEntry
+		return Entry{}, errBadEntry
 	}
-	var e LogEntry
+	var e Entry
 	e.Addr = r.text()
 	copy(e.Key[:], r.take(len(e.Key)))
 	r.digest()
-	e.Class = Class(r.text())
+	e.Class = cache.Class(r.text())
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		o := Output{Name: r.text(), Digest: r.digest()}
+		o := cache.Output{Name: r.text(), Digest: r.digest()}
 		o.Tree = r.byte() == 1
 		e.Outputs = append(e.Outputs, o)
 	}
@@ -112,7 +114,7 @@ func decodeEntry(s string) (LogEntry, error) {
 		e.Store = r.text()
 	}
 	if r.bad || r.rest != "" || e.Addr == "" {
-		return LogEntry{}, errBadEntry
+		return Entry{}, errBadEntry
 	}
 	return e, nil
 }
@@ -171,7 +173,7 @@ func (r *entryReader) text() string {
 	return r.take(int(n))
 }
 
-func (r *entryReader) digest() (d Digest) {
+func (r *entryReader) digest() (d cache.Digest) {
 	copy(d.Hash[:], r.take(len(d.Hash)))
 	d.Size = r.varint()
 	return d

@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"cmp"
@@ -11,30 +11,31 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/files"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// logIndex tells where in a build log the last entry of each address is, so that a caller
+// index tells where in a build log the last entry of each address is, so that a caller
 // that asks for a few of many entries need not read all. It is a file beside the log that
 // saves time and nothing else: what it leads to is looked at as closely as what a
 // pass over the log finds, and what was appended later is read after it.
-type logIndex struct {
+type index struct {
 	inode uint64 // of the log
 	size  int64  // bytes of the log that the index is about
-	end   uint32 // CRC-32C of the last of these, up to logIndexEnd
+	end   uint32 // CRC-32C of the last of these, up to indexEnd
 	table []byte // records
 }
 
-// The file is logIndexMagic, inode, size and end, the records in order, and the
-// CRC-32C of all of that. A record of logIndexRecord bytes is the first eight bytes of
+// The file is indexMagic, inode, size and end, the records in order, and the
+// CRC-32C of all of that. A record of indexRecord bytes is the first eight bytes of
 // the SHA-256 of an address, and the offset of its last frame. Numbers are
 // little-endian.
 const (
-	logIndexMagic  = "fevalgraph-log-index 1\n"
-	logIndexHead   = len(logIndexMagic) + 8 + 8 + 4
-	logIndexRecord = 8 + 8
-	logIndexEnd    = 4 << 10
+	indexMagic  = "fevalgraph-log-index 1\n"
+	indexHead   = len(indexMagic) + 8 + 8 + 4
+	indexRecord = 8 + 8
+	indexEnd    = 4 << 10
 )
 
 func hashAddr(addr string) uint64 {
@@ -43,14 +44,14 @@ func hashAddr(addr string) uint64 {
 }
 
 // find returns the offset of the last frame of an address.
-func (x *logIndex) find(addr string) (offset int64, ok bool) {
+func (x *index) find(addr string) (offset int64, ok bool) {
 	hash := hashAddr(addr)
 	le := binary.LittleEndian
-	at, ok := sort.Find(len(x.table)/logIndexRecord, func(i int) int { return cmp.Compare(hash, le.Uint64(x.table[i*logIndexRecord:])) })
+	at, ok := sort.Find(len(x.table)/indexRecord, func(i int) int { return cmp.Compare(hash, le.Uint64(x.table[i*indexRecord:])) })
 	if !ok {
 		return 0, false
 	}
-	return int64(le.Uint64(x.table[at*logIndexRecord+8:])), true
+	return int64(le.Uint64(x.table[at*indexRecord+8:])), true
 }
 
 // frameOf is where a frame of an address is.
@@ -59,11 +60,11 @@ type frameOf struct {
 	offset int64
 }
 
-// newLogIndex makes the index of a log that holds these frames and nothing else.
-func newLogIndex(f files.File, size int64, frames []frameOf) (*logIndex, error) {
-	x := &logIndex{size: size}
+// newIndex makes the index of a log that holds these frames and nothing else.
+func newIndex(f files.File, size int64, frames []frameOf) (*index, error) {
+	x := &index{size: size}
 	var err error
-	if x.inode, x.end, err = logIdentity(f, size); err != nil {
+	if x.inode, x.end, err = identity(f, size); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(frames, func(a, b frameOf) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.offset, b.offset)) })
@@ -77,55 +78,53 @@ func newLogIndex(f files.File, size int64, frames []frameOf) (*logIndex, error) 
 	return x, nil
 }
 
-// logIdentity tells logs apart: by their inodes, and by what the first size bytes end
+// identity tells logs apart: by their inodes, and by what the first size bytes end
 // with.
-func logIdentity(f files.File, size int64) (inode uint64, end uint32, err error) {
+func identity(f files.File, size int64) (inode uint64, end uint32, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, 0, err
 	}
-	last := make([]byte, min(size, logIndexEnd))
+	last := make([]byte, min(size, indexEnd))
 	if _, err := f.ReadAt(last, size-int64(len(last))); err != nil {
 		return 0, 0, err
 	}
-	var state fileState
-	state.addSystem(info.Sys())
-	return state.inode, crc32c(last), nil
+	return cache.Inode(info), crc32c(last), nil
 }
 
-func (x *logIndex) encode() []byte {
+func (x *index) encode() []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, logIndexHead+len(x.table)+crc32.Size)
-	b = le.AppendUint64(append(b, logIndexMagic...), x.inode)
+	b := make([]byte, 0, indexHead+len(x.table)+crc32.Size)
+	b = le.AppendUint64(append(b, indexMagic...), x.inode)
 	b = le.AppendUint32(le.AppendUint64(b, uint64(x.size)), x.end)
 	b = append(b, x.table...)
 	return le.AppendUint32(b, crc32c(b))
 }
 
-// decodeLogIndex reads what encode returned, and keeps it; nil for anything else.
-func decodeLogIndex(b []byte) *logIndex {
+// decodeIndex reads what encode returned, and keeps it; nil for anything else.
+func decodeIndex(b []byte) *index {
 	body := len(b) - crc32.Size
-	if body < logIndexHead || (body-logIndexHead)%logIndexRecord != 0 || string(b[:len(logIndexMagic)]) != logIndexMagic {
+	if body < indexHead || (body-indexHead)%indexRecord != 0 || string(b[:len(indexMagic)]) != indexMagic {
 		return nil
 	}
 	le := binary.LittleEndian
 	if crc32c(b[:body]) != le.Uint32(b[body:]) {
 		return nil
 	}
-	head := b[len(logIndexMagic):]
-	return &logIndex{inode: le.Uint64(head), size: int64(le.Uint64(head[8:])), end: le.Uint32(head[16:]), table: b[logIndexHead:body]}
+	head := b[len(indexMagic):]
+	return &index{inode: le.Uint64(head), size: int64(le.Uint64(head[8:])), end: le.Uint32(head[16:]), table: b[indexHead:body]}
 }
 
-func (l *BuildLog) indexPath() string { return l.path + ".index" }
+func (l *Log) indexPath() string { return l.path + ".index" }
 
 // indexFor reads the index of the log f; nil when there is none that is about most of
 // it.
-func (l *BuildLog) indexFor(f files.File) *logIndex {
+func (l *Log) indexFor(f files.File) *index {
 	b, err := os.ReadFile(l.indexPath())
 	if err != nil {
 		return nil
 	}
-	x := decodeLogIndex(b)
+	x := decodeIndex(b)
 	if x == nil || x.size < 0 {
 		return nil
 	}
@@ -133,7 +132,7 @@ func (l *BuildLog) indexFor(f files.File) *logIndex {
 	if err != nil || info.Size() < x.size || info.Size()-x.size > x.size/8+compactSlack {
 		return nil
 	}
-	if inode, end, err := logIdentity(f, x.size); err != nil || inode != x.inode || end != x.end {
+	if inode, end, err := identity(f, x.size); err != nil || inode != x.inode || end != x.end {
 		return nil
 	}
 	return x
@@ -141,15 +140,15 @@ func (l *BuildLog) indexFor(f files.File) *logIndex {
 
 // saveIndex writes the index down for the next process that wants a few entries. One that
 // cannot be written is not missed.
-func (l *BuildLog) saveIndex(f files.File, frames []frameOf) {
-	if x, err := newLogIndex(f, l.size, frames); err == nil {
+func (l *Log) saveIndex(f files.File, frames []frameOf) {
+	if x, err := newIndex(f, l.size, frames); err == nil {
 		_ = atomicfile.Write(l.indexPath(), 0o600, x.encode())
 	}
 }
 
 // pickIndexed is pick with an index. It is false when that is not about the log as it
 // is.
-func (l *BuildLog) pickIndexed(f files.File, x *logIndex) (whole bool, err error) {
+func (l *Log) pickIndexed(f files.File, x *index) (whole bool, err error) {
 	for addr := range l.wanted {
 		offset, ok := x.find(addr)
 		if !ok {

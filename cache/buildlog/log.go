@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/files"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
@@ -17,14 +18,14 @@ import (
 // of live entries.
 const compactSlack = 64 << 10
 
-// BuildLog remembers the last answer of each node of one project. It is a
+// Log remembers the last answer of each node of one project. It is a
 // file that is only appended to; the last entry of an address counts. When
 // most of it is garbage it is rewritten.
 //
 // Methods are safe for concurrent use, and processes may append to one file
 // at once. What others append is seen when the log is opened, or when it is
 // compacted.
-type BuildLog struct {
+type Log struct {
 	files    files.System
 	path     string
 	readOnly bool
@@ -34,28 +35,28 @@ type BuildLog struct {
 	lock   lockedfile.Mutex // on path+".lock": the log itself is replaced by compaction
 	f      files.File
 	wanted map[string]bool // addresses whose entries are loaded; nil is all
-	logContent
+	content
 }
 
-// logContent is what a process knows of a log's file.
-type logContent struct {
+// content is what a process knows of a log's file.
+type content struct {
 	entries map[string]string // address -> encoded entry; both may share the loaded file's memory
 	live    int64             // bytes of frames that entries refers to
 	size    int64             // bytes of the file
 	dropped int
 }
 
-var errLogClosed = errors.New("the build log is closed")
+var errClosed = errors.New("the build log is closed")
 
-// OpenBuildLog opens the log at path and creates it if needed. Damage is
+// Open opens the log at path and creates it if needed. Damage is
 // never an error: what can be read is kept, and Dropped says how much could
 // not.
-func OpenBuildLog(path string) (*BuildLog, error) { return OpenBuildLogOf(path, nil) }
+func Open(path string) (*Log, error) { return OpenOf(path, nil) }
 
-// OpenBuildLogOf is OpenBuildLog for a caller that needs only the entries of some
+// OpenOf is Open for a caller that needs only the entries of some
 // addresses; the others cost next to nothing. Such a log is never compacted. Addresses
 // that are nil, and not just none, are all.
-func OpenBuildLogOf(path string, addrs []string) (*BuildLog, error) {
+func OpenOf(path string, addrs []string) (*Log, error) {
 	return openOn(files.OS, path, setOf(addrs))
 }
 
@@ -71,18 +72,18 @@ func setOf(addrs []string) map[string]bool {
 	return set
 }
 
-// OpenBuildLogOn is OpenBuildLog with files that are not the system's own.
-func OpenBuildLogOn(s files.System, path string) (*BuildLog, error) { return openOn(s, path, nil) }
+// OpenOn is Open with files that are not the system's own.
+func OpenOn(s files.System, path string) (*Log, error) { return openOn(s, path, nil) }
 
-func openOn(s files.System, path string, wanted map[string]bool) (*BuildLog, error) {
-	l, err := openBuildLog(s, path, wanted)
+func openOn(s files.System, path string, wanted map[string]bool) (*Log, error) {
+	l, err := openAt(s, path, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("opening build log: %w", err)
 	}
 	return l, nil
 }
 
-func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLog, error) {
+func openAt(s files.System, path string, wanted map[string]bool) (*Log, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLo
 	if err := s.MkdirAll(filepath.Dir(abs)); err != nil {
 		return nil, err
 	}
-	l := &BuildLog{files: s, path: abs, framer: newFramer(), wanted: wanted}
+	l := &Log{files: s, path: abs, framer: newFramer(), wanted: wanted}
 	l.lock.Path = abs + ".lock"
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
@@ -112,15 +113,15 @@ func openBuildLog(s files.System, path string, wanted map[string]bool) (*BuildLo
 	return l, nil
 }
 
-// ReadBuildLog reads the log at path for plan and explain: it creates,
+// Read reads the log at path for plan and explain: it creates,
 // locks and writes nothing, and a log that is not there is empty. An entry
 // that another process is appending just then may be missing from it.
-func ReadBuildLog(path string) (*BuildLog, error) { return ReadBuildLogOf(path, nil) }
+func Read(path string) (*Log, error) { return ReadOf(path, nil) }
 
-// ReadBuildLogOf is ReadBuildLog for a caller that needs only the entries of some addresses, as
-// OpenBuildLogOf.
-func ReadBuildLogOf(path string, addrs []string) (*BuildLog, error) {
-	l := &BuildLog{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: setOf(addrs)}
+// ReadOf is Read for a caller that needs only the entries of some addresses, as
+// OpenOf.
+func ReadOf(path string, addrs []string) (*Log, error) {
+	l := &Log{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: setOf(addrs)}
 	if err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
 	}
@@ -128,19 +129,19 @@ func ReadBuildLogOf(path string, addrs []string) (*BuildLog, error) {
 }
 
 // Get returns the last entry of addr.
-func (l *BuildLog) Get(addr string) (LogEntry, bool) {
+func (l *Log) Get(addr string) (Entry, bool) {
 	l.mu.Lock()
 	payload, ok := l.entries[addr]
 	l.mu.Unlock()
 	if !ok {
-		return LogEntry{}, false
+		return Entry{}, false
 	}
 	e, err := decodeEntry(payload)
 	return e, err == nil
 }
 
 // Addrs returns every address in the log, sorted.
-func (l *BuildLog) Addrs() []string {
+func (l *Log) Addrs() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	addrs := make([]string, 0, len(l.entries))
@@ -152,7 +153,7 @@ func (l *BuildLog) Addrs() []string {
 }
 
 // Dropped returns how many entries were lost to damage when the log was read.
-func (l *BuildLog) Dropped() int {
+func (l *Log) Dropped() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dropped
@@ -161,9 +162,9 @@ func (l *BuildLog) Dropped() int {
 // Append makes e the last entry of its address. When it returns nil the entry
 // survives the end of this process, but not of the machine's power. After an
 // error the log is as it was.
-func (l *BuildLog) Append(e LogEntry) error {
+func (l *Log) Append(e Entry) error {
 	if l.readOnly {
-		return fmt.Errorf("appending to build log: %w", ErrReadOnly)
+		return fmt.Errorf("appending to build log: %w", cache.ErrReadOnly)
 	}
 	frame, err := appendEntry(l.framer.start(nil), &e)
 	if err == nil && len(frame)-frameHeader > maxPayload {
@@ -177,7 +178,7 @@ func (l *BuildLog) Append(e LogEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {
-		return fmt.Errorf("appending to build log: %w", errLogClosed)
+		return fmt.Errorf("appending to build log: %w", errClosed)
 	}
 	err = l.locked(func() error {
 		if err := l.follow(); err != nil {
@@ -197,11 +198,11 @@ func (l *BuildLog) Append(e LogEntry) error {
 }
 
 // locked runs fn while no other process appends or compacts.
-func (l *BuildLog) locked(fn func() error) error { return l.lock.Exclusive(fn) }
+func (l *Log) locked(fn func() error) error { return l.lock.Exclusive(fn) }
 
 // follow goes over to the file at path if that is no longer the open one
 // because another process compacted, or removed it.
-func (l *BuildLog) follow() error {
+func (l *Log) follow() error {
 	mine, err := l.f.Stat()
 	if err != nil {
 		return err
@@ -214,7 +215,7 @@ func (l *BuildLog) follow() error {
 }
 
 // reopen opens and loads the file at path.
-func (l *BuildLog) reopen() error {
+func (l *Log) reopen() error {
 	f, err := l.files.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func (l *BuildLog) reopen() error {
 }
 
 // write appends the frame whole or, as far as it can, not at all.
-func (l *BuildLog) write(frame []byte) error {
+func (l *Log) write(frame []byte) error {
 	_, err := l.f.Write(frame)
 	if err != nil {
 		return errors.Join(err, l.f.Truncate(l.size))
@@ -242,7 +243,7 @@ func (l *BuildLog) write(frame []byte) error {
 
 // compactIfWorth compacts a log that is mostly garbage. A compaction that
 // fails, for want of space perhaps, leaves the log as it was, which is good.
-func (l *BuildLog) compactIfWorth() {
+func (l *Log) compactIfWorth() {
 	if l.wanted == nil && l.size > 2*l.live+compactSlack {
 		_ = l.compact()
 	}
@@ -250,7 +251,7 @@ func (l *BuildLog) compactIfWorth() {
 
 // compact replaces the file by one that holds the last entry of each address,
 // those that other processes appended included.
-func (l *BuildLog) compact() error {
+func (l *Log) compact() error {
 	dropped := l.dropped
 	if err := l.reopen(); err != nil {
 		return err
@@ -278,7 +279,7 @@ func (l *BuildLog) compact() error {
 // replace makes b the content of the file, also after a loss of power. Whoever
 // gets here has the lock, so the name of the file under way is no other process's and
 // what a process that was killed left of it is written over.
-func (l *BuildLog) replace(b []byte) error {
+func (l *Log) replace(b []byte) error {
 	next := l.path + ".new"
 	f, err := l.files.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -302,7 +303,7 @@ func (l *BuildLog) replace(b []byte) error {
 }
 
 // Close lets go of the log. Entries can still be read from l.
-func (l *BuildLog) Close() error {
+func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {

@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // indexedLog writes a log of entries "a:0", "a:1" ... whose messages say how often
@@ -28,14 +30,14 @@ func indexedLog(t testing.TB, n, times int) (path string) {
 	return path
 }
 
-func numbered(i, round int) LogEntry {
-	return LogEntry{Addr: fmt.Sprintf("a:%d", i), Key: Key{1}, Class: ClassDone, Message: fmt.Sprint("round ", round)}
+func numbered(i, round int) Entry {
+	return Entry{Addr: fmt.Sprintf("a:%d", i), Key: cache.Key{1}, Class: cache.ClassDone, Message: fmt.Sprint("round ", round)}
 }
 
 // pick opens the log for some addresses, and closes it.
-func pick(t testing.TB, path string, addrs ...string) *BuildLog {
+func pick(t testing.TB, path string, addrs ...string) *Log {
 	t.Helper()
-	l, err := OpenBuildLogOf(path, addrs)
+	l, err := OpenOf(path, addrs)
 	if err == nil {
 		err = l.Close()
 	}
@@ -49,7 +51,7 @@ func pick(t testing.TB, path string, addrs ...string) *BuildLog {
 // not see what else is in the file.
 func usesIndex(t testing.TB, path string) bool {
 	t.Helper()
-	l := &BuildLog{path: path}
+	l := &Log{path: path}
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -60,12 +62,12 @@ func usesIndex(t testing.TB, path string) bool {
 
 // Who picks with an index finds the last entry of each address, as all of the log
 // has it, those included that were appended later.
-func TestLogIndex(t *testing.T) {
+func TestIndex(t *testing.T) {
 	path := indexedLog(t, 50, 3)
 	if !usesIndex(t, path) {
 		t.Fatal("the index is not of the log")
 	}
-	l, err := OpenBuildLogOf(path, []string{"a:7"})
+	l, err := OpenOf(path, []string{"a:7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestLogIndex(t *testing.T) {
 
 // An index that is damaged, of another log, or of too little of this one, is as good
 // as none, and is made again.
-func TestLogIndexOfNoUse(t *testing.T) {
+func TestIndexOfNoUse(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"damaged": func(path string) error {
 			b, err := os.ReadFile(path + ".index")
@@ -129,7 +131,7 @@ func TestLogIndexOfNoUse(t *testing.T) {
 			return os.WriteFile(path, append(b, more...), 0o600)
 		},
 		"of a log that was compacted": func(path string) error {
-			l, err := OpenBuildLog(path)
+			l, err := Open(path)
 			if err != nil {
 				return err
 			}
@@ -151,7 +153,7 @@ func TestLogIndexOfNoUse(t *testing.T) {
 			if usesIndex(t, path) {
 				t.Fatal("it is used")
 			}
-			all, err := ReadBuildLog(path)
+			all, err := Read(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +175,7 @@ func TestLogIndexOfNoUse(t *testing.T) {
 }
 
 // What an index leads to is looked at: damage there is found as in a pass over all.
-func TestLogIndexLeadsToDamage(t *testing.T) {
+func TestIndexLeadsToDamage(t *testing.T) {
 	path := indexedLog(t, 200, 1) // more than the end that tells logs apart
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -199,12 +201,12 @@ func TestLogIndexLeadsToDamage(t *testing.T) {
 }
 
 // Reading alone writes nothing.
-func TestLogIndexIsNotForReaders(t *testing.T) {
+func TestIndexIsNotForReaders(t *testing.T) {
 	path := indexedLog(t, 3, 1)
 	if err := os.Remove(path + ".index"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadBuildLogOf(path, []string{"a:1"}); err != nil {
+	if _, err := ReadOf(path, []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
 	if usesIndex(t, path) {
@@ -212,16 +214,16 @@ func TestLogIndexIsNotForReaders(t *testing.T) {
 	}
 }
 
-func FuzzLogIndex(f *testing.F) {
+func FuzzIndex(f *testing.F) {
 	path := indexedLog(f, 3, 1)
 	b, err := os.ReadFile(path + ".index")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Add(b[:logIndexHead])
+	f.Add(b[:indexHead])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if x := decodeLogIndex(b); x != nil {
+		if x := decodeIndex(b); x != nil {
 			if !bytes.Equal(x.encode(), b) {
 				t.Error("it is written otherwise")
 			}

@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 
 // Who picks entries from a log finds what is there, as who loads all of it does,
 // whatever the file holds.
-func TestBuildLogPicked(t *testing.T) {
+func TestLogPicked(t *testing.T) {
 	whole, ends := writeLog(t, 5)
-	long := LogEntry{Addr: "a:long", Message: strings.Repeat("m", 3*streamBuffer), Broken: "why"}
+	long := Entry{Addr: "a:long", Message: strings.Repeat("m", 3*streamBuffer), Broken: "why"}
 	frame, err := appendEntry(newFramer().start(nil), &long)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestBuildLogPicked(t *testing.T) {
 	wanted := []string{long.Addr}
 	for i := range 5 {
 		if i != 1 {
-			wanted = append(wanted, logEntry(i).Addr)
+			wanted = append(wanted, entryOf(i).Addr)
 		}
 	}
 	for name, content := range map[string][]byte{
@@ -52,18 +52,18 @@ func TestBuildLogPicked(t *testing.T) {
 		"garbage after":                     append(bytes.Clone(whole), frameMark+"\xff\xff\xff\x00"...),
 		"another version":                   append(bytes.Clone(whole), foreign...),
 	} {
-		all := &BuildLog{framer: newFramer()}
+		all := &Log{framer: newFramer()}
 		all.load(content)
 		path := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		picked, err := ReadBuildLogOf(path, wanted)
+		picked, err := ReadOf(path, wanted)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := maps.Clone(all.entries)
-		delete(want, logEntry(1).Addr)
+		delete(want, entryOf(1).Addr)
 		dropped := all.Dropped()
 		if name == "a wrong bit in what is not wanted" || name == "a wrong bit in an address" {
 			dropped = 0 // no entry of it is asked for

@@ -1,4 +1,4 @@
-package cache
+package buildlog
 
 import (
 	"unsafe"
@@ -7,7 +7,7 @@ import (
 )
 
 // read makes what the file holds the content of the log.
-func (l *BuildLog) read() error {
+func (l *Log) read() error {
 	if l.wanted != nil {
 		if whole, err := l.pick(); whole || err != nil {
 			return err
@@ -24,16 +24,16 @@ func (l *BuildLog) read() error {
 // pick is read for a caller that wants a few of many entries: nothing else of the file stays
 // in memory, and it is not checked. Pick is false when there is anything
 // in the file but entries, or a wanted one is not good.
-func (l *BuildLog) pick() (whole bool, err error) {
+func (l *Log) pick() (whole bool, err error) {
 	f, err := files.Open(l.files, l.path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	was := l.logContent
+	was := l.content
 	defer func() {
 		if err != nil {
-			l.logContent = was
+			l.content = was
 		}
 	}()
 	if x := l.indexFor(f); x != nil {
@@ -58,7 +58,7 @@ func (l *BuildLog) pick() (whole bool, err error) {
 
 // pickFrame takes the next frame of the file, if it is wanted. It is false when it is
 // not good, as far as that matters.
-func (l *BuildLog) pickFrame(frame []byte) bool {
+func (l *Log) pickFrame(frame []byte) bool {
 	l.size += int64(len(frame))
 	addr, err := frameAddr(frame)
 	if err != nil || !l.wanted[addr] {
@@ -74,7 +74,7 @@ func frameAddr(frame []byte) (string, error) {
 }
 
 // load makes b the content of the log.
-func (l *BuildLog) load(b []byte) {
+func (l *Log) load(b []byte) {
 	text := unsafe.String(unsafe.SliceData(b), len(b)) // entries are parts of it; b is not written to
 	l.reset()
 	l.size = int64(len(b))
@@ -87,10 +87,10 @@ func (l *BuildLog) load(b []byte) {
 	l.dropped += unreadable
 }
 
-func (l *BuildLog) reset() { l.logContent = logContent{entries: map[string]string{}} }
+func (l *Log) reset() { l.content = content{entries: map[string]string{}} }
 
 // index makes payload the last entry of its address.
-func (l *BuildLog) index(payload string) bool {
+func (l *Log) index(payload string) bool {
 	addr, err := entryAddr(payload)
 	if err != nil {
 		return false
