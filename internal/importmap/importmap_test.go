@@ -116,7 +116,7 @@ var libraries = []struct {
 	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
-	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest", "internal/ramdir"}},
 }
 
 // forTests are packages that no code of the program may import.
