@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -93,8 +94,8 @@ const youngPartition = time.Hour
 // sweepPartitions removes the partition files that neither the index nor any of the
 // runs names.
 func sweepPartitions(state string, runs []string, now time.Time) error {
-	used := map[partitionName]bool{}
-	if i := readIndex(state); i != nil {
+	used := map[partition.Name]bool{}
+	if i := partition.ReadIndex(state); i != nil {
 		for _, part := range i.Parts {
 			used[part.File] = true
 		}
@@ -108,12 +109,12 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 			return err // it may name any of them
 		}
 		for _, text := range manifest.Partitions {
-			if name, err := parsePartitionName(text); err == nil {
+			if name, err := partition.ParseName(text); err == nil {
 				used[name] = true
 			}
 		}
 	}
-	return partitionStore{partitionsDir(state)}.sweep(used, now.Add(-youngPartition))
+	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition))
 }
 
 func (o *Options) cleanContainers(ctx context.Context, c *Cleaned) error {

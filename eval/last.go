@@ -37,7 +37,7 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]lastResult {
 		if part.facts == nil {
 			continue
 		}
-		cells, err := p.resultsIn(part.File)
+		cells, err := p.partitions().Results(part.File)
 		if err != nil {
 			continue // it was whole a moment ago; the next run decides about it
 		}

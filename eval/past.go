@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -62,11 +63,11 @@ func recordedCells(state string, run *event.Run, known map[string]bool) ([]repor
 	for i, text := range names {
 		known[text] = true
 		group.Go(func() error {
-			part, err := parsePartitionName(text)
+			part, err := partition.ParseName(text)
 			if err == nil {
-				all[i], err = readResults(partitionStore{partitionsDir(state)}, part)
+				all[i], err = partition.StoreIn(state).Results(part)
 			}
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBadPartition) {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
 				return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", text)}
 			}
 			return err
@@ -103,9 +104,18 @@ func eachDone(state string, run *event.Run, fn func(event.NodeDone) bool) error 
 		case event.NodeDone:
 			return fn(e)
 		case event.NodesSame:
-			more, err := expand(partitionStore{partitionsDir(state)}, e.Partition, func(row *graph.Row) bool { return fn(row.Event()) })
+			name, err := partition.ParseName(strings.TrimSpace(e.Partition))
+			var known []graph.Row
+			if err == nil {
+				known, err = partition.StoreIn(state).Rows(name)
+			}
+			for i := range known {
+				if !fn(known[i].Event()) {
+					return false
+				}
+			}
 			failed = err
-			return more && err == nil
+			return err == nil
 		}
 		return true
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -45,7 +46,7 @@ type Project struct {
 	evaluated  bool                  // Config comes from HCL, not from the index
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
 	warnings   diag.List             // that evaluating it found, likewise
-	trace      *trace
+	trace      *partition.Trace
 	trust      *trust
 	untrusted  sync.Once     // says that a backend was not asked
 	remotes    []remoteCache // in the order in which they are read
@@ -82,13 +83,13 @@ func openChanged(ctx context.Context, o Options, access Access) (*Project, error
 	if o.AdHoc != nil || o.References > 0 {
 		return openProject(ctx, o, access, nil)
 	}
-	return openProject(ctx, o, access, readIndex(o.StateDir()))
+	return openProject(ctx, o, access, partition.ReadIndex(o.StateDir()))
 }
 
-func openProject(ctx context.Context, o Options, access Access, known *index) (*Project, error) {
+func openProject(ctx context.Context, o Options, access Access, known *partition.Index) (*Project, error) {
 	began := time.Now()
-	t, untraced := newTrace(), o
-	o.LookupEnv = t.lookupEnv(untraced.lookupEnv)
+	t, untraced := partition.NewTrace(), o
+	o.LookupEnv = t.LookupEnv(untraced.lookupEnv)
 	root := cache.Probe{Path: absolute(o.projectDir()), Follow: true, Exists: true}.Sight()
 	cfg := recallConfig(&o, known)
 	evaluated := cfg == nil
@@ -105,7 +106,7 @@ func openProject(ctx context.Context, o Options, access Access, known *index) (*
 	p.secretEnv = untraced.lookupEnv
 	p.trace, p.evaluated, p.warnings = t, evaluated, warnings
 	if evaluated {
-		p.inputs = append(inputSightings(cfg.Inputs, began), root)
+		p.inputs = append(partition.InputSightings(cfg.Inputs, began), root)
 	}
 	if err := p.open(ctx); err != nil {
 		return nil, p.closeAfter(err)
@@ -139,7 +140,7 @@ func (p *Project) open(ctx context.Context) error {
 	if p.access != Reading {
 		err := makeState(p.state)
 		if err == nil {
-			err = os.MkdirAll(partitionsDir(p.state), 0o755)
+			err = os.MkdirAll(partition.StoreIn(p.state).Dir, 0o755)
 		}
 		if err != nil {
 			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
@@ -171,11 +172,8 @@ func (p *Project) environment() plan.Environment {
 	}
 }
 
-// sources is what a node reads source files with: what it reads is in the trace.
-func (p *Project) sources(addr string) tasks.Sources {
-	n := p.trace.node(addr)
-	return tasks.Sources{States: tracedStates{p.index, n}, Store: p.store, Observe: n.observe}
-}
+// sources is what a node reads source files with.
+func (p *Project) sources(addr string) tasks.Sources { return p.trace.Sources(addr, p.index, p.store) }
 
 // Close saves the file index and releases files and backends. It is
 // idempotent.

@@ -1,4 +1,4 @@
-package eval
+package partition
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-func sampleFacts() *facts {
+func sampleFacts() *Facts {
 	one, score := cache.SumBytes([]byte("one")), 1.5
-	return &facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Shared: []sharedRef{{Addr: "tests:p", Sum: one.Hash}}, Own: 2, Common: []string{"tests:p"},
+	return &Facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Shared: []SharedRef{{Addr: "tests:p", Sum: one.Hash}}, Own: 2, Common: []string{"tests:p"},
 		Cells:      []graph.Row{sampleRow()},
 		Summary:    []report.CellRow{{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1, Checkpoints: 1, Outcome: "passed", Scores: [2]*float64{&score, nil}}},
 		SavedBytes: 3, SavedSeconds: 4}
@@ -29,7 +29,7 @@ func sampleRow() graph.Row {
 }
 
 // TestPartitionFormat: rows of past runs are read by later versions of the program, so a
-// change of their form needs another partitionMagic.
+// change of their form needs another fileMagic.
 func TestPartitionFormat(t *testing.T) {
 	const want = "495ae36127005ba4"
 	head, err := frozen.Append(nil, sampleFacts())
@@ -40,16 +40,16 @@ func TestPartitionFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(append([]byte(partitionMagic), all...))
+	sum := sha256.Sum256(append([]byte(fileMagic), all...))
 	if got := hex.EncodeToString(sum[:8]); got != want {
-		t.Errorf("the form of partition files is another one, %s: raise partitionMagic, then write it here in place of %s", got, want)
+		t.Errorf("the form of partition files is another one, %s: raise fileMagic, then write it here in place of %s", got, want)
 	}
 }
 
 // TestDamagedPartition: a wrong bit anywhere in a file is found before any of it is
 // believed, and a file that was cut off, too.
 func TestDamagedPartition(t *testing.T) {
-	s := partitionStore{t.TempDir()}
+	s := Store{t.TempDir()}
 	name, err := s.put([]byte("facts"), []byte("rows"), []byte("results"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestDamagedPartition(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.verified(name)
-		return errors.Is(err, errBadPartition)
+		return errors.Is(err, ErrDamaged)
 	}
 	for i := range len(whole) * 8 {
 		bad := bytes.Clone(whole)
@@ -88,7 +88,7 @@ func TestDamagedPartition(t *testing.T) {
 }
 
 func FuzzPartition(f *testing.F) {
-	s := partitionStore{f.TempDir()}
+	s := Store{f.TempDir()}
 	name, err := s.put([]byte("facts"), []byte("rows"), []byte("results"))
 	if err != nil {
 		f.Fatal(err)
@@ -99,7 +99,7 @@ func FuzzPartition(f *testing.F) {
 	}
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		s := partitionStore{t.TempDir()}
+		s := Store{t.TempDir()}
 		if err := os.WriteFile(s.path(name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -113,16 +113,16 @@ func FuzzPartition(f *testing.F) {
 }
 
 func FuzzIndex(f *testing.F) {
-	i := &index{indexed: indexed{Salt: newSalt(), Parts: []partRef{{Problem: "p", First: "s"}}}}
+	i := &Index{Indexed: Indexed{Salt: NewSalt(), Parts: []Ref{{Problem: "p", First: "s"}}}}
 	state := f.TempDir()
-	if err := os.MkdirAll(partitionsDir(state), 0o755); err != nil {
+	if err := os.MkdirAll(StoreIn(state).Dir, 0o755); err != nil {
 		f.Fatal(err)
 	}
-	i.baseFiles = snapshot([]cache.Sighting{cache.Probe{Path: "/nowhere"}.Sight().Before(time.Now())})
-	if err := i.write(state); err != nil {
+	i.BaseFiles = Snapshot([]cache.Sighting{cache.Probe{Path: "/nowhere"}.Sight().Before(time.Now())})
+	if err := i.Write(state); err != nil {
 		f.Fatal(err)
 	}
-	if got := readIndex(state); got == nil || len(got.Parts) != 1 {
+	if got := ReadIndex(state); got == nil || len(got.Parts) != 1 {
 		f.Fatalf("the index is read back as %+v", got)
 	}
 	content, err := os.ReadFile(indexPath(state))
@@ -132,12 +132,12 @@ func FuzzIndex(f *testing.F) {
 	f.Add(content)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		state := t.TempDir()
-		if err := os.MkdirAll(partitionsDir(state), 0o755); err != nil {
+		if err := os.MkdirAll(StoreIn(state).Dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(indexPath(state), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		readIndex(state)
+		ReadIndex(state)
 	})
 }

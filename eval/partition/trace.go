@@ -1,4 +1,4 @@
-package eval
+package partition
 
 import (
 	"crypto/hmac"
@@ -19,9 +19,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// trace records what a run reads of the outside: of files, node by node, so that a
+// Trace records what a run reads of the outside: of files, node by node, so that a
 // later run can compare their states; of the environment, as sums.
-type trace struct {
+type Trace struct {
 	mu    sync.Mutex
 	nodes map[string]*nodeTrace // by address
 	env   map[string]envValue
@@ -32,8 +32,9 @@ type envValue struct {
 	set   bool
 }
 
-func newTrace() *trace {
-	return &trace{nodes: map[string]*nodeTrace{}, env: map[string]envValue{}}
+// NewTrace returns an empty trace.
+func NewTrace() *Trace {
+	return &Trace{nodes: map[string]*nodeTrace{}, env: map[string]envValue{}}
 }
 
 // nodeTrace is what one node has read.
@@ -42,8 +43,14 @@ type nodeTrace struct {
 	sightings []cache.Sighting
 }
 
+// Sources is what a node reads source files with: what it reads is in the trace.
+func (t *Trace) Sources(addr string, states tasks.FileStates, store tasks.FilePutter) tasks.Sources {
+	n := t.node(addr)
+	return tasks.Sources{States: tracedStates{states, n}, Store: store, Observe: n.observe}
+}
+
 // node returns the trace of a node, which begins with this call.
-func (t *trace) node(addr string) *nodeTrace {
+func (t *Trace) node(addr string) *nodeTrace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.nodes[addr]
@@ -54,8 +61,8 @@ func (t *trace) node(addr string) *nodeTrace {
 	return n
 }
 
-// of returns what a node has read.
-func (t *trace) of(addr string) []cache.Sighting {
+// Of returns what a node has read.
+func (t *Trace) Of(addr string) []cache.Sighting {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.nodes[addr]; n != nil {
@@ -64,8 +71,8 @@ func (t *trace) of(addr string) []cache.Sighting {
 	return nil
 }
 
-// lookupEnv reads the environment through the trace.
-func (t *trace) lookupEnv(lookup func(string) (string, bool)) func(string) (string, bool) {
+// LookupEnv reads the environment through the trace.
+func (t *Trace) LookupEnv(lookup func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, set := lookup(name)
 		t.mu.Lock()
@@ -206,40 +213,41 @@ func (r *recordingFS) Stat(name string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// envSum is enough of a variable to see that its value is another one.
-type envSum struct {
+// EnvSum is enough of a variable to see that its value is another one.
+type EnvSum struct {
 	Name string
 	Set  bool
-	Sum  []byte // salted, as values may be sensitive
+	Sum  []byte // Salted, as values may be sensitive
 }
 
-// environment returns the sums of all variables that were read, by name.
-func (t *trace) environment(salt []byte) []envSum {
+// Environment returns the sums of all variables that were read, by name.
+func (t *Trace) Environment(salt []byte) []EnvSum {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []envSum
+	var all []EnvSum
 	for _, name := range slices.Sorted(maps.Keys(t.env)) {
 		all = append(all, sumOf(salt, name, t.env[name]))
 	}
 	return all
 }
 
-func sumOf(salt []byte, name string, v envValue) envSum {
+func sumOf(salt []byte, name string, v envValue) EnvSum {
 	if !v.set {
-		return envSum{Name: name}
+		return EnvSum{Name: name}
 	}
-	return envSum{Name: name, Set: true, Sum: salted(salt, []byte(v.value))}
+	return EnvSum{Name: name, Set: true, Sum: Salted(salt, []byte(v.value))}
 }
 
-func salted(salt, content []byte) []byte {
+// Salted is a digest of content that does not give it away.
+func Salted(salt, content []byte) []byte {
 	h := hmac.New(sha256.New, salt)
 	h.Write(content)
 	return h.Sum(nil)
 }
 
-// inputSightings are those of everything that a configuration was evaluated from, by an
+// InputSightings are those of everything that a configuration was evaluated from, by an
 // evaluation that began at a time.
-func inputSightings(inputs []lang.ConfigInput, began time.Time) []cache.Sighting {
+func InputSightings(inputs []lang.ConfigInput, began time.Time) []cache.Sighting {
 	var all []cache.Sighting
 	for _, in := range inputs {
 		for _, s := range sightings(in.Kind, in.Name) {
