@@ -103,7 +103,7 @@ func (p *Project) launches(ctx context.Context, waiting map[string]work) []Launc
 		if k.Forecast == nil || w.nodes == 0 {
 			continue
 		}
-		trusted := k.Asks == nil || p.trust.allows(k.Asks(b))
+		trusted := k.Asks == nil || p.trust.Allows(k.Asks(b))
 		l := k.Forecast(ctx, p.site, b, w.nodes, w.seconds, trusted)
 		l.Backend = b.Addr()
 		all = append(all, l)

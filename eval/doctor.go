@@ -36,7 +36,7 @@ func Doctor(ctx context.Context, o Options, containers bool) []Finding {
 			continue
 		}
 		site := o.bareSite()
-		site.Trusts = o.openTrust().allows
+		site.Trusts = o.openTrust().Allows
 		findings = append(findings, k.Doctor(ctx, site, cfg, containers)...)
 		if err := site.Close(); err != nil {
 			findings = append(findings, Finding{k.Name, "warning", err.Error()})

@@ -140,11 +140,11 @@ func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error)
 		return made, err
 	}
 	asks := k.Asks(b)
-	if p.trust.adding {
-		p.trust.add(b.Addr(), asks)
+	if p.trust.Adding {
+		p.trust.Add(b.Addr(), asks)
 		return made, nil
 	}
-	if p.trust.allows(asks) {
+	if p.trust.Allows(asks) {
 		return made, nil
 	}
 	return withheld(made, func() error {

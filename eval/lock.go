@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -34,7 +35,7 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 		return nil, err
 	}
 	defer func() { err = p.closeAfter(err) }()
-	p.locker.hashes = true
+	p.locker.Rehash()
 	if err := p.buildImages(ctx); err != nil {
 		return nil, err
 	}
@@ -46,11 +47,11 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 	}
 	l := &Locked{Invalid: Invalid(p.Config)}
 	if len(l.Invalid) == 0 {
-		if l.Dropped, err = p.locker.prune(ctx); err != nil {
+		if l.Dropped, err = p.locker.Prune(ctx); err != nil {
 			return nil, fail(NotJudged, err)
 		}
 	}
-	l.Used, l.Resolved = len(p.locker.used), len(p.locker.done)
+	l.Used, l.Resolved = p.locker.Used(), p.locker.Resolved()
 	return l, nil
 }
 
@@ -82,3 +83,18 @@ func (p *Project) buildImages(ctx context.Context) error {
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
 	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
 }
+
+// newLocker is what answers with pinned requirements: from the lock file, or, when the call
+// may write, by resolving them and writing it.
+func (p *Project) newLocker() (*requirements.Locker, error) {
+	o := p.options
+	return requirements.NewLocker(requirements.LockerOptions{
+		Path: p.lockPath(), State: p.state, ReadOnly: p.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: p.access == renewing, LookupEnv: o.lookupEnv,
+		Renewed:   func() { o.notify(LockRenewed{LockFile}) },
+		Unhashed:  func(pins []string) { o.notify(LockUnhashed{LockFile, pins}) },
+		Resolving: func(n int, python string) { o.notify(Locking{Requirements: n, Python: python}) },
+	})
+}
+
+// lockPath is where the lock file is.
+func (p *Project) lockPath() string { return filepath.Join(p.Config.Root, LockFile) }

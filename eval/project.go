@@ -14,11 +14,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Project is a configuration that was loaded and compiled, with its state and its
@@ -35,7 +37,7 @@ type Project struct {
 	local    cache.Store // what of it is on this machine; nil without remote caches
 	index    *cache.FileIndex
 	log      *buildlog.Log
-	locker   *locker
+	locker   *requirements.Locker
 	registry *backend.Registry // nil unless the access is Writing
 	site     *Site
 
@@ -47,7 +49,7 @@ type Project struct {
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
 	warnings   diag.List             // that evaluating it found, likewise
 	trace      *partition.Trace
-	trust      *trust
+	trust      *user.Trust
 	untrusted  sync.Once     // says that a backend was not asked
 	remotes    []remoteCache // in the order in which they are read
 	// secretEnv reads the environment without a trace: what is in no result may change.
@@ -126,7 +128,7 @@ func absolute(dir string) string {
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
 	p.trust = o.openTrust()
-	p.trust.adding = access != Reading
+	p.trust.Adding = access != Reading
 	userState, _ := o.userState() // sessions and records say why there is none
 	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
 	p.site.Notice = func(text string) { o.notify(Machines{text}) }
@@ -155,7 +157,7 @@ func (p *Project) open(ctx context.Context) error {
 		return fail(NotJudged, err)
 	}
 	p.site.Digest = p.index.Digest
-	if p.locker, err = newLocker(p); err != nil {
+	if p.locker, err = p.newLocker(); err != nil {
 		return fail(Usage, err)
 	}
 	if p.access == Reading {
@@ -168,7 +170,7 @@ func (p *Project) open(ctx context.Context) error {
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
 		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
-		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
+		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.lookupEnv, Pins: p.locker.Pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 
@@ -183,7 +185,7 @@ func (p *Project) Close() error {
 		errs = append(errs, p.index.Save())
 	}
 	if p.access != Reading {
-		_ = p.trust.save() // without it a plan says how to trust the project
+		_ = p.trust.Save() // without it a plan says how to trust the project
 	}
 	if p.registry != nil {
 		p.endLeftClusters()

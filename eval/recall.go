@@ -62,7 +62,7 @@ func (p *Project) baseOf(salt []byte) []byte {
 
 // baseFiles are the paths of the files that every partition depends on.
 func (p *Project) baseFiles() []string {
-	files := []string{p.locker.path}
+	files := []string{p.lockPath()}
 	if self, err := os.Executable(); err == nil {
 		files = append(files, self)
 	}

@@ -76,9 +76,9 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 			}
 		}
 		asks := remoteAsks(r)
-		if p.trust.adding {
-			p.trust.add(remoteAddr(r), asks)
-		} else if !p.trust.allows(asks) {
+		if p.trust.Adding {
+			p.trust.Add(remoteAddr(r), asks)
+		} else if !p.trust.Allows(asks) {
 			p.options.notify(Untrusted{Cache: r.Name})
 			continue
 		}

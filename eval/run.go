@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -29,7 +30,7 @@ type Request struct {
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
-	merged   *merged         // what other machines did; nil runs everything here
+	merged   *shards.Merged  // what other machines did; nil runs everything here
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -125,7 +126,7 @@ func (r *Request) everything() bool {
 // words are a request in the words of the command line, cut to what a line can take.
 func (r *Request) words() string {
 	if r.merged != nil {
-		return "merge of " + text.Count(len(r.merged.runs), "run")
+		return "merge of " + text.Count(r.merged.Len(), "run")
 	}
 	words := slices.Clone(r.Targets)
 	for _, flag := range []struct {
@@ -244,8 +245,8 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
 	recorder.Emit(start)
 	if r.merged != nil {
-		r.merged.replay(recorder)
-		rec.sinks[0] = told{recorder, r.merged.ran()}
+		r.merged.Replay(recorder)
+		rec.sinks[0] = r.merged.Sink(recorder)
 	}
 	if !r.EachNode {
 		start.Nodes = c.decided

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -32,7 +33,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 			}
 			cfg, diags := lang.Load(a.langOptions())
 			if diags = append(diags, eval.Invalid(cfg)...); !diags.HasErrors() {
-				diags = append(diags, eval.Gaps(cfg)...)
+				diags = append(diags, validate.Gaps(cfg)...)
 			}
 			diags.Sort()
 			if a.flags.json && (!reference || diags.HasErrors()) {
