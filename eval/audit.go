@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -56,7 +57,7 @@ func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
 	}
 	dir, err := os.MkdirTemp("", "fevalgraph-audit-")
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	defer os.RemoveAll(dir)
 	return a, a.check(ctx, o.apart(dir), addrs, stored)
@@ -119,13 +120,13 @@ func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored m
 	for _, addr := range addrs {
 		id, ok := p.Plan.Graph.Lookup(addr)
 		if !ok {
-			return fail(NotJudged, fmt.Errorf("the configuration changed during the audit: %s is gone", addr))
+			return exit.With(exit.NotJudged, fmt.Errorf("the configuration changed during the audit: %s is gone", addr))
 		}
 		targets = append(targets, id)
 	}
 	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err

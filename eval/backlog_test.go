@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/internal/await"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -51,7 +52,7 @@ func TestSiteBacklog(t *testing.T) {
 		}
 	}
 	out, err := eval.Run(t.Context(), o, eval.Request{})
-	if err != nil || out.Exit != eval.Passed || seen != 0 {
+	if err != nil || out.Exit != exit.Passed || seen != 0 {
 		t.Errorf("%+v, %v; at last, %d nodes waited", out, err, seen)
 	}
 	if nodes, seconds := site.Backlog("cpu"); nodes != 0 || seconds != 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 )
@@ -46,43 +47,43 @@ func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
 	c, state := &Cleaned{}, o.StateDir()
 	reaped, err := backend.Reap(ctx, sessionsDir(state), o.reapers())
 	if err != nil {
-		return c, fail(NotJudged, err)
+		return c, exit.With(exit.NotJudged, err)
 	}
 	ended, left := sumReaped(reaped)
 	if len(left) > 0 { // All would forget them
-		return c, fail(NotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
+		return c, exit.With(exit.NotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
 	}
 	c.Sessions = ended
 	if r.Containers {
 		if err := o.cleanContainers(ctx, c); err != nil {
-			return c, fail(NotJudged, err)
+			return c, exit.With(exit.NotJudged, err)
 		}
 	}
 	if r.Clusters || r.All { // which would forget them
 		site := o.bareSite()
 		c.Clusters, err = o.endClusters(ctx, site, true)
 		if err = errors.Join(err, site.Close()); err != nil {
-			return c, fail(NotJudged, err)
+			return c, exit.With(exit.NotJudged, err)
 		}
 	}
 	if r.All {
 		if err := os.RemoveAll(state); err != nil {
-			return c, fail(NotJudged, err)
+			return c, exit.With(exit.NotJudged, err)
 		}
 		c.State = state
 		return c, nil
 	}
 	runs, err := event.Runs(state)
 	if err != nil {
-		return c, fail(NotJudged, err)
+		return c, exit.With(exit.NotJudged, err)
 	}
 	for c.Runs = len(runs); c.Runs-c.Removed > max(r.KeepRuns, 0); c.Removed++ {
 		if err := os.RemoveAll(filepath.Join(state, "runs", runs[c.Removed])); err != nil {
-			return c, fail(NotJudged, err)
+			return c, exit.With(exit.NotJudged, err)
 		}
 	}
 	if err := sweepPartitions(state, runs[c.Removed:], time.Now()); err != nil {
-		return c, fail(NotJudged, err)
+		return c, exit.With(exit.NotJudged, err)
 	}
 	return c, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 // Cluster is one that a project has on machines that a backend launched.
@@ -57,14 +59,14 @@ func Clusters(o Options) ([]Cluster, error) {
 		}
 		found, err := k.Clusters(site)
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		all = append(all, found...)
 	}
 	for i := range all {
 		living, err := site.Living(all[i].Run)
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		all[i].Living = living
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -104,7 +105,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
 	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.lookups(), Force: g.force})
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return rep, context.Cause(ctx)
 }

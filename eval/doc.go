@@ -6,7 +6,7 @@
 //
 //	out, err := eval.Run(ctx, eval.Options{Dir: "evals", LookupEnv: os.LookupEnv}, eval.Request{})
 //	if err != nil {
-//		return err // an *eval.Error, with the class of exit code that it calls for
+//		return err // an *exit.Error, with the class of exit code that it calls for
 //	}
 //	for _, cell := range out.Results.Cells {
 //		fmt.Println(cell.Problem, cell.Solution, cell.Status)

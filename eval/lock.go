@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -41,14 +42,14 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 	}
 	if err := p.Plan.LockAll(ctx); err != nil {
 		if graph.IsInput(err) {
-			return nil, fail(Usage, err)
+			return nil, exit.With(exit.Usage, err)
 		}
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	l := &Locked{Invalid: Invalid(p.Config)}
 	if len(l.Invalid) == 0 {
 		if l.Dropped, err = p.locker.Prune(ctx); err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 	}
 	l.Used, l.Resolved = p.locker.Used(), p.locker.Resolved()
@@ -66,14 +67,14 @@ func (p *Project) buildImages(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	for _, id := range rep.Nodes {
 		switch st := rep.Status(id); {
 		case st.Input:
-			return fail(Usage, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+			return exit.With(exit.Usage, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
 		case st.State == event.Broken:
-			return fail(NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+			return exit.With(exit.NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
 		}
 	}
 	return nil

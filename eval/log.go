@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -20,9 +22,9 @@ import (
 func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, error) {
 	past, err := event.FindRun(o.StateDir(), run)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) int {
+	done, err := history.Node(o.StateDir(), past, arg, func(done event.NodeDone) int {
 		switch {
 		case done.State == event.Broken:
 			return 2
@@ -39,7 +41,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		var damaged *event.DamagedError
 		switch {
 		case errors.As(err, &damaged):
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		case err == nil:
 			return content, nil
 		}
@@ -54,7 +56,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	case done.Message != "":
 		return []byte(done.Message + "\n"), nil
 	}
-	return nil, fail(Usage, fmt.Errorf("%s printed nothing in run %s (%s)", done.Addr, past.ID, done.State))
+	return nil, exit.With(exit.Usage, fmt.Errorf("%s printed nothing in run %s (%s)", done.Addr, past.ID, done.State))
 }
 
 // printed is what a node's work printed in the run that made it.
@@ -66,7 +68,7 @@ func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, er
 	defer end()
 	digest, err := cache.ParseDigest(done.Log)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return readLog(ctx, disk, digest, done)
 }
@@ -78,7 +80,7 @@ func (o *Options) setupLog(ctx context.Context, done *event.NodeDone) ([]byte, e
 	}
 	said, ok := outputs[pytest.OutputSetup]
 	if !ok {
-		return nil, fail(Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
 	}
 	return said, nil
 }
@@ -91,7 +93,7 @@ func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, err
 	}
 	log, err := judge.RunLog(outputs[judge.OutputStdout], outputs[graph.LogOutput], outputs[judge.OutputExit])
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return log, nil
 }
@@ -105,7 +107,7 @@ func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...st
 	defer end()
 	key, err := cache.ParseKey(done.Key)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	record, err := disk.Record(ctx, key)
 	var foreign *cache.ForeignError
@@ -113,7 +115,7 @@ func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...st
 		return nil, logGone(done)
 	}
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	if record == nil {
 		return nil, logGone(done)
@@ -136,13 +138,13 @@ func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event
 		return nil, logGone(done)
 	}
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return content, nil
 }
 
 func logGone(done *event.NodeDone) error {
-	return fail(Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+	return exit.With(exit.Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
 }
 
 // pastStore reads what any run of this project stored: in the shared store, or,
@@ -160,11 +162,11 @@ func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
 	}
 	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, nil, fail(NotJudged, err)
+		return nil, nil, exit.With(exit.NotJudged, err)
 	}
 	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, nil, fail(NotJudged, err)
+		return nil, nil, exit.With(exit.NotJudged, err)
 	}
 	layers := &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}
 	if cfg == nil {

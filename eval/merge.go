@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -44,7 +45,7 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (parts *shards.Mer
 			division, err = parseDivision(content)
 		}
 		if err != nil {
-			return nil, nil, fail(Usage, fmt.Errorf("--shards %s: %w", m.Division, err))
+			return nil, nil, exit.With(exit.Usage, fmt.Errorf("--shards %s: %w", m.Division, err))
 		}
 		parts.Divided(division.Shards)
 	}
@@ -68,13 +69,13 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (parts *shards.Mer
 		var extra map[string][]byte
 		if dir := o.Path(input); isDirectory(dir) {
 			if extra, err = latestIn(dir); err != nil {
-				return nil, nil, fail(Usage, err)
+				return nil, nil, exit.With(exit.Usage, err)
 			}
 		} else {
 			extra, u.extra = u.extra[0], u.extra[1:]
 		}
 		if err := parts.Add(input, extra[packEvents], extra[packLogs]); err != nil {
-			return nil, nil, fail(Usage, err)
+			return nil, nil, exit.With(exit.Usage, err)
 		}
 	}
 	return parts, division, nil

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -147,11 +148,11 @@ func (o *Options) lang() lang.Options {
 }
 
 // load reads the configuration, and shows its warnings. Mistakes are the error, a
-// diag.List in an *Error.
+// diag.List in an *exit.Error.
 func (o *Options) load() (*lang.Config, diag.List, error) {
 	cfg, diags := lang.Load(o.lang())
 	if diags.HasErrors() {
-		return nil, nil, fail(Usage, diags)
+		return nil, nil, exit.With(exit.Usage, diags)
 	}
 	if len(diags) > 0 {
 		o.notify(Warnings{diags})
@@ -160,7 +161,7 @@ func (o *Options) load() (*lang.Config, diag.List, error) {
 }
 
 // Load reads the configuration alone. Mistakes are the error, a diag.List in an
-// *Error.
+// *exit.Error.
 func Load(o Options) (*lang.Config, error) {
 	cfg, _, err := o.load()
 	return cfg, err

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
@@ -63,7 +64,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	for _, n := range answers {
 		record, err := p.store.Record(ctx, n.key)
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		if record == nil {
 			packed.Stale++ // the build log had the answer, and the record was removed since
@@ -78,7 +79,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	}
 	if r.Run != "" {
 		if contents.Extra, err = mergeable(p.state, r.Run); err != nil {
-			return nil, pastFault(err)
+			return nil, exit.Past(err)
 		}
 	}
 	contents.Extra[packNodes] = nodes.Bytes()
@@ -87,7 +88,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fail(NotJudged, fmt.Errorf("writing %s: %w", r.File, err))
+		return nil, exit.With(exit.NotJudged, fmt.Errorf("writing %s: %w", r.File, err))
 	}
 	return packed, nil
 }
@@ -142,7 +143,7 @@ func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpa
 	}
 	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	defer disk.Close()
 	u := &unpacked{seconds: map[string]float64{}}
@@ -154,10 +155,10 @@ func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpa
 		}}
 		counts, err := r.Read(ctx, o.Path(file))
 		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(Usage, err)
+			return nil, exit.With(exit.Usage, err)
 		}
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		u.total.add(counts)
 		for line := range bytes.Lines(extra[packNodes]) {
@@ -181,11 +182,11 @@ func (p *Packed) add(c pack.Counts) {
 func (o *Options) learn(seconds map[string]float64) error {
 	state := o.StateDir()
 	if err := makeState(state); err != nil {
-		return fail(Usage, elsewhere(err))
+		return exit.With(exit.Usage, elsewhere(err))
 	}
 	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
 		if _, known := log.Get(addr); !known {
@@ -193,7 +194,7 @@ func (o *Options) learn(seconds map[string]float64) error {
 		}
 	}
 	if err = errors.Join(err, log.Close()); err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -32,7 +33,7 @@ func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
 	}
 	if findings.HasErrors() {
 		findings.Sort()
-		return nil, fail(Usage, findings)
+		return nil, exit.With(exit.Usage, findings)
 	}
 	return func(n *graph.Node) bool {
 		return wanted[plan.CellID{Problem: n.Label("problem"), Solution: n.Label("solution")}]
@@ -48,7 +49,7 @@ func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
 			findings = append(findings, paired.Findings()...)
 		}
 		findings.Sort()
-		return nil, fail(Usage, findings)
+		return nil, exit.With(exit.Usage, findings)
 	}
 	if len(findings) > 0 {
 		findings.Sort()

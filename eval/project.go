@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -145,7 +146,7 @@ func (p *Project) open(ctx context.Context) error {
 			err = os.MkdirAll(partition.StoreIn(p.state).Dir, 0o755)
 		}
 		if err != nil {
-			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
+			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
 		}
 	}
 	if err := p.openStore(); err != nil {
@@ -154,11 +155,11 @@ func (p *Project) open(ctx context.Context) error {
 	p.site.Store = p.store
 	var err error
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	p.site.Digest = p.index.Digest
 	if p.locker, err = p.newLocker(); err != nil {
-		return fail(Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	if p.access == Reading {
 		return nil
@@ -208,7 +209,7 @@ func (p *Project) Close() error {
 // than what closing it says.
 func (p *Project) closeAfter(err error) error {
 	if closeErr := p.Close(); closeErr != nil && err == nil {
-		return fail(NotJudged, closeErr)
+		return exit.With(exit.NotJudged, closeErr)
 	}
 	return err
 }
@@ -228,9 +229,9 @@ func (p *Project) openSessions(ctx context.Context) error {
 		p.options.notify(SessionLeft{err})
 	}
 	if p.registry, err = backend.OpenRegistry(dir, p.run); isDenied(err) {
-		return fail(Usage, elsewhere(err))
+		return exit.With(exit.Usage, elsewhere(err))
 	} else if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	// Without a key sessions are listed, and after a crash are left for a person to end.
 	if key, err := p.options.sessionKey(); err == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -50,7 +51,7 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 	}
 	for name := range p.options.Remotes {
 		if !slices.Contains(names, name) {
-			return fail(Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
 		}
 	}
 	if len(known) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	}
 	rec, err := p.record(r, g)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	rec.phase("configuration and graph", began)
 
@@ -92,7 +93,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	out.worsen(err)
 	p.flushRemotes(ctx)
 	if err != nil {
-		return out, fail(out.Exit, err)
+		return out, exit.With(out.Exit, err)
 	}
 	return out, nil
 }

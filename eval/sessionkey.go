@@ -7,6 +7,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
@@ -17,7 +18,7 @@ func (o *Options) sessionKey() (backend.SessionKey, error) { return o.userKey(tr
 // there are no records that it could trust. A run that can have none works, too.
 func (o *Options) recordKey(access Access) (cache.RecordKey, error) {
 	secret, err := o.recordSecret(access == Writing)
-	if wrong := (*Error)(nil); errors.As(err, &wrong) {
+	if wrong := (*exit.Error)(nil); errors.As(err, &wrong) {
 		return nil, err
 	}
 	if err != nil {
@@ -39,7 +40,7 @@ func (o *Options) recordSecret(create bool) ([]byte, error) {
 	}
 	secret, err := user.ReadGroupKey(path)
 	if err != nil {
-		return nil, fail(Usage, fmt.Errorf("%s: %w", storeKeyVariable, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", storeKeyVariable, err))
 	}
 	return secret, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -20,7 +21,7 @@ import (
 func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 	picks, err := p.shardOf(r)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	mine, needed := map[plan.CellID]bool{}, map[string]bool{}
 	plan.EachCell(p.Config, func(c lang.Cell) {

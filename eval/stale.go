@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -91,7 +92,7 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 	}
 	var err error
 	if p.Plan, err = plan.Compile(p.Config, p.options.jobs(), env); err != nil {
-		return fail(Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	p.depth = d
 	return p.openLog()

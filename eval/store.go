@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -35,7 +36,7 @@ func (o *Options) cacheDir(cfg *lang.Config) (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fail(Usage, fmt.Errorf("finding the cache directory: %w; set FEVALGRAPH_CACHE_DIR", err))
+		return "", exit.With(exit.Usage, fmt.Errorf("finding the cache directory: %w; set FEVALGRAPH_CACHE_DIR", err))
 	}
 	return filepath.Join(dir, "fevalgraph"), nil
 }
@@ -52,12 +53,12 @@ func (p *Project) openStore() error {
 	if p.store, err = p.openDisks(dir, signer); err != nil {
 		var denied *cache.NotWritableError
 		if errors.As(err, &denied) {
-			return fail(Usage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
+			return exit.With(exit.Usage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
 		}
-		if coded := (*Error)(nil); errors.As(err, &coded) {
+		if coded := (*exit.Error)(nil); errors.As(err, &coded) {
 			return err
 		}
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	return nil
 }
@@ -105,19 +106,19 @@ func (p *Project) openLog() (err error) {
 	}
 	if p.log != nil { // of an earlier compilation
 		if err := p.log.Close(); err != nil {
-			return fail(NotJudged, err)
+			return exit.With(exit.NotJudged, err)
 		}
 	}
 	if p.access == Reading {
 		if p.log, err = buildlog.ReadOf(path, addrs); err != nil {
-			return fail(NotJudged, err)
+			return exit.With(exit.NotJudged, err)
 		}
 		return nil
 	}
 	if p.log, err = buildlog.OpenOf(path, addrs); isDenied(err) {
-		return fail(Usage, elsewhere(err))
+		return exit.With(exit.Usage, elsewhere(err))
 	} else if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	if n := p.log.Dropped(); n > 0 {
 		p.options.notify(LogDamaged{n})
@@ -156,7 +157,7 @@ func (o *Options) openShared(readOnly bool) (*cache.Disk, error) {
 	}
 	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: readOnly})
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	return disk, nil
 }
@@ -177,10 +178,10 @@ func Stats(ctx context.Context, o Options) (*StoreStats, error) {
 	}
 	s := &StoreStats{Dir: disk.Dir()}
 	if s.Stats, err = disk.Stats(ctx); err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	if s.Served, err = event.ServedIn(o.StateDir()); err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return s, nil
 }
@@ -200,7 +201,7 @@ func GC(ctx context.Context, o Options, limits GCLimits) (cache.GCReport, error)
 	}
 	r, err := disk.GC(ctx, cache.GCOptions{MaxBytes: limits.MaxBytes, MaxAge: limits.MaxAge, DryRun: limits.DryRun, Now: time.Now()})
 	if err != nil {
-		return r, fail(NotJudged, err)
+		return r, exit.With(exit.NotJudged, err)
 	}
 	return r, nil
 }
@@ -214,7 +215,7 @@ func Verify(ctx context.Context, o Options, repair bool) (cache.VerifyReport, er
 	}
 	r, err := disk.Verify(ctx, repair, nil)
 	if err != nil {
-		return r, fail(NotJudged, err)
+		return r, exit.With(exit.NotJudged, err)
 	}
 	return r, nil
 }
@@ -224,11 +225,11 @@ func Verify(ctx context.Context, o Options, repair bool) (cache.VerifyReport, er
 func SignRecords(ctx context.Context, o Options) (int64, error) {
 	secret, err := o.recordSecret(true)
 	if err != nil {
-		return 0, fail(Usage, err)
+		return 0, exit.With(exit.Usage, err)
 	}
 	signer, err := cache.NewRecordKey(secret)
 	if err != nil {
-		return 0, fail(NotJudged, err)
+		return 0, exit.With(exit.NotJudged, err)
 	}
 	dir, err := o.cacheDir(o.configured())
 	if err != nil {
@@ -236,11 +237,11 @@ func SignRecords(ctx context.Context, o Options) (int64, error) {
 	}
 	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
 	if err != nil {
-		return 0, fail(Usage, err)
+		return 0, exit.With(exit.Usage, err)
 	}
 	n, err := disk.Sign(ctx)
 	if err != nil {
-		return n, fail(NotJudged, err)
+		return n, exit.With(exit.NotJudged, err)
 	}
 	return n, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -40,7 +41,7 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 		t.Records, t.Remaining = t.Records+sent, t.Remaining+left
 	}
 	if !writable {
-		return nil, fail(Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
+		return nil, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
 	}
 	return t, context.Cause(ctx)
 }
@@ -56,7 +57,7 @@ func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 	t := &Transferred{Stale: stale}
 	layers, ok := p.store.(*cache.Layered)
 	if !ok || len(p.remotes) == 0 {
-		return nil, fail(Usage, errors.New("there is no remote cache to copy anything from"))
+		return nil, exit.With(exit.Usage, errors.New("there is no remote cache to copy anything from"))
 	}
 	records := map[cache.Key]*cache.Record{}
 	var outputs []cache.Output

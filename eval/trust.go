@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
@@ -34,7 +35,7 @@ func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err
 		p.trust.Add(remoteAddr(r), remoteAsks(r))
 	}
 	if err := p.trust.Save(); err != nil {
-		return "", nil, fail(NotJudged, err)
+		return "", nil, exit.With(exit.NotJudged, err)
 	}
 	return p.trust.Root, p.trust.Asked(), nil
 }
@@ -43,7 +44,7 @@ func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err
 func Distrust(o Options) (root string, any bool, err error) {
 	t := o.openTrust()
 	if any, err = t.Revoke(); err != nil {
-		return t.Root, any, fail(NotJudged, err)
+		return t.Root, any, exit.With(exit.NotJudged, err)
 	}
 	return t.Root, any, nil
 }
@@ -56,7 +57,7 @@ func TrustedProjects(o Options) ([]string, error) {
 		roots, err = user.TrustedProjects(state)
 	}
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return roots, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -77,16 +78,16 @@ run.`,
 			var err error
 			if maxSize != "" {
 				if o.MaxBytes, err = lang.ParseSize(maxSize); err != nil {
-					return exit(eval.Usage, fmt.Errorf("--max-size: %w", err))
+					return exit.With(exit.Usage, fmt.Errorf("--max-size: %w", err))
 				}
 			}
 			if maxAge != "" {
 				if o.MaxAge, err = parseAge(maxAge); err != nil {
-					return exit(eval.Usage, fmt.Errorf("--max-age: %w", err))
+					return exit.With(exit.Usage, fmt.Errorf("--max-age: %w", err))
 				}
 			}
 			if maxSize == "" && maxAge == "" {
-				return exit(eval.Usage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
+				return exit.With(exit.Usage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
 			}
 			r, err := eval.GC(cmd.Context(), a.options(), o)
 			if err != nil {
@@ -149,7 +150,7 @@ become stale.`,
 				fmt.Fprintf(a.io.Out, "checked %d blobs and %d records: %d corrupt, %d dangling\n", r.Blobs, r.Records, len(r.Corrupt), len(r.Dangling))
 			}
 			if len(r.Corrupt) > 0 && !repair {
-				return exit(eval.Failed, nil)
+				return exit.With(exit.Failed, nil)
 			}
 			return nil
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -39,7 +40,7 @@ func (a *app) runDoctor(ctx context.Context, containers bool) error {
 		view.Table(a.io.Out, []string{"state", "what", "detail"}, rows, a.color())
 	}
 	if missing {
-		return exit(eval.NotJudged, nil)
+		return exit.With(exit.NotJudged, nil)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -39,7 +40,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 		}
 	}
 	if judged == nil && missed+flaky > 0 {
-		return exit(eval.Failed, nil)
+		return exit.With(exit.Failed, nil)
 	}
 	return judged
 }

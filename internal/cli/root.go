@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -62,7 +63,7 @@ command it runs.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.flags.jobs == 0 && cmd.Flags().Changed("jobs") {
-				return exit(eval.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
+				return exit.With(exit.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
 			}
 			a.findConfig(cmd)
 			return a.checkFlags()
@@ -104,12 +105,12 @@ command it runs.`,
 // hintAtCommand adds to the complaint about a selector that fits nothing when
 // it may be a mistyped command.
 func hintAtCommand(root *cobra.Command, args []string, err error) error {
-	var coded *eval.Error
-	if !errors.As(err, &coded) || coded.Exit != eval.NoMatch || len(args) == 0 {
+	var coded *exit.Error
+	if !errors.As(err, &coded) || coded.Class != exit.NoMatch || len(args) == 0 {
 		return err
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return exit(eval.NoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.Err, near[0]))
+		return exit.With(exit.NoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.Err, near[0]))
 	}
 	return err
 }
@@ -140,7 +141,7 @@ func (a *app) checkFlags() error {
 	_, colorErr := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
 	_, _, cacheErr := a.caches()
 	if err := cmp.Or(jobsErr, modeErr, colorErr, cacheErr); err != nil {
-		return exit(eval.Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (a *app) checkFlags() error {
 // jobs is how many nodes run at once; 0 is the default.
 func (a *app) jobs() (int, error) {
 	if a.flags.jobs < 0 {
-		return 0, exit(eval.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
+		return 0, exit.With(exit.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
 	}
 	if a.flags.jobs > 0 {
 		return a.flags.jobs, nil
@@ -156,7 +157,7 @@ func (a *app) jobs() (int, error) {
 	if text, ok := a.io.LookupEnv("FEVALGRAPH_JOBS"); ok && text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return 0, exit(eval.Usage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
+			return 0, exit.With(exit.Usage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
 		}
 		return n, nil
 	}
@@ -174,7 +175,7 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 		name, mode, given := strings.Cut(one, ":")
 		switch {
 		case name == "" || given && mode != "r" && mode != "rw":
-			return false, nil, exit(eval.Usage, fmt.Errorf("--cache %s: want local:rw or local:r, and remote caches by name, such as local:rw,team:r", a.flags.cache))
+			return false, nil, exit.With(exit.Usage, fmt.Errorf("--cache %s: want local:rw or local:r, and remote caches by name, such as local:rw,team:r", a.flags.cache))
 		case name == "local":
 			readOnly = mode == "r"
 		default:
@@ -285,7 +286,7 @@ func (a *app) progressMode() (view.Mode, error) {
 	}
 	mode, err := view.ParseMode(text)
 	if err != nil {
-		return "", exit(eval.Usage, err)
+		return "", exit.With(exit.Usage, err)
 	}
 	return mode, nil
 }

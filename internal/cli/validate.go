@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -47,7 +48,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
 			}
 			if diags.HasErrors() {
-				return exit(eval.Usage, nil)
+				return exit.With(exit.Usage, nil)
 			}
 			if reference {
 				return a.validateReferences(cmd.Context(), cfg, repeat)

@@ -1,4 +1,4 @@
-package eval
+package selection
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// known are the names that selectors can speak of, by axis.
-type known map[string]map[string]bool
+// Known are the names that selectors can speak of, by axis.
+type Known map[string]map[string]bool
 
-func (k known) add(axis, name string) {
+// Add adds a name of an axis; "" is none.
+func (k Known) Add(axis, name string) {
 	if k[axis] == nil {
 		k[axis] = map[string]bool{}
 	}
@@ -20,8 +21,8 @@ func (k known) add(axis, name string) {
 	}
 }
 
-// names are those of an axis, or of all axes, in order.
-func (k known) names(axis string) []string {
+// Names are those of an axis, or of all axes, in order.
+func (k Known) Names(axis string) []string {
 	var all []string
 	for of, names := range k {
 		if axis == "" || of == axis {
@@ -34,14 +35,14 @@ func (k known) names(axis string) []string {
 	return slices.Compact(all)
 }
 
-// summary lists problems and solutions.
-func (k known) summary() string {
-	return fmt.Sprintf("problems %s and solutions %s", someOf(k.names("problem")), someOf(k.names("solution")))
+// Summary lists problems and solutions.
+func (k Known) Summary() string {
+	return fmt.Sprintf("problems %s and solutions %s", someOf(k.Names("problem")), someOf(k.Names("solution")))
 }
 
-// didYouMean is ", did you mean X?" for the first name in selectors that nothing has and
+// DidYouMean is ", did you mean X?" for the first name in selectors that nothing has and
 // that another one resembles; else "".
-func (k known) didYouMean(args []string) string {
+func (k Known) DidYouMean(args []string) string {
 	for _, arg := range args {
 		for term := range strings.SplitSeq(arg, ",") {
 			axis, value, found := strings.Cut(term, "=")
@@ -55,7 +56,7 @@ func (k known) didYouMean(args []string) string {
 			if !found {
 				parts = strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == '@' })
 			}
-			names := k.names(strings.TrimSpace(axis))
+			names := k.Names(strings.TrimSpace(axis))
 			for _, part := range parts {
 				if part = strings.TrimSpace(part); strings.ContainsAny(part, "*?") || slices.ContainsFunc(names, func(n string) bool { return sameName(part, n) }) {
 					continue
@@ -66,7 +67,7 @@ func (k known) didYouMean(args []string) string {
 			}
 			// A name alone is that of a problem, with which addresses begin.
 			for _, of := range []string{"solution", "backend", "suite", "tag"} {
-				if !found && slices.ContainsFunc(k.names(of), func(n string) bool { return sameName(value, n) }) {
+				if !found && slices.ContainsFunc(k.Names(of), func(n string) bool { return sameName(value, n) }) {
 					return fmt.Sprintf("; did you mean %s=%s?", of, value)
 				}
 			}
@@ -81,4 +82,10 @@ func sameName(got, name string) bool {
 	base, _, _ := strings.Cut(plain, "[")
 	got = strings.ReplaceAll(got, `"`, "")
 	return got == plain || got == base
+}
+
+func someOf(names []string) string {
+	const shown = 8
+	slices.Sort(names)
+	return text.Some(slices.Compact(names), shown)
 }

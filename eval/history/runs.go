@@ -1,14 +1,15 @@
-package eval
+package history
 
 import (
 	"slices"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// RunSummary is one recorded run.
-type RunSummary struct {
+// Run is one recorded run.
+type Run struct {
 	Run       string    `json:"run"`
 	Start     time.Time `json:"start"`               // zero when its record has no beginning
 	Selection string    `json:"selection,omitempty"` // what it was asked for, in the words of the command line; "" is everything
@@ -20,24 +21,23 @@ type RunSummary struct {
 	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
 }
 
-// Runs lists the recorded runs, the latest first, and no more than limit; 0 is all.
-func Runs(o Options, limit int) ([]RunSummary, error) {
-	state := o.StateDir()
+// Runs lists the recorded runs of a project with a state, the latest first, and no more than limit; 0 is all.
+func Runs(state string, limit int) ([]Run, error) {
 	ids, err := event.Runs(state)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	if len(ids) == 0 {
-		return nil, pastFault(event.ErrNoRuns)
+		return nil, exit.Past(event.ErrNoRuns)
 	}
 	slices.Reverse(ids)
 	if limit > 0 {
 		ids = ids[:min(limit, len(ids))]
 	}
-	all := make([]RunSummary, len(ids))
+	all := make([]Run, len(ids))
 	for i, id := range ids {
 		run := event.OpenRun(state, id)
-		s := RunSummary{Run: id}
+		s := Run{Run: id}
 		if start, ok := run.Start(); ok {
 			s.Start, s.Selection = start.Time, start.Selection
 		}

@@ -1,4 +1,4 @@
-package eval
+package selection
 
 import (
 	"maps"
@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // resultAxes are what selectors of results may speak of beside labels.
-var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", modelAxis}
+var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", ModelAxis}
 
 // Pick returns the checkpoints of results that selectors pick: by the names of cells and
 // their nodes that grade, or by axis. Results know no tags and no kinds of nodes.
@@ -23,13 +25,13 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 	names := slices.Clone(resultAxes)
 	for i := range r.Cells {
 		for label := range maps.Keys(r.Cells[i].Labels) {
-			names = append(names, labelPrefix+label)
+			names = append(names, LabelPrefix+label)
 		}
 	}
 	slices.Sort(names)
 	selector, err := graph.ParseSelector(args, slices.Compact(names))
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	picked := &report.Results{Schema: r.Schema, Run: r.Run, Cells: []report.Cell{}}
 	for i := range r.Cells {
@@ -48,17 +50,17 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	if len(picked.Cells) == 0 {
-		known := known{}
+		known := Known{}
 		for i := range r.Cells {
 			c := &r.Cells[i]
-			known.add("problem", c.Problem)
-			known.add("solution", c.Solution)
-			known.add("backend", c.Backend)
+			known.Add("problem", c.Problem)
+			known.Add("solution", c.Solution)
+			known.Add("backend", c.Backend)
 			for _, checkpoint := range c.Checkpoints {
-				known.add("checkpoint", checkpoint.Name)
+				known.Add("checkpoint", checkpoint.Name)
 			}
 		}
-		return nil, noMatch("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.didYouMean(args), known.summary())
+		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())
 	}
 	return picked, nil
 }
@@ -76,10 +78,10 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 		return []string{strconv.Itoa(cell.Repeat)}
 	case "suite":
 		return cell.Suites
-	case modelAxis:
-		axis = labelPrefix + modelAxis
+	case ModelAxis:
+		axis = LabelPrefix + ModelAxis
 	}
-	if label, ok := strings.CutPrefix(axis, labelPrefix); ok {
+	if label, ok := strings.CutPrefix(axis, LabelPrefix); ok {
 		if value, has := cell.Labels[label]; has {
 			return []string{value}
 		}
@@ -91,5 +93,22 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 	case axis == "checkpoint":
 		return []string{c.Name}
 	}
-	return verdictWords(*c)
+	return VerdictWords(*c)
+}
+
+// VerdictWords are what a selector may call the verdict on a checkpoint: passed or failed,
+// pass or fail for short, or scored without a rule to pass by, and the class and status when
+// it was not judged.
+func VerdictWords(c report.Checkpoint) []string {
+	words := []string{"failed", "fail"}
+	switch {
+	case c.Passed:
+		words = []string{"passed", "pass"}
+	case c.Class == verdict.Judged && !c.Ruled():
+		words = []string{"scored"}
+	}
+	if c.Class != verdict.Judged {
+		words = append(words, string(c.Class), string(c.Class.Status()))
+	}
+	return words
 }
