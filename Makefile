@@ -2,7 +2,7 @@
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
-# make skypilot  clusters of a real SkyPilot on a real Slurm
+# make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
@@ -75,7 +75,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real differential
+test: tools check race real skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -126,7 +126,7 @@ differential: modules
 # What needs a SkyPilot and a Slurm, which are started for it and end with it.
 skypilot: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
-	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -v -run '^TestSkyPilot$$' ./cmd/fevalgraph
+	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,9 +61,7 @@ func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
 		}
 	}
 	if r.Clusters || r.All { // which would forget them
-		site := o.bareSite()
-		c.Clusters, err = o.endClusters(ctx, site, true)
-		if err = errors.Join(err, site.Close()); err != nil {
+		if err := o.cleanClusters(ctx, c); err != nil {
 			return c, exit.With(exit.NotJudged, err)
 		}
 	}
@@ -116,6 +115,23 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 		}
 	}
 	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition))
+}
+
+func (o *Options) cleanClusters(ctx context.Context, c *Cleaned) error {
+	there, err := Clusters(*o)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	// What may have to be started for it, such as a server that is asked, is listed as a run's.
+	r, err := backend.OpenRegistry(sessionsDir(o.StateDir()), event.NewRunID(time.Now(), uint16(rand.Uint32())))
+	if err != nil {
+		return err
+	}
+	site := o.bareSite()
+	site.Registry = r
+	r.Prove(site.Key)
+	c.Clusters, err = o.endClusters(ctx, site, true)
+	return errors.Join(err, site.Close(), r.Close())
 }
 
 func (o *Options) cleanContainers(ctx context.Context, c *Cleaned) error {

@@ -93,7 +93,7 @@ func (p *Project) endLeftClusters() {
 		p.options.notify(Machines{fmt.Sprintf("ended cluster %s, which an earlier run left behind", name)})
 	}
 	if err != nil {
-		p.options.notify(SessionLeft{err})
+		p.options.notify(ClusterLeft{err})
 	}
 }
 

@@ -67,7 +67,9 @@ type Site struct {
 	ReadOnly  bool               // write no facts about backends
 	Key       backend.SessionKey // proves what is found of earlier runs
 	// Notice tells a person what happens to machines; it is safe for concurrent use.
-	Notice    func(text string)
+	Notice func(text string)
+	// Left tells a person of a cluster that could not be ended.
+	Left      func(err error)
 	LookupEnv func(string) (string, bool)
 	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
 	// trusts it with everything.
@@ -200,8 +202,15 @@ func (o *Options) reapers() map[string]func(context.Context, backend.Entry) erro
 // bareSite is a site for what is asked of kinds outside of a run.
 func (o *Options) bareSite() *Site {
 	key, _ := o.userKey(false) // without one there is nothing to prove
-	return &Site{Store: cache.NewMemory(), State: o.StateDir(), Scratch: scratchDir(), LookupEnv: o.lookupEnv, Key: key, Notice: func(text string) { o.notify(Machines{text}) }}
+	userState, _ := o.userState()
+	return &Site{
+		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: scratchDir(), LookupEnv: o.lookupEnv, Key: key,
+		Notice: o.noticeMachines, Left: o.noticeLeft,
+	}
 }
+
+func (o *Options) noticeMachines(text string) { o.notify(Machines{text}) }
+func (o *Options) noticeLeft(err error)       { o.notify(ClusterLeft{err}) }
 
 // scratchDir is where workspaces are made: a short path, since sockets in it
 // have little room, and one per user.

@@ -70,6 +70,8 @@ type (
 	}
 	// Machines says what happens to machines that a backend launches.
 	Machines struct{ Text string }
+	// ClusterLeft says why a cluster, which may cost money, could not be ended.
+	ClusterLeft struct{ Err error }
 	// JobsReduced says that fewer nodes run at once than was asked for, because of the
 	// limit on open files.
 	JobsReduced struct{ Wanted, Jobs, Limit int }
@@ -107,6 +109,7 @@ func (LockRenewed) notice()     {}
 func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}
 func (Machines) notice()        {}
+func (ClusterLeft) notice()     {}
 func (JobsReduced) notice()     {}
 func (SessionsEnded) notice()   {}
 func (SessionLeft) notice()     {}

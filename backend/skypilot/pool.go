@@ -88,6 +88,7 @@ type Pool struct {
 	failed    error         // the last launch
 	failedAt  time.Time     // when
 	spent     float64       // US dollars, of clusters that were ended
+	left      []Lease       // of clusters that could not be ended
 	prepared  []preparation
 	closed    bool
 
@@ -354,7 +355,7 @@ func (p *Pool) adopt(ctx context.Context) {
 // patience is how long a provider that does not answer is asked about a cluster that might
 // be used again, and pause is the time between questions. A launch in its place would wait, too.
 const (
-	patience = time.Minute
+	patience = 5 * time.Minute
 	pause    = 2 * time.Second
 )
 
@@ -377,7 +378,7 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 
 // adoptOne takes over the cluster of a lease, if it can do the pool's work.
 func (p *Pool) adoptOne(ctx context.Context, l Lease) {
-	if l.Kind != p.kind || l.Run == p.opt.Run {
+	if l.Kind != p.kind || l.Run == p.opt.Run || l.Ending {
 		return
 	}
 	if living, err := p.opt.Living(l.Run); err != nil || living {
@@ -386,7 +387,7 @@ func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	if p.stateOf(ctx, l.Cluster) != Up {
 		return
 	}
-	l, ok := p.opt.Leases.claim(ctx, l, p.opt.Run)
+	l, ok := p.opt.Leases.adopt(ctx, l, p.opt.Run)
 	if !ok {
 		return
 	}
@@ -400,7 +401,7 @@ func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	}
 	if err != nil {
 		p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
-		if err := p.opt.End(context.WithoutCancel(ctx), l); err != nil {
+		if err := p.end(context.WithoutCancel(ctx), l); err != nil {
 			p.opt.notice("%v", err)
 		}
 		return
@@ -437,15 +438,26 @@ func (p *Pool) dropped(c *cluster) {
 // drop ends a cluster and forgets it.
 func (p *Pool) drop(c *cluster) {
 	c.client.Close()
-	err := p.opt.End(context.Background(), c.lease)
+	err := p.end(context.Background(), c.lease)
 	p.spend(c.lease)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clusters = slices.DeleteFunc(p.clusters, func(other *cluster) bool { return other == c })
 	p.notify()
-	if err != nil { // its lease is there, and the next run tries again
+	if err != nil {
 		p.opt.notice("%v", err)
 	}
+}
+
+// end ends a cluster. Close tries once more with one that could not be ended.
+func (p *Pool) end(ctx context.Context, l Lease) error {
+	err := p.opt.End(ctx, l)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.left = append(p.left, l)
+	}
+	return err
 }
 
 // endIdle ends clusters that had no work for as long as Options.Idle.
@@ -478,15 +490,18 @@ func (p *Pool) Close() error {
 	p.mu.Unlock()
 	p.work.Wait() // launches and ends
 	p.mu.Lock()
-	clusters := p.clusters
-	p.clusters = nil
+	clusters, left := p.clusters, p.left
+	p.clusters, p.left = nil, nil
 	kept := map[*cluster]bool{}
 	for _, c := range clusters {
 		kept[c] = p.opt.Keep > 0 && !c.lost
 	}
 	p.mu.Unlock()
-	errs := make([]error, len(clusters))
+	errs := make([]error, len(clusters)+len(left))
 	var all sync.WaitGroup
+	for i, l := range left {
+		all.Go(func() { errs[len(clusters)+i] = p.opt.End(context.Background(), l) })
+	}
 	for i, c := range clusters {
 		c.client.Close()
 		if kept[c] {

@@ -226,6 +226,80 @@ func TestLeases(t *testing.T) {
 	}
 }
 
+// TestNotReady has no provider to ask: there is nothing to end then, and no lease.
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	s.notReady = errors.New("sky: it is not in PATH")
+	pool := p.pool(t, "r", nil)
+	if _, err := pool.Backend().Open(t.Context(), backend.Spec{Name: "a"}); !errors.Is(err, s.notReady) {
+		t.Errorf("opening a session: %v", err)
+	}
+	if has := p.has(t); len(has) != 0 || len(s.names()) != 0 {
+		t.Errorf("leases %+v, launched %q", has, s.names())
+	}
+	closed(t, pool)
+}
+
+// TestRetire has the cluster of a dead run ended while another run would adopt it.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	pool := p.pool(t, "old", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, pool, "a").Close(t.Context())
+	closed(t, pool)
+	p.abandon("old")
+	kept := p.has(t)[0]
+	retired, ok := p.leases.Retire(t.Context(), kept)
+	if !ok || !retired.Ending {
+		t.Fatalf("retiring: %+v, %t", retired, ok)
+	}
+	if _, ok := p.leases.Retire(t.Context(), kept); ok {
+		t.Error("another ended it at the same time")
+	}
+	next := p.pool(t, "new", nil)
+	open(t, next, "b").Close(t.Context())
+	if names := s.names(); len(names) != 2 {
+		t.Errorf("a cluster that is being ended was adopted: %q were launched", names)
+	}
+	closed(t, next)
+	again, ok := p.leases.Retire(t.Context(), retired)
+	o := skypilot.Options{Provider: s, Leases: p.leases}
+	if err := o.End(t.Context(), again); !ok || err != nil || s.up() != 0 || len(p.has(t)) != 0 {
+		t.Errorf("ending it after another began to and died: %t, %v, leases %+v", ok, err, p.has(t))
+	}
+	if _, ok := p.leases.Retire(t.Context(), retired); ok {
+		t.Error("what is gone was retired")
+	}
+}
+
+// TestEndedLater has a cluster that cannot be ended while a run goes on, and can at its end.
+func TestEndedLater(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	failed := make(chan struct{})
+	s.onEnd = func(string) error {
+		select {
+		case <-failed:
+			return nil
+		default:
+			close(failed)
+			return errors.New("the API server is down")
+		}
+	}
+	pool := p.pool(t, "r", func(o *skypilot.Options) { o.Idle = time.Second })
+	open(t, pool, "a").Close(t.Context())
+	<-failed
+	open(t, pool, "b").Close(t.Context()) // on another cluster
+	closed(t, pool)
+	if s.up() != 0 || len(p.has(t)) != 0 {
+		t.Errorf("%d machines are left, leases %+v", s.up(), p.has(t))
+	}
+}
+
 // TestForgedLease has a lease that came with the project name a cluster.
 func TestForgedLease(t *testing.T) {
 	t.Parallel()

@@ -24,13 +24,14 @@ func TestSkyPilot(t *testing.T) {
 	m := newMachines(t)
 	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
 	t.Run("impossible", func(t *testing.T) { clusterIsImpossible(t, m) })
+	t.Run("own_server", func(t *testing.T) { ownServerEnds(t, m) })
 	c := m.checkout(t)
 	c.answers("c0", 24)
 	for i, part := range []struct {
 		name string
 		do   func(c *onClusters, nap float64)
 	}{
-		{"killed", killedLeavesCluster}, {"cancelled", clusterIsCancelled}, {"server", serverIsKilled}, {"interrupted", interruptEndsClusters},
+		{"killed", killedLeavesCluster}, {"cancelled", clusterIsCancelled}, {"server", serverIsKilled}, {"edited", batchIsEdited}, {"interrupted", interruptEndsClusters},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			own := &onClusters{&checkout{t: t, dir: c.dir, place: c.place, env: c.env}, m, c.log}
@@ -85,18 +86,10 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 	after := m.received(t)
 	here.judge()
 	same()
-	ran := func(c *onClusters) (addrs []string) {
-		for _, addr := range c.lastRun().executed {
-			name, _, _ := strings.Cut(addr, "@")
-			addrs = append(addrs, name)
-		}
-		slices.Sort(addrs)
-		return addrs
-	}
-	if diff := cmp.Diff(ran(here), ran(clusters)); diff != "" {
+	if diff := cmp.Diff(here.ran(), clusters.ran()); diff != "" {
 		t.Errorf("other nodes ran (-here +clusters):\n%s", diff)
 	}
-	t.Logf("after the edit %q ran; files of clusters' stores: %d, then %d", ran(clusters), before, after)
+	t.Logf("after the edit %q ran; files of clusters' stores: %d, then %d", clusters.ran(), before, after)
 	if strings.Count(said, "is used again") == 0 || len(clusters.launched(said)) > 0 {
 		t.Errorf("the kept cluster was not used:\n%s", said)
 	}
@@ -108,6 +101,16 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 		t.Errorf("clean: %s", output(cmd))
 	}
 	clusters.queueIsEmpty()
+}
+
+// ran are the nodes that the last run executed, without their backends.
+func (c *onClusters) ran() (addrs []string) {
+	for _, addr := range c.lastRun().executed {
+		name, _, _ := strings.Cut(addr, "@")
+		addrs = append(addrs, name)
+	}
+	slices.Sort(addrs)
+	return addrs
 }
 
 // received counts the files in the stores of all clusters.
@@ -179,6 +182,24 @@ func clusterIsImpossible(t *testing.T, m *machines) {
 	c.queueIsEmpty()
 }
 
+// A run for which no API server is named has one of its own, which ends with it. If
+// both are killed, or the server goes on when the run is, the next run has another.
+func ownServerEnds(t *testing.T, m *machines) {
+	c := m.checkout(t)
+	c.answers("c0", 8)
+	c.ownServer()
+	variables := c.napping(2)
+	first := c.runUntil(2, variables...)
+	first.kill()
+	c.awaitForked()
+	said := c.judge(variables...)
+	if strings.Count(said, "starting SkyPilot's API server") != 1 || strings.Count(said, "is used again") != 1 {
+		t.Errorf("another server was not started, or the cluster not used again:\n%s", said)
+	}
+	c.queueIsEmpty()
+	c.noLeftovers()
+}
+
 // A killed run costs nothing that had begun: the next one takes over the cluster with it.
 func killedLeavesCluster(c *onClusters, nap float64) {
 	variables := c.napping(nap, "keep=30m")
@@ -241,6 +262,33 @@ func serverIsKilled(c *onClusters, nap float64) {
 	c.machines.startServer(c.t)
 	c.judged(run.cmd, run.ends(5*time.Minute))
 	c.onceEach(24, before)
+}
+
+// What is edited while a run goes on is what the next one runs: this one has what there was.
+func batchIsEdited(c *onClusters, nap float64) {
+	variables := c.napping(nap, "keep=30m")
+	run := c.runUntil(6, variables...)
+	var want []string
+	for _, solution := range []string{"c0/s0", "c0/s23"} {
+		c.write("answers/"+solution+".txt", solution+" 0.5\n")
+		for _, node := range []string{"aggregate", "command", "score", "submission"} {
+			want = append(want, node+":"+solution)
+		}
+	}
+	c.judged(run.cmd, run.ends(5*time.Minute))
+	c.judge(variables...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, c.ran()); diff != "" {
+		c.t.Errorf("other nodes ran than what was edited (-want +got):\n%s", diff)
+	}
+	for solution, times := range c.graded() {
+		if times != 1 {
+			c.t.Errorf("%s was graded %d times", solution, times)
+		}
+	}
+	if graded := c.graded(); len(graded) != 24+2 { // what it was, and what it became
+		c.t.Errorf("%d solutions were graded: %v", len(graded), graded)
+	}
 }
 
 // An interrupt ends clusters, too.

@@ -218,6 +218,8 @@ func (a *app) notice(n eval.Notice) {
 		if loud {
 			a.tell("%s\n", n.Text)
 		}
+	case eval.ClusterLeft:
+		a.tell("warning: %v\n", n.Err)
 	case eval.KeyMissing:
 		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
 	case eval.RemoteTrouble:

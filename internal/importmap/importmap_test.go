@@ -82,7 +82,7 @@ var rooms = []room{
 	{"backend/worker", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
 	{"backend/skypilot", []string{"backend", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
-	{"backend/skypilot/skypilotkind", []string{"eval", "lang", "plan", "graph", "backend", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
+	{"backend/skypilot/skypilotkind", []string{"eval", "lang", "plan", "graph", "backend", "backend/local", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},

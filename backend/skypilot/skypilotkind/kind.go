@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -36,14 +37,19 @@ func Kind() eval.Kind {
 	}
 }
 
-// asks is the API server. Calls that only read ask it for prices alone.
-func asks(b *lang.Backend) []string { return []string{"talk to " + b.SkyPilot.API} }
+// asks is an API server that the block names. Calls that only read ask it for prices alone.
+func asks(b *lang.Backend) []string {
+	if b.SkyPilot.API == lang.LocalAPI {
+		return nil
+	}
+	return []string{"talk to " + b.SkyPilot.API}
+}
 
 // forecast says how many clusters a pool would have for so much work, if none is there.
 func forecast(ctx context.Context, s *eval.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) eval.Launch {
 	l := eval.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || b.SkyPilot.Price > 0 {
-		l.Hourly = hourly(ctx, s, b)
+		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
 	}
 	return l
 }
@@ -74,9 +80,9 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := clientOf(sky.API, b.Token, s.LookupEnv)
+	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
 	o := skypilot.Options{
-		Provider: &provider{client, taskOf(b)}, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
+		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
 		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
 		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
 		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
@@ -88,7 +94,7 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
-		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), s, b) })
+		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
 		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
@@ -100,7 +106,12 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	o.Facts = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
 	pool, err := skypilot.NewPool(o)
 	if err == nil {
-		s.OnClose(pool.Close)
+		s.OnClose(func() error {
+			if err := pool.Close(); err != nil { // what was judged is judged
+				s.Left(err)
+			}
+			return nil
+		})
 	}
 	return pool, err
 }
@@ -118,8 +129,8 @@ func programFor(sky *lang.SkyPilotBackend) (string, error) {
 	return os.Executable()
 }
 
-// clientOf is a client of the API server, as the user that SkyPilot's commands are.
-func clientOf(base, token string, lookupEnv func(string) (string, bool)) *api.Client {
+// clientOf is a client of a block's API server, as the user that SkyPilot's commands are.
+func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {
 	home, _ := lookupEnv("HOME")
 	user := api.User{Token: token}
 	user.ID, _ = lookupEnv("SKYPILOT_USER_ID")
@@ -132,7 +143,7 @@ func clientOf(base, token string, lookupEnv func(string) (string, bool)) *api.Cl
 	}
 	user.Name, _ = lookupEnv("USER")
 	user.Name = cmp.Or(user.Name, "fevalgraph")
-	return api.New(base, user, nil)
+	return api.New(baseOf(name, lookupEnv), user, nil)
 }
 
 // taskOf is what SkyPilot is asked for, without what is to run.
@@ -202,7 +213,7 @@ func leasesOf(s *eval.Site) skypilot.Leases {
 
 // hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
 // catalogue has prices of machines with accelerators.
-func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
+func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 	sky, r := b.SkyPilot, b.Machines.Resources
 	if sky.Price > 0 {
 		return &sky.Price
@@ -213,9 +224,13 @@ func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
 	if name == "" || err != nil || cloud == "slurm" || cloud == "kubernetes" || cloud == "ssh" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	offers, err := clientOf(sky.API, b.Token, s.LookupEnv).Offers(ctx, name, n, cloud)
+	var offers []api.Offer
+	err = p.once(ctx, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		offers, err = p.client.Offers(ctx, name, n, cloud)
+		return err
+	})
 	if err != nil || len(offers) == 0 {
 		return nil
 	}
@@ -263,8 +278,13 @@ func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, e
 		if living && l.Run != s.Run || !all && (l.Run == s.Run || time.Now().Before(l.Kept)) {
 			continue
 		}
+		own := localServerOf(s, l.API)
 		work.Go(func() {
-			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv)}, Leases: leasesOf(s)}
+			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
+			l, ok := o.Leases.Retire(ctx, l)
+			if !ok {
+				return // a run has it, or it is gone
+			}
 			err := o.End(ctx, l)
 			mu.Lock()
 			defer mu.Unlock()
@@ -305,13 +325,25 @@ func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.F
 		case s.Trusts != nil && !s.Trusts(asks(b)):
 			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
 		default:
-			health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
-			f.Detail = fmt.Sprintf("SkyPilot %s at %s", health.Version, b.SkyPilot.API)
-			if err != nil {
-				f.State, f.Detail = "missing", fmt.Sprintf("%v (hint: `sky api start` starts a server on this machine)", err)
-			}
+			f.State, f.Detail = checkServer(ctx, s, b)
 		}
 		found = append(found, f)
 	}
 	return found
+}
+
+// checkServer asks a server how it is. One that a run would start is not started.
+func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) (state, detail string) {
+	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+	if err == nil {
+		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))
+	}
+	if b.SkyPilot.API != lang.LocalAPI || !api.Unreachable(err) {
+		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
+	}
+	sky, err := exec.LookPath("sky")
+	if err != nil {
+		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(lang.LocalAPI, s.LookupEnv), skyHint)
+	}
+	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(lang.LocalAPI, s.LookupEnv))
 }
