@@ -60,11 +60,11 @@ func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	defer os.RemoveAll(dir)
-	return a, a.check(ctx, o.apart(dir), addrs, stored)
+	return a, a.check(ctx, apart(o, dir), addrs, stored)
 }
 
 // apart are the options with a store and a state in a directory, and no remote cache.
-func (o Options) apart(dir string) Options {
+func apart(o Options, dir string) Options {
 	was := o
 	o.LookupEnv = func(name string) (string, bool) {
 		switch name {
@@ -73,7 +73,7 @@ func (o Options) apart(dir string) Options {
 		case "FEVALGRAPH_CACHE_DIR":
 			return filepath.Join(dir, "store"), true
 		}
-		return was.lookupEnv(name)
+		return was.Getenv(name)
 	}
 	o.StoreReadOnly, o.Remotes = false, map[string]string{}
 	return o
@@ -124,7 +124,7 @@ func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored m
 		}
 		targets = append(targets, id)
 	}
-	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
+	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -26,7 +28,7 @@ type Decisions struct {
 	// Resources are the problems by what machines they ask for; nil when none asks.
 	Resources []ResourceGroup
 	// Launches are the clusters of machines that a run would ask for.
-	Launches []Launch
+	Launches []kind.Launch
 }
 
 // Decision is what a run would do with a node, and why.
@@ -63,13 +65,13 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: p.options.jobs(), Total: p.count(g).nodes}
+	d := &Decisions{Jobs: p.options.RunJobs(), Total: p.count(g).nodes}
 	d.Fresh = d.Total
 	if p.Plan == nil {
 		return d, nil
 	}
 	if d.Invalid = p.invalidAmong(g.targets); len(d.Invalid) > 0 {
-		o.notify(InvalidProblems{d.Invalid})
+		o.Note(options.InvalidProblems{Diagnostics: d.Invalid})
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {

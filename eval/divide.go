@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -36,7 +37,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	defer p.Close()
-	d := &Division{Schema: divisionSchema, Asked: r.Selection, Target: target.Seconds(), Jobs: o.jobs(), Shards: []shards.Shard{}}
+	d := &Division{Schema: divisionSchema, Asked: r.Selection, Target: target.Seconds(), Jobs: o.RunJobs(), Shards: []shards.Shard{}}
 	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return d, nil
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
-		o.notify(InvalidProblems{invalid})
+		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {

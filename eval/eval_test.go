@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -135,12 +136,12 @@ func TestProgressAndNotices(t *testing.T) {
 	if err := os.WriteFile(log, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var notices []eval.Notice
-	o.Notify = func(n eval.Notice) { notices = append(notices, n) }
+	var notices []options.Notice
+	o.Notify = func(n options.Notice) { notices = append(notices, n) }
 	if out, err := eval.Run(ctx, o, eval.Request{}); err != nil || out.End.Executed != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if len(notices) != 1 || notices[0] != (eval.LogDamaged{Dropped: 1}) {
+	if len(notices) != 1 || notices[0] != (options.LogDamaged{Dropped: 1}) {
 		t.Errorf("%+v", notices)
 	}
 }

@@ -20,7 +20,7 @@ func (p *Project) changedBackends(ctx context.Context, records []partition.Backe
 	same := make([]bool, len(records))
 	var group errgroup.Group
 	for i, was := range records {
-		block, err := was.WithSecrets(p.options.lookupEnv)
+		block, err := was.WithSecrets(p.options.Getenv)
 		if err != nil {
 			continue
 		}

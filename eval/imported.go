@@ -18,7 +18,7 @@ type Imported struct {
 
 // Importer is that of the first benchmark whose results can be imported; nil when
 // there is none.
-func (o Options) Importer() *plan.Importer {
+func Importer(o Options) *plan.Importer {
 	for _, b := range o.Benchmarks {
 		if b.Import != nil {
 			return b.Import
@@ -34,7 +34,7 @@ func Import(ctx context.Context, o Options, results *report.Results, file string
 	if err != nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %w", err))
 	}
-	foreign, err := o.Importer().Decode(text)
+	foreign, err := Importer(o).Decode(text)
 	if err != nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
 	}

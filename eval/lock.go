@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -46,7 +48,7 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 		}
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	l := &Locked{Invalid: Invalid(p.Config)}
+	l := &Locked{Invalid: validate.Invalid(p.Config)}
 	if len(l.Invalid) == 0 {
 		if l.Dropped, err = p.locker.Prune(ctx); err != nil {
 			return nil, exit.With(exit.NotJudged, err)
@@ -82,7 +84,7 @@ func (p *Project) buildImages(ctx context.Context) error {
 
 // bringUpToDate executes what is stale of some nodes, outside of any run's record.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
-	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 }
 
 // newLocker is what answers with pinned requirements: from the lock file, or, when the call
@@ -90,10 +92,10 @@ func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph
 func (p *Project) newLocker() (*requirements.Locker, error) {
 	o := p.options
 	return requirements.NewLocker(requirements.LockerOptions{
-		Path: p.lockPath(), State: p.state, ReadOnly: p.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: p.access == renewing, LookupEnv: o.lookupEnv,
-		Renewed:   func() { o.notify(LockRenewed{LockFile}) },
-		Unhashed:  func(pins []string) { o.notify(LockUnhashed{LockFile, pins}) },
-		Resolving: func(n int, python string) { o.notify(Locking{Requirements: n, Python: python}) },
+		Path: p.lockPath(), State: p.state, ReadOnly: p.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: p.access == renewing, LookupEnv: o.Getenv,
+		Renewed:   func() { o.Note(options.LockRenewed{Name: LockFile}) },
+		Unhashed:  func(pins []string) { o.Note(options.LockUnhashed{Name: LockFile, Pins: pins}) },
+		Resolving: func(n int, python string) { o.Note(options.Locking{Requirements: n, Python: python}) },
 	})
 }
 

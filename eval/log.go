@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -48,11 +49,11 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	}
 	switch {
 	case setup && done.Log != "":
-		return o.setupLog(ctx, done)
+		return setupLog(ctx, &o, done)
 	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
-		return o.runLog(ctx, done)
+		return runLog(ctx, &o, done)
 	case done.Log != "":
-		return o.printed(ctx, done)
+		return printed(ctx, &o, done)
 	case done.Message != "":
 		return []byte(done.Message + "\n"), nil
 	}
@@ -60,8 +61,8 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 }
 
 // printed is what a node's work printed in the run that made it.
-func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	disk, end, err := o.pastStore()
+func printed(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	disk, end, err := pastStore(o)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,8 @@ func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, er
 	return readLog(ctx, disk, digest, done)
 }
 
-func (o *Options) setupLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	outputs, err := o.outputs(ctx, done, pytest.OutputSetup)
+func setupLog(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, o, done, pytest.OutputSetup)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,8 @@ func (o *Options) setupLog(ctx context.Context, done *event.NodeDone) ([]byte, e
 }
 
 // runLog is what the program of a judge's case printed, and how it ended.
-func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	outputs, err := o.outputs(ctx, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
+func runLog(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, o, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +100,8 @@ func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, err
 }
 
 // outputs are those of a node that have one of the names, from the store.
-func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...string) (map[string][]byte, error) {
-	disk, end, err := o.pastStore()
+func outputs(ctx context.Context, o *Options, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+	disk, end, err := pastStore(o)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +151,13 @@ func logGone(done *event.NodeDone) error {
 // pastStore reads what any run of this project stored: in the shared store, or,
 // when it might not change that, in the project's own; and what it was served by remote
 // caches. The caller ends it.
-func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
-	cfg := o.configured()
-	dir, err := o.cacheDir(cfg)
+func pastStore(o *Options) (_ cache.Store, end func(), err error) {
+	cfg := o.Configured()
+	dir, err := o.CacheDir(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	signer, err := o.recordKey(Reading)
+	signer, err := o.RecordKey(false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -164,7 +165,7 @@ func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
 	if err != nil {
 		return nil, nil, exit.With(exit.NotJudged, err)
 	}
-	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
+	own, err := cache.OpenDisk(options.OwnStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
 		return nil, nil, exit.With(exit.NotJudged, err)
 	}
@@ -173,6 +174,6 @@ func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
 		return layers, func() {}, nil
 	}
 	p := newProject(o, cfg, Reading)
-	p.secretEnv = o.lookupEnv
+	p.secretEnv = o.Getenv
 	return layers, func() { p.Close() }, p.openRemotes(layers)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -26,7 +27,7 @@ type MergeRequest struct {
 // Merge makes one run of those that evaluated shards. It runs nothing but sums: what no
 // shard evaluated is broken, and so is every cell of a shard that did not report.
 func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
-	parts, division, err := o.gather(ctx, m)
+	parts, division, err := gather(ctx, &o, m)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
 	return Run(ctx, o, r)
 }
 
-func (o *Options) gather(ctx context.Context, m MergeRequest) (parts *shards.Merged, division *Division, err error) {
+func gather(ctx context.Context, o *Options, m MergeRequest) (parts *shards.Merged, division *Division, err error) {
 	parts = shards.NewMerged()
 	if m.Division != "" {
 		content, err := os.ReadFile(o.Path(m.Division))
@@ -55,15 +56,15 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (parts *shards.Mer
 			packs = append(packs, input)
 		}
 	}
-	u, err := o.unpack(ctx, packs, m.Adopt)
+	u, err := unpack(ctx, o, packs, m.Adopt)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := o.learn(u.seconds); err != nil {
+	if err := learn(o, u.seconds); err != nil {
 		return nil, nil, err
 	}
 	if u.total.Foreign > 0 {
-		o.notify(ForeignRecords{u.total.Foreign})
+		o.Note(options.ForeignRecords{Count: u.total.Foreign})
 	}
 	for _, input := range m.Inputs {
 		var extra map[string][]byte
@@ -84,8 +85,8 @@ func (o *Options) gather(ctx context.Context, m MergeRequest) (parts *shards.Mer
 // latestIn is the record of the latest run of a project in a directory.
 func latestIn(dir string) (map[string][]byte, error) {
 	state := dir
-	if isDirectory(filepath.Join(dir, stateName)) {
-		state = filepath.Join(dir, stateName)
+	if isDirectory(filepath.Join(dir, options.StateName)) {
+		state = filepath.Join(dir, options.StateName)
 	}
 	extra, err := mergeable(state, "")
 	if err != nil {

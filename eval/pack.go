@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
@@ -49,12 +50,12 @@ type packNode struct {
 // Pack writes the answers of the nodes that a request picks, and everything that they lead
 // to, into a file. It decides like Plan, and leaves out what is stale.
 func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
-	p, answers, stale, err := o.stored(ctx, r.Request, Reading)
+	p, answers, stale, err := stored(ctx, &o, r.Request, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	signer, err := o.recordKey(Reading)
+	signer, err := o.RecordKey(false)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +119,11 @@ func mergeable(state, name string) (map[string][]byte, error) {
 // Unpack puts what packs have into the store, so that the next plan finds it. Records that
 // neither the user nor the group signed stay out unless they are adopted.
 func Unpack(ctx context.Context, o Options, files []string, adopt bool) (*Packed, error) {
-	u, err := o.unpack(ctx, files, adopt)
+	u, err := unpack(ctx, &o, files, adopt)
 	if err != nil {
 		return nil, err
 	}
-	return &u.total, o.learn(u.seconds)
+	return &u.total, learn(&o, u.seconds)
 }
 
 // unpacked is what packs had beside what is in the store now.
@@ -132,12 +133,12 @@ type unpacked struct {
 	extra   []map[string][]byte
 }
 
-func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpacked, error) {
-	signer, err := o.recordKey(Writing)
+func unpack(ctx context.Context, o *Options, files []string, adopt bool) (*unpacked, error) {
+	signer, err := o.RecordKey(true)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := o.cacheDir(o.configured())
+	dir, err := o.CacheDir(o.Configured())
 	if err != nil {
 		return nil, err
 	}
@@ -179,10 +180,10 @@ func (p *Packed) add(c pack.Counts) {
 
 // learn notes how long nodes took on another machine, for those that this project knows
 // nothing of. It is all that is taken from a pack without a signature.
-func (o *Options) learn(seconds map[string]float64) error {
+func learn(o *Options, seconds map[string]float64) error {
 	state := o.StateDir()
-	if err := makeState(state); err != nil {
-		return exit.With(exit.Usage, elsewhere(err))
+	if err := options.MakeState(state); err != nil {
+		return exit.With(exit.Usage, options.HintStateDir(err))
 	}
 	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
 	if err != nil {

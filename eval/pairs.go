@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -53,7 +54,7 @@ func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
 	}
 	if len(findings) > 0 {
 		findings.Sort()
-		p.options.notify(Warnings{findings})
+		p.options.Note(options.Warnings{Diagnostics: findings})
 	}
 	return paired, nil
 }

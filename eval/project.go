@@ -14,6 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -40,7 +42,7 @@ type Project struct {
 	log      *buildlog.Log
 	locker   *requirements.Locker
 	registry *backend.Registry // nil unless the access is Writing
-	site     *Site
+	site     *kind.Site
 
 	parts      []partState // of the configuration, in the order of results
 	known      recalled
@@ -92,21 +94,21 @@ func openChanged(ctx context.Context, o Options, access Access) (*Project, error
 func openProject(ctx context.Context, o Options, access Access, known *partition.Index) (*Project, error) {
 	began := time.Now()
 	t, untraced := partition.NewTrace(), o
-	o.LookupEnv = t.LookupEnv(untraced.lookupEnv)
-	root := cache.Probe{Path: absolute(o.projectDir()), Follow: true, Exists: true}.Sight()
+	o.LookupEnv = t.LookupEnv(untraced.Getenv)
+	root := cache.Probe{Path: options.Absolute(o.ProjectDir()), Follow: true, Exists: true}.Sight()
 	cfg := recallConfig(&o, known)
 	evaluated := cfg == nil
 	var warnings diag.List
 	if evaluated {
 		var err error
-		if cfg, warnings, err = o.load(); err != nil {
+		if cfg, warnings, err = o.LoadWarned(); err != nil {
 			return nil, err
 		}
 	} else {
 		warnings = known.Warnings
 	}
 	p := newProject(&o, cfg, access)
-	p.secretEnv = untraced.lookupEnv
+	p.secretEnv = untraced.Getenv
 	p.trace, p.evaluated, p.warnings = t, evaluated, warnings
 	if evaluated {
 		p.inputs = append(partition.InputSightings(cfg.Inputs, began), root)
@@ -118,22 +120,15 @@ func openProject(ctx context.Context, o Options, access Access, known *partition
 	return p, nil
 }
 
-func absolute(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		return abs
-	}
-	return dir
-}
-
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
-	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
-	p.trust = o.openTrust()
+	p := &Project{options: o, Config: cfg, access: access, state: o.StateDirOf(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	p.trust = o.OpenTrust()
 	p.trust.Adding = access != Reading
-	userState, _ := o.userState() // sessions and records say why there is none
-	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
-	p.site.Notice, p.site.Left = o.noticeMachines, o.noticeLeft
-	p.site.Key, _ = o.userKey(access == Writing) // openSessions says why there is none
+	userState, _ := o.UserState() // sessions and records say why there is none
+	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.Getenv}
+	p.site.Notice, p.site.NotEnded = o.NoticeMachines, o.NoticeNotEnded
+	p.site.Key, _ = o.UserKey(access == Writing) // openSessions says why there is none
 	return p
 }
 
@@ -141,12 +136,12 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 // execute ends the sessions of crashed runs.
 func (p *Project) open(ctx context.Context) error {
 	if p.access != Reading {
-		err := makeState(p.state)
+		err := options.MakeState(p.state)
 		if err == nil {
 			err = os.MkdirAll(partition.StoreIn(p.state).Dir, 0o755)
 		}
 		if err != nil {
-			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
+			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))
 		}
 	}
 	if err := p.openStore(); err != nil {
@@ -171,7 +166,7 @@ func (p *Project) open(ctx context.Context) error {
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
 		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
-		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.lookupEnv, Pins: p.locker.Pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
+		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.Getenv, Pins: p.locker.Pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 
@@ -201,7 +196,7 @@ func (p *Project) Close() error {
 	if p.registry != nil {
 		errs = append(errs, p.registry.Close())
 	}
-	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &Site{}, nil
+	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &kind.Site{}, nil
 	return errors.Join(errs...)
 }
 
@@ -216,51 +211,31 @@ func (p *Project) closeAfter(err error) error {
 
 // openSessions ends the sessions of crashed runs and registers this one.
 func (p *Project) openSessions(ctx context.Context) error {
-	dir := sessionsDir(p.state)
-	reaped, err := backend.Reap(ctx, dir, p.options.reapers())
+	dir := kind.SessionsDir(p.state)
+	reaped, err := backend.Reap(ctx, dir, p.options.Reapers())
 	if err != nil {
-		p.options.notify(SessionsUnknown{err})
+		p.options.Note(options.SessionsUnknown{Err: err})
 	}
-	ended, left := sumReaped(reaped)
+	ended, left := options.SumReaped(reaped)
 	if ended > 0 {
-		p.options.notify(SessionsEnded{ended})
+		p.options.Note(options.SessionsEnded{Count: ended})
 	}
 	for _, err := range left {
-		p.options.notify(SessionLeft{err})
+		p.options.Note(options.SessionLeft{Err: err})
 	}
-	if p.registry, err = backend.OpenRegistry(dir, p.run); isDenied(err) {
-		return exit.With(exit.Usage, elsewhere(err))
+	if p.registry, err = backend.OpenRegistry(dir, p.run); options.IsDenied(err) {
+		return exit.With(exit.Usage, options.HintStateDir(err))
 	} else if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
 	// Without a key sessions are listed, and after a crash are left for a person to end.
-	if key, err := p.options.sessionKey(); err == nil {
+	if key, err := p.options.SessionKey(); err == nil {
 		p.registry.Prove(key)
 	} else {
-		p.options.notify(SessionsUnknown{err})
+		p.options.Note(options.SessionsUnknown{Err: err})
 	}
 	p.site.Registry = p.registry
 	return nil
-}
-
-// sessionsDir is where the registry of sessions is.
-func sessionsDir(state string) string { return filepath.Join(state, "sessions") }
-
-// sumReaped counts the sessions that were ended, and returns why others were not;
-// a reason that several of them share, once.
-func sumReaped(reaped []backend.Reaped) (ended int, left []error) {
-	said := map[string]bool{}
-	for _, r := range reaped {
-		switch {
-		case r.Err == nil && r.Entry.Network: // it goes with sessions
-		case r.Err == nil:
-			ended++
-		case !said[r.Err.Error()]:
-			said[r.Err.Error()] = true
-			left = append(left, r.Err)
-		}
-	}
-	return ended, left
 }
 
 // LastAnswer is the last entry of the build log for an address.

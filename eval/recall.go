@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -48,7 +49,7 @@ const usesNoted = 24 * time.Hour
 // place, and the store. Two programs of one version may differ, and the state of the file
 // at the place of one proves nothing about the other.
 func (p *Project) baseOf(salt []byte) []byte {
-	dir, err := p.options.cacheDir(p.Config)
+	dir, err := p.options.CacheDir(p.Config)
 	if err != nil {
 		return nil
 	}
@@ -72,19 +73,19 @@ func (p *Project) baseFiles() []string {
 // recallConfig takes the configuration from the index when nothing that it was
 // evaluated from is different. It returns nil when the configuration has to be evaluated.
 func recallConfig(o *Options, i *partition.Index) *lang.Config {
-	if i == nil || i.Invocation == nil || !bytes.Equal(i.Invocation, o.invocation(i.Salt)) || !i.SameEnvironment(o.lookupEnv) || !partition.Unchanged(i.Inputs) {
+	if i == nil || i.Invocation == nil || !bytes.Equal(i.Invocation, invocation(o, i.Salt)) || !i.SameEnvironment(o.Getenv) || !partition.Unchanged(i.Inputs) {
 		return nil
 	}
 	cfg := &lang.Config{Root: i.Root, Settings: i.Settings}
 	if i.Late || i.Whole {
-		whole, ok := partition.ReadConfig(o.stateDir(i.Root), i.Config)
+		whole, ok := partition.ReadConfig(o.StateDirOf(i.Root), i.Config)
 		if !ok {
 			return nil
 		}
 		cfg = whole
 	}
 	if len(i.Warnings) > 0 {
-		o.notify(Warnings{i.Warnings})
+		o.Note(options.Warnings{Diagnostics: i.Warnings})
 	}
 	return cfg
 }
@@ -104,7 +105,7 @@ func (p *Project) recall(ctx context.Context, i *partition.Index) {
 		}
 	}
 	whole := i == nil || i.Whole || p.evaluated && needsWhole(p.Config)
-	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.SameEnvironment(p.options.lookupEnv) {
+	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.SameEnvironment(p.options.Getenv) {
 		for at := range p.parts {
 			p.parts[at].File = partition.Name{}
 		}
@@ -203,7 +204,7 @@ func (p *Project) contextHolds(part *partState) bool {
 func (p *Project) partitions() partition.Store { return partition.StoreIn(p.state) }
 
 // invocation encodes the options that say which configuration is read.
-func (o *Options) invocation(salt []byte) []byte {
+func invocation(o *Options, salt []byte) []byte {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil

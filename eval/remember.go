@@ -156,7 +156,7 @@ func (m *remembering) share(addr string, read []cache.Sighting) (*partition.Shar
 func (m *remembering) index(ctx context.Context) error {
 	p, old := m.p, m.p.known.index
 	next := &partition.Index{Indexed: partition.Indexed{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}}
-	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), p.options.invocation(next.Salt), p.trace.Environment(next.Salt)
+	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), invocation(p.options, next.Salt), p.trace.Environment(next.Salt)
 	var base []cache.Sighting
 	for _, path := range p.baseFiles() {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())

@@ -10,13 +10,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
+
+// Options name a project and what a call may use of the outside world.
+type Options = options.Options
 
 // Request says what to evaluate, and how. The zero value is everything that is
 // stale.
@@ -64,10 +72,10 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 		return nil, err
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
-		o.notify(InvalidProblems{invalid})
+		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
-	if wanted, jobs := o.wantedJobs(), o.jobs(); jobs < wanted && p.Plan != nil {
-		o.notify(JobsReduced{Wanted: wanted, Jobs: jobs, Limit: descriptorLimit()})
+	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && p.Plan != nil {
+		o.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
 	rec, err := p.record(r, g)
 	if err != nil {
@@ -243,7 +251,7 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
+		Time: time.Now(), Jobs: p.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
 	recorder.Emit(start)
 	if r.merged != nil {
 		r.merged.Replay(recorder)
@@ -261,4 +269,19 @@ func (r *recording) phase(name string, began time.Time) {
 	if r.trace != nil {
 		r.trace.Phase(name, began)
 	}
+}
+
+// invalidAmong are the findings about those among the targets and what they
+// need.
+func (p *Project) invalidAmong(targets []graph.ID) diag.List {
+	if p.Plan == nil {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, id := range p.Plan.Graph.Closure(targets) {
+		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
+			asked[n.Label("problem")] = true
+		}
+	}
+	return validate.InvalidOf(p.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
 }

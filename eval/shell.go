@@ -230,7 +230,7 @@ echo "[checker: exit status $?]"
 // one.
 func (p *Project) start(ctx context.Context, r ShellRequest, w inside) error {
 	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
-	own, _ := p.options.lookupEnv("SHELL")
+	own, _ := p.options.Getenv("SHELL")
 	switch usable := filepath.IsAbs(own) && !w.on.OwnFiles; {
 	case r.Command != "":
 		argv = []string{"/bin/sh", "-c", r.Command}

@@ -51,7 +51,7 @@ func (p *Project) evaluate(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	cfg, warnings, err := p.options.load()
+	cfg, warnings, err := p.options.LoadWarned()
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 		return known
 	}
 	var err error
-	if p.Plan, err = plan.Compile(p.Config, p.options.jobs(), env); err != nil {
+	if p.Plan, err = plan.Compile(p.Config, p.options.RunJobs(), env); err != nil {
 		return exit.With(exit.Usage, err)
 	}
 	p.depth = d

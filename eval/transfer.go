@@ -19,7 +19,7 @@ type Transferred struct {
 // Push sends the stored answers of the nodes that a request picks to the remote caches
 // that may be written. A run sends what it makes by itself; this sends what was there before.
 func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, nodes, stale, err := o.stored(ctx, r, Writing)
+	p, nodes, stale, err := stored(ctx, &o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 // Pull copies the answers of the nodes that a request picks, with all that they lead to,
 // from remote caches to the store of this machine.
 func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, nodes, stale, err := o.stored(ctx, r, Writing)
+	p, nodes, stale, err := stored(ctx, &o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ type answered struct {
 
 // stored opens the project and returns the nodes that a request picks and that a run would
 // serve, and how many others there are. Nothing is executed.
-func (o *Options) stored(ctx context.Context, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
+func stored(ctx context.Context, o *Options, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
 	if p, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}

@@ -7,12 +7,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
-// openTrust reads what the project is trusted with.
-func (o *Options) openTrust() *user.Trust {
-	state, _ := o.userState() // without one nothing was
-	return user.OpenTrust(state, absolute(o.projectDir()), o.Trusted)
-}
-
 // Trust lets calls that only read ask the backends of a project who they are, and returns
 // the project's directory and what that takes.
 func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err error) {
@@ -42,7 +36,7 @@ func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err
 
 // Distrust takes back what a project was trusted with; false when that was nothing.
 func Distrust(o Options) (root string, any bool, err error) {
-	t := o.openTrust()
+	t := o.OpenTrust()
 	if any, err = t.Revoke(); err != nil {
 		return t.Root, any, exit.With(exit.NotJudged, err)
 	}
@@ -51,7 +45,7 @@ func Distrust(o Options) (root string, any bool, err error) {
 
 // TrustedProjects are the directories of the projects that the user trusts, sorted.
 func TrustedProjects(o Options) ([]string, error) {
-	state, err := o.userState()
+	state, err := o.UserState()
 	var roots []string
 	if err == nil {
 		roots, err = user.TrustedProjects(state)

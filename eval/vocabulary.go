@@ -19,7 +19,7 @@ type Vocabulary struct {
 // Words evaluates the configuration, and nothing else, for its Vocabulary. Of one with
 // mistakes it has what could be read.
 func Words(o Options) Vocabulary {
-	cfg, _ := lang.Load(o.lang())
+	cfg, _ := lang.Load(o.Lang())
 	names, cells := selection.Known{}, map[string]bool{}
 	if cfg == nil {
 		cfg = &lang.Config{}

@@ -68,8 +68,6 @@ func isRecordFile(name string) bool {
 	switch name {
 	case EventsFile, ManifestFile:
 		return true
-	case "same.jsonl", "since.jsonl", "same.json", "since.json": // of older versions, which nothing reads
-		return true
 	}
 	log, ok := strings.CutPrefix(name, logsDir+"/")
 	digits, named := strings.CutSuffix(log, logSuffix)

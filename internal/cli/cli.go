@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -29,7 +29,7 @@ type IO struct {
 	LookupEnv func(string) (string, bool)
 	// Benchmarks are those whose rules and files commands know.
 	Benchmarks []plan.Benchmark
-	Kinds      []eval.Kind // of backends
+	Kinds      []kind.Kind // of backends
 }
 
 // errInterrupted is the cause of a context cancelled by a signal.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -25,7 +25,7 @@ could not work.`,
 }
 
 func (a *app) runDoctor(ctx context.Context, containers bool) error {
-	findings := eval.Doctor(ctx, a.options(), containers)
+	findings := upkeep.Doctor(ctx, a.options(), containers)
 	missing := false
 	var rows [][]string
 	for _, f := range findings {

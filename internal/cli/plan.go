@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -79,7 +80,7 @@ type planTail struct {
 	// Resources are the problems by what machines they ask for.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
 	// Launches are the clusters that a run would ask for.
-	Launches []eval.Launch `json:"launches,omitempty"`
+	Launches []kind.Launch `json:"launches,omitempty"`
 }
 
 // writePlan prints the plan as one object, node by node: there may be so many that the

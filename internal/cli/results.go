@@ -22,7 +22,7 @@ import (
 func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
-	imports := &importFlags{importer: a.options().Importer()}
+	imports := &importFlags{importer: eval.Importer(a.options())}
 	var by []string
 	var at []int
 	var failed, tests bool

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -33,7 +32,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
 			}
 			cfg, diags := lang.Load(a.langOptions())
-			if diags = append(diags, eval.Invalid(cfg)...); !diags.HasErrors() {
+			if diags = append(diags, validate.Invalid(cfg)...); !diags.HasErrors() {
 				diags = append(diags, validate.Gaps(cfg)...)
 			}
 			diags.Sort()

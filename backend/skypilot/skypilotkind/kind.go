@@ -23,15 +23,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Kind is the kind "skypilot".
-func Kind() eval.Kind {
-	return eval.Kind{
+func Kind() kind.Kind {
+	return kind.Kind{
 		Name: skypilot.Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
@@ -46,8 +46,8 @@ func asks(b *lang.Backend) []string {
 }
 
 // forecast says how many clusters a pool would have for so much work, if none is there.
-func forecast(ctx context.Context, s *eval.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) eval.Launch {
-	l := eval.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
+func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
+	l := kind.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || b.SkyPilot.Price > 0 {
 		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
 	}
@@ -62,8 +62,8 @@ type poolKey struct {
 
 // open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
 // before something runs there.
-func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
-	pool, err := eval.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
+func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
 	if err != nil {
 		return plan.Executor{}, err
 	}
@@ -74,7 +74,7 @@ func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	return made, nil
 }
 
-func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
+func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	sky, m := b.SkyPilot, b.Machines
 	program, err := programFor(sky)
 	if err != nil {
@@ -98,7 +98,7 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
 		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
-		if o.Serial, err = eval.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
+		if o.Serial, err = kind.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +108,7 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	if err == nil {
 		s.OnClose(func() error {
 			if err := pool.Close(); err != nil { // what was judged is judged
-				s.Left(err)
+				s.NotEnded(err)
 			}
 			return nil
 		})
@@ -207,7 +207,7 @@ func projectLetters(state string) string {
 	return hex.EncodeToString(sum[:3])
 }
 
-func leasesOf(s *eval.Site) skypilot.Leases {
+func leasesOf(s *kind.Site) skypilot.Leases {
 	return skypilot.Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
 
@@ -248,11 +248,11 @@ func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 }
 
 // clusters are the project's, for people.
-func clusters(s *eval.Site) ([]eval.Cluster, error) {
+func clusters(s *kind.Site) ([]kind.Cluster, error) {
 	leases, err := leasesOf(s).All()
-	var all []eval.Cluster
+	var all []kind.Cluster
 	for _, l := range leases {
-		c := eval.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
+		c := kind.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
 		if cost, known := l.Cost(time.Now()); known {
 			c.Cost = &cost
 		}
@@ -262,7 +262,7 @@ func clusters(s *eval.Site) ([]eval.Cluster, error) {
 }
 
 // endClusters ends clusters of the project that no living run has.
-func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, err error) {
+func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, err error) {
 	leases, err := leasesOf(s).All()
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, e
 }
 
 // tokenOf is the token of SkyPilot's commands, for a cluster whose block may be gone.
-func tokenOf(s *eval.Site) string {
+func tokenOf(s *kind.Site) string {
 	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
 	return token
 }
@@ -307,20 +307,20 @@ func tokenOf(s *eval.Site) string {
 const patience = 10 * time.Second
 
 // check asks the API servers of the configuration.
-func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.Finding {
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []eval.Finding
+	var found []kind.Finding
 	asked := map[string]bool{}
 	for _, b := range cfg.Backends {
 		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
 			continue
 		}
 		asked[b.SkyPilot.API] = true
-		f := eval.Finding{Subject: skypilot.Kind, State: "ok"}
+		f := kind.Finding{Subject: skypilot.Kind, State: "ok"}
 		switch {
 		case s.Trusts != nil && !s.Trusts(asks(b)):
 			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
@@ -333,7 +333,7 @@ func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.F
 }
 
 // checkServer asks a server how it is. One that a run would start is not started.
-func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) (state, detail string) {
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
 	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
 	if err == nil {
 		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))

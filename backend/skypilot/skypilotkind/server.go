@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -37,7 +37,7 @@ func baseOf(name string, lookupEnv func(string) (string, bool)) string {
 // need it: what a later call has to ask about them, it asks one that it starts. It is
 // safe for concurrent use.
 type localServer struct {
-	site   *eval.Site
+	site   *kind.Site
 	base   string
 	client *api.Client
 	turn   chan struct{} // has a value while a caller looks after the server
@@ -56,12 +56,12 @@ type begun struct {
 }
 
 // localServerOf is the server of a site; nil if the address is another's.
-func localServerOf(s *eval.Site, name string) *localServer {
+func localServerOf(s *kind.Site, name string) *localServer {
 	if name != lang.LocalAPI {
 		return nil
 	}
 	type key struct{}
-	made, _ := eval.Shared(s, key{}, func() (*localServer, error) {
+	made, _ := kind.Shared(s, key{}, func() (*localServer, error) {
 		l := &localServer{site: s, base: baseOf(name, s.LookupEnv), client: clientOf(name, "", s.LookupEnv), turn: make(chan struct{}, 1)}
 		s.OnClose(l.close)
 		return l, nil

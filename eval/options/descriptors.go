@@ -1,4 +1,4 @@
-package eval
+package options
 
 import "math"
 
@@ -13,7 +13,7 @@ const (
 
 // mostJobs is how many nodes can run at once with the files that may be open.
 func mostJobs() int {
-	limit := descriptorLimit()
+	limit := DescriptorLimit()
 	if limit == 0 {
 		return math.MaxInt
 	}

@@ -1,15 +1,15 @@
 //go:build unix
 
-package eval
+package options
 
 import (
 	"math"
 	"syscall"
 )
 
-// descriptorLimit is how many files this process may have open; 0 is no limit. Go's
+// DescriptorLimit is how many files this process may have open; 0 is no limit. Go's
 // runtime has raised the soft limit to the hard one.
-func descriptorLimit() int {
+func DescriptorLimit() int {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now); err != nil || uint64(now.Cur) > math.MaxInt32 {
 		return 0

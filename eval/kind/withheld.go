@@ -1,4 +1,4 @@
-package eval
+package kind
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// withheld is an executor as far as nothing has to be run or talked to for it: whatever
+// Withheld is an executor as far as nothing has to be run or talked to for it: whatever
 // else is asked of it is the error that because returns.
-func withheld(e plan.Executor, because func() error) plan.Executor {
+func Withheld(e plan.Executor, because func() error) plan.Executor {
 	switch {
 	case e.Backend != nil:
 		e.Backend = withheldBackend{e.Backend, because}

@@ -1,10 +1,13 @@
-package eval
+package upkeep
 
 import (
 	"context"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 )
 
 // Whoever looks for what costs money finds it, with what it cost.
@@ -12,14 +15,14 @@ func TestClusters(t *testing.T) {
 	cost := 1.5
 	now := time.Now()
 	ended := 0
-	o := Options{Dir: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }, Kinds: []Kind{{Name: "k",
-		Clusters: func(*Site) ([]Cluster, error) {
-			return []Cluster{
+	o := options.Options{Dir: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }, Kinds: []kind.Kind{{Name: "k",
+		Clusters: func(*kind.Site) ([]kind.Cluster, error) {
+			return []kind.Cluster{
 				{Name: "left", Machines: "m", Run: "dead", Since: now, Cost: &cost},
 				{Name: "kept", Machines: "m", Run: "dead", Since: now, Kept: now.Add(time.Hour)},
 			}, nil
 		},
-		EndClusters: func(_ context.Context, _ *Site, all bool) ([]string, error) {
+		EndClusters: func(_ context.Context, _ *kind.Site, all bool) ([]string, error) {
 			if all {
 				ended++
 			}
@@ -37,7 +40,7 @@ func TestClusters(t *testing.T) {
 		t.Error(said)
 	}
 	found := map[string]string{}
-	for _, f := range o.checkClusters() {
+	for _, f := range checkClusters(&o) {
 		found[strings.SplitN(f.Detail, ":", 2)[0]] = f.State
 	}
 	if found["left"] != "warning" || found["kept"] != "ok" {

@@ -1,4 +1,4 @@
-package eval
+package upkeep
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 )
@@ -26,42 +28,34 @@ type CleanRequest struct {
 
 // Cleaned is what was removed.
 type Cleaned struct {
-	Containers []RemovedContainers // from each daemon that could be tried, when they were asked for
-	Clusters   []string            // that were ended
-	State      string              // the state directory, when it was removed
-	Sessions   int                 // of earlier runs, that were ended
-	Removed    int                 // run records
-	Runs       int                 // that there were
-}
-
-// RemovedContainers counts what was removed from a daemon.
-type RemovedContainers struct {
-	Containers, Images int
-	Built              int    // images among these that were built, not fetched
-	Networks           int    // that a run was killed over
-	Host               string // of the daemon
+	Containers []kind.RemovedContainers // from each daemon that could be tried, when they were asked for
+	Clusters   []string                 // that were ended
+	State      string                   // the state directory, when it was removed
+	Sessions   int                      // of earlier runs, that were ended
+	Removed    int                      // run records
+	Runs       int                      // that there were
 }
 
 // Clean ends the sessions of crashed runs and removes old run records, or more. The
 // shared store is not touched. Cleaned is what could be removed before an error.
-func Clean(ctx context.Context, o Options, r CleanRequest) (*Cleaned, error) {
+func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, error) {
 	c, state := &Cleaned{}, o.StateDir()
-	reaped, err := backend.Reap(ctx, sessionsDir(state), o.reapers())
+	reaped, err := backend.Reap(ctx, kind.SessionsDir(state), o.Reapers())
 	if err != nil {
 		return c, exit.With(exit.NotJudged, err)
 	}
-	ended, left := sumReaped(reaped)
+	ended, left := options.SumReaped(reaped)
 	if len(left) > 0 { // All would forget them
 		return c, exit.With(exit.NotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
 	}
 	c.Sessions = ended
 	if r.Containers {
-		if err := o.cleanContainers(ctx, c); err != nil {
+		if err := cleanContainers(&o, ctx, c); err != nil {
 			return c, exit.With(exit.NotJudged, err)
 		}
 	}
 	if r.Clusters || r.All { // which would forget them
-		if err := o.cleanClusters(ctx, c); err != nil {
+		if err := cleanClusters(&o, ctx, c); err != nil {
 			return c, exit.With(exit.NotJudged, err)
 		}
 	}
@@ -117,25 +111,25 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition))
 }
 
-func (o *Options) cleanClusters(ctx context.Context, c *Cleaned) error {
+func cleanClusters(o *options.Options, ctx context.Context, c *Cleaned) error {
 	there, err := Clusters(*o)
 	if err != nil || len(there) == 0 {
 		return err
 	}
 	// What may have to be started for it, such as a server that is asked, is listed as a run's.
-	r, err := backend.OpenRegistry(sessionsDir(o.StateDir()), event.NewRunID(time.Now(), uint16(rand.Uint32())))
+	r, err := backend.OpenRegistry(kind.SessionsDir(o.StateDir()), event.NewRunID(time.Now(), uint16(rand.Uint32())))
 	if err != nil {
 		return err
 	}
-	site := o.bareSite()
+	site := o.BareSite()
 	site.Registry = r
 	r.Prove(site.Key)
-	c.Clusters, err = o.endClusters(ctx, site, true)
+	c.Clusters, err = o.EndClusters(ctx, site, true)
 	return errors.Join(err, site.Close(), r.Close())
 }
 
-func (o *Options) cleanContainers(ctx context.Context, c *Cleaned) error {
-	site := o.bareSite()
+func cleanContainers(o *options.Options, ctx context.Context, c *Cleaned) error {
+	site := o.BareSite()
 	var errs []error
 	for _, k := range o.Kinds {
 		if k.Clean == nil {

@@ -1,21 +1,21 @@
-package eval_test
+package kind_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
 // What kinds share on a site is made once, unless that failed, and closed after what
 // was made of it.
 func TestSite(t *testing.T) {
 	type daemon struct{}
-	s, made, broken := &eval.Site{}, 0, errors.New("unplugged")
+	s, made, broken := &kind.Site{}, 0, errors.New("unplugged")
 	var closed []string
 	open := func(err error) error {
-		_, got := eval.Shared(s, daemon{}, func() (int, error) {
+		_, got := kind.Shared(s, daemon{}, func() (int, error) {
 			if made++; err == nil {
 				s.OnClose(func() error { closed = append(closed, "daemon"); return broken })
 			}
