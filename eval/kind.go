@@ -68,8 +68,8 @@ type Site struct {
 	Key       backend.SessionKey // proves what is found of earlier runs
 	// Notice tells a person what happens to machines; it is safe for concurrent use.
 	Notice func(text string)
-	// Left tells a person of a cluster that could not be ended.
-	Left      func(err error)
+	// Leftover tells a person of a cluster that could not be ended.
+	Leftover  func(err error)
 	LookupEnv func(string) (string, bool)
 	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
 	// trusts it with everything.
@@ -205,12 +205,12 @@ func (o *Options) bareSite() *Site {
 	userState, _ := o.userState()
 	return &Site{
 		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: scratchDir(), LookupEnv: o.lookupEnv, Key: key,
-		Notice: o.noticeMachines, Left: o.noticeLeft,
+		Notice: o.noticeMachines, Leftover: o.noticeLeftover,
 	}
 }
 
 func (o *Options) noticeMachines(text string) { o.notify(Machines{text}) }
-func (o *Options) noticeLeft(err error)       { o.notify(ClusterLeft{err}) }
+func (o *Options) noticeLeftover(err error)   { o.notify(ClusterLeft{err}) }
 
 // scratchDir is where workspaces are made: a short path, since sockets in it
 // have little room, and one per user.

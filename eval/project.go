@@ -127,7 +127,7 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p.trust.adding = access != Reading
 	userState, _ := o.userState() // sessions and records say why there is none
 	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
-	p.site.Notice, p.site.Left = o.noticeMachines, o.noticeLeft
+	p.site.Notice, p.site.Leftover = o.noticeMachines, o.noticeLeftover
 	p.site.Key, _ = o.userKey(access == Writing) // openSessions says why there is none
 	return p
 }
