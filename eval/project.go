@@ -127,7 +127,7 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p.trust.Adding = access != Reading
 	userState, _ := o.UserState() // sessions and records say why there is none
 	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.Getenv}
-	p.site.Notice, p.site.NotEnded = o.NoticeMachines, o.NoticeNotEnded
+	p.site.Notice, p.site.Leftover = o.NoticeMachines, o.NoticeLeftover
 	p.site.Key, _ = o.UserKey(access == Writing) // openSessions says why there is none
 	return p
 }

@@ -155,15 +155,6 @@ func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
-// spend counts what an ended cluster has cost.
-func (p *Pool) spend(l Lease) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if cost, known := l.Cost(time.Now()); known {
-		p.spent += cost
-	}
-}
-
 // connect attaches to the worker of a cluster, which gets its program first.
 func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	o := &p.opt
@@ -255,21 +246,3 @@ func (c *cluster) unreachable(_ context.Context, err error) error {
 	}
 	return &backend.PreemptedError{Err: fmt.Errorf("cluster %s is gone (%w)", c.lease.Cluster, err)}
 }
-
-// End ends a cluster, and removes its lease once it is not there any more.
-func (o *Options) End(ctx context.Context, l Lease) error {
-	ctx, cancel := context.WithTimeout(ctx, endDeadline)
-	defer cancel()
-	if state, err := o.Provider.State(ctx, l.Cluster); err == nil && state == Up && o.Remote != nil { // best effort: the job removes it, too
-		short, cancel := context.WithTimeout(ctx, 20*time.Second)
-		o.Remote.Run(short, l.Cluster, home+fmt.Sprintf(`rm -rf "$home/.fevalgraph/%s"`, l.Cluster), nil)
-		cancel()
-	}
-	if err := o.Provider.End(ctx, l.Cluster); err != nil {
-		return fmt.Errorf("ending cluster %s (the next run, or `fevalgraph clean --clusters`, tries again): %w", l.Cluster, err)
-	}
-	return o.Leases.Remove(l.Cluster)
-}
-
-// endDeadline bounds how long ending a cluster may take.
-const endDeadline = 3 * time.Minute

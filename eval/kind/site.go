@@ -25,8 +25,8 @@ type Site struct {
 	Key       backend.SessionKey // proves what is found of earlier runs
 	// Notice tells a person what happens to machines; it is safe for concurrent use.
 	Notice func(text string)
-	// NotEnded tells a person of a cluster that could not be ended.
-	NotEnded  func(err error)
+	// Leftover tells a person of a cluster that could not be ended.
+	Leftover  func(err error)
 	LookupEnv func(string) (string, bool)
 	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
 	// trusts it with everything.

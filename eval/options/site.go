@@ -42,12 +42,12 @@ func (o *Options) BareSite() *kind.Site {
 	userState, _ := o.UserState()
 	return &kind.Site{
 		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: ScratchDir(), LookupEnv: o.Getenv, Key: key,
-		Notice: o.NoticeMachines, NotEnded: o.NoticeNotEnded,
+		Notice: o.NoticeMachines, Leftover: o.NoticeLeftover,
 	}
 }
 
 func (o *Options) NoticeMachines(text string) { o.Note(Machines{text}) }
-func (o *Options) NoticeNotEnded(err error)   { o.Note(ClusterLeft{err}) }
+func (o *Options) NoticeLeftover(err error)   { o.Note(ClusterLeft{err}) }
 
 // scratchDir is where workspaces are made: a short path, since sockets in it
 // have little room, and one per user.

@@ -108,7 +108,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	if err == nil {
 		s.OnClose(func() error {
 			if err := pool.Close(); err != nil { // what was judged is judged
-				s.NotEnded(err)
+				s.Leftover(err)
 			}
 			return nil
 		})
