@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -39,7 +40,7 @@ type Reader struct {
 
 // Made is the content of a block that was read.
 type Made struct {
-	// Attributes are by name: string, bool, int, []int, []string, map[string]string,
+	// Attributes are by name: string, bool, int, float64, []int, []string, map[string]string,
 	// ByCheckpoint, or nil for null.
 	Attributes map[string]any
 	Blocks     []MadeBlock
@@ -105,6 +106,38 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	at := diag.Pos{Line: n.Line, Column: n.Column}
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
+}
+
+// Glob is what the function fileset returns.
+func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
+	return f.place().Glob(dir, pattern)
+}
+
+// Function is a function of the language for another form of problems.
+type Function struct {
+	Name, Doc string
+	Params    []string // all of them are strings
+	Call      func(files *ReaderFiles, args []string) (map[string]string, error)
+}
+
+// callable is the function for paths that are relative to a directory.
+func (l *loader) callable(f Function, dir string) function.Function {
+	spec := &function.Spec{Description: f.Doc, Type: function.StaticReturnType(cty.Map(cty.String))}
+	for _, name := range f.Params {
+		spec.Params = append(spec.Params, function.Parameter{Name: name, Type: cty.String})
+	}
+	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var texts []string
+		for _, a := range args {
+			texts = append(texts, a.AsString())
+		}
+		made, err := f.Call(&ReaderFiles{l, dir}, texts)
+		if err != nil {
+			return cty.UnknownVal(cty.Map(cty.String)), err
+		}
+		return textMap(made), nil
+	}
+	return function.New(spec)
 }
 
 // readers are the readers for a kind of block.
@@ -241,6 +274,8 @@ func valueOf(value any) cty.Value {
 		return cty.BoolVal(v)
 	case int:
 		return cty.NumberIntVal(int64(v))
+	case float64:
+		return cty.NumberFloatVal(v)
 	case []int:
 		return listOf(v, func(n int) cty.Value { return cty.NumberIntVal(int64(n)) }, cty.Number)
 	case []string:
