@@ -34,7 +34,7 @@ type Reader struct {
 	Driver string
 	// Read reads. given are the attributes that are set, and those with defaults; of a
 	// solution, what the block of the same name in its problem was given, too. Mistakes of
-	// what is read have their places.
+	// what is read have their places; with some, only a name counts of what is made.
 	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
 }
 
@@ -44,6 +44,13 @@ type Made struct {
 	// ByCheckpoint, or nil for null.
 	Attributes map[string]any
 	Blocks     []MadeBlock
+}
+
+func (m *Made) name() (name any, named bool) {
+	if m != nil {
+		name, named = m.Attributes["name"]
+	}
+	return name, named
 }
 
 // MadeBlock is a block that was read.
@@ -196,15 +203,20 @@ func (b *block) read(owner string, p *Problem) {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
+		failed := false
 		for _, m := range mistakes {
+			failed = failed || m.Severity != diag.Warning
 			f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: of.header}
 			if m.Range != nil {
 				f.rng = hclRange(*m.Range)
 			}
 			of.fail(f)
 		}
-		if made != nil && !mistakes.HasErrors() {
+		switch name, named := made.name(); {
+		case !failed:
 			b.merge(made, of.header)
+		case named: // it is called as it is without mistakes
+			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
 		}
 	}
 }
@@ -232,9 +244,9 @@ func (b *block) merge(made *Made, at hcl.Range) {
 		if one.At.File != "" {
 			place = hclRange(one.At)
 		}
-		kid := b.kid(one.Kind, one.Labels)
-		if kid == nil {
-			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: b.schema.block(one.Kind), labels: one.Labels, ctx: b.ctx, header: place}
+		kid, schema := b.kid(one.Kind, one.Labels), b.schema.block(one.Kind)
+		if kid == nil || schema.Repeats && len(one.Labels) == 0 {
+			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: schema, labels: one.Labels, ctx: b.ctx, header: place}
 			b.kids = append(b.kids, kid)
 		}
 		kid.merge(&one.Made, place)

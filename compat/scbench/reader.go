@@ -54,10 +54,10 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 	if wrong != nil {
 		c.Mistakes = append(c.Mistakes, *wrong)
 	}
-	if c.Root == nil || wrong != nil {
-		return nil, c.Mistakes
-	}
 	name := filepath.Base(dir)
+	if c.Root == nil || wrong != nil {
+		return &lang.Made{Attributes: map[string]any{"name": name}}, c.Mistakes
+	}
 	entry := c.text(c.Root, "entry_file", "entry_file")
 	c.text(c.Root, "name", "name")
 	c.text(c.Root, "description", "description")
