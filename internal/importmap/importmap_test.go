@@ -34,7 +34,7 @@ var rooms = []room{
 	{"internal/cli", []string{"eval", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", nil, "it divides names and seconds"},
-	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/shards", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
@@ -46,6 +46,7 @@ var rooms = []room{
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
+	{"internal/firstaction", []string{"cache", "reapi"}, "it has one action run"},
 	{"internal/await", nil, "it is for tests of any room"},
 	{"internal/longtest", nil, "it is for tests of any room"},
 	{"internal/abreast", nil, "it is for tests of any room"},
@@ -80,7 +81,8 @@ var rooms = []room{
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
-	{"cache/remote", []string{"cache"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
+	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
+	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
 	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
@@ -112,15 +114,15 @@ var libraries = []struct {
 	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},
-	{"google.golang.org/grpc", []string{"cache/remote", "backend/remote"}},
-	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
+	{"google.golang.org/grpc", []string{"reapi", "cache/remote/remotetest"}},
+	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest"}},
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
@@ -287,7 +289,7 @@ func TestCheck(t *testing.T) {
 		{"view", "github.com/hashicorp/hcl/v2", "view imports github.com/hashicorp/hcl/v2, which only lang, plan may"},
 		{"view", "github.com/spf13/cobra", "view imports github.com/spf13/cobra, which only internal/cli may"},
 		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker, bench/docker may"},
-		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only cache/remote, backend/remote may"},
+		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only reapi, cache/remote/remotetest may"},
 		{"report", "testing", "report imports testing, which only"},
 		{"tools/x", "context", "tools/x is in no room"},
 	} {
