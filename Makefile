@@ -3,6 +3,7 @@
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
 # make skypilot  clusters of a real SkyPilot on a real Slurm
+# make buildbarn  actions on a real Buildbarn
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
@@ -29,6 +30,7 @@ DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
 SKYPILOT  := $(TOOLS)/skypilot
+BUILDBARN := $(TOOLS)/buildbarn
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
@@ -44,13 +46,13 @@ export UV_HTTP_RETRIES ?= 8
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-skypilot soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-store soak-differential fuzz clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE)
+tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker
 
 # Listing what is needed downloads it.
 modules:
@@ -69,6 +71,10 @@ $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
 
 $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
+
+# Four programs, of which it writes one last.
+$(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
+	scripts/retry tools/buildbarn/build $(BUILDBARN)
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
@@ -127,6 +133,11 @@ differential: modules
 skypilot: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -v -run '^TestSkyPilot$$' ./cmd/fevalgraph
+
+# What needs a Buildbarn, which is started for it and ends with it.
+buildbarn: build $(UV) $(BUILDBARN)/bb_worker
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 \
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -timeout 30m -run '^TestBuildbarn' ./reapi ./cmd/fevalgraph
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
