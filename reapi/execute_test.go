@@ -15,6 +15,7 @@ import (
 	rpc "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -41,16 +42,25 @@ type command struct {
 	outputs  []string
 	root     cache.Digest // of the inputs; zero has none
 	timeout  time.Duration
+	shared   bool // engines may execute it once for many
 }
 
 // upload sends what the action consists of, without its inputs, and returns its digest.
 func (a command) upload(t *testing.T, u *reapi.Uploader) cache.Digest {
 	t.Helper()
+	d, err := a.send(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (a command) send(u *reapi.Uploader) (cache.Digest, error) {
 	blobs := reapi.Messages{}
-	add := func(d cache.Digest, err error) *execution.Digest {
-		if err != nil {
-			t.Fatal(err)
-		}
+	var failed error
+	add := func(m proto.Message) *execution.Digest {
+		d, err := blobs.Add(m)
+		failed = errors.Join(failed, err)
 		return reapi.Digest(d)
 	}
 	platform := new(execution.Platform)
@@ -59,24 +69,20 @@ func (a command) upload(t *testing.T, u *reapi.Uploader) cache.Digest {
 			platform.Properties = append(platform.Properties, &execution.Platform_Property{Name: name, Value: value})
 		}
 	}
-	action := &execution.Action{Platform: platform, DoNotCache: true}
-	action.CommandDigest = add(blobs.Add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs, Platform: platform,
-		OutputDirectoryFormat: execution.Command_TREE_AND_DIRECTORY}))
-	action.InputRootDigest = reapi.Digest(a.root)
+	action := &execution.Action{Platform: platform, DoNotCache: !a.shared, InputRootDigest: reapi.Digest(a.root)}
 	if a.root.IsZero() {
-		action.InputRootDigest = add(blobs.Add(new(execution.Directory)))
+		action.InputRootDigest = add(new(execution.Directory))
 	}
+	action.CommandDigest = add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs, Platform: platform,
+		OutputDirectoryFormat: execution.Command_TREE_AND_DIRECTORY})
 	if a.timeout > 0 {
 		action.Timeout = durationpb.New(a.timeout)
 	}
-	d, err := blobs.Add(action)
-	if err != nil {
-		t.Fatal(err)
+	d, err := reapi.Parse(add(action))
+	if err = errors.Join(failed, err); err != nil {
+		return d, err
 	}
-	if err := u.Blobs(context.Background(), blobs, slices.Collect(maps.Keys(blobs))...); err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return d, u.Blobs(context.Background(), blobs, slices.Collect(maps.Keys(blobs))...)
 }
 
 // answer is an engine whose actions all end so.
