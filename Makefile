@@ -2,7 +2,7 @@
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
-# make skypilot  clusters of a real SkyPilot on a real Slurm
+# make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
 # make buildbarn  actions on a real Buildbarn
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
@@ -81,7 +81,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real differential
+test: tools check race real skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -132,7 +132,7 @@ differential: modules
 # What needs a SkyPilot and a Slurm, which are started for it and end with it.
 skypilot: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
-	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -v -run '^TestSkyPilot$$' ./cmd/fevalgraph
+	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # What needs a Buildbarn, which is started for it and ends with it.
 buildbarn: build $(UV) $(BUILDBARN)/bb_worker
@@ -172,7 +172,7 @@ soak-store: FLIPS ?= 4
 soak-store: BLOBS ?= 1000000
 soak-store:
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
-	FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStoreAndLog|TestManyBlobs)$$' ./cache
+	FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStore|TestProcessesShareLog|TestManyBlobs)$$' ./cache ./cache/buildlog
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
 
 # Fuzzes every decoder, or those whose "./package FuzzName" matches ONLY.

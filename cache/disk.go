@@ -122,9 +122,6 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	if err := d.checkVersion(); err != nil {
 		return nil, err
 	}
-	if !o.ReadOnly {
-		d.migrate()
-	}
 	d.identify()
 	return d, nil
 }

@@ -1,11 +1,11 @@
 // Package cache keeps what nodes made and what they were made of: a content
 // store of blobs and REAPI Directory trees, action records (key -> output
-// digests), the per-project build log, and the index of source files' states.
+// digests), and the index of source files' states.
 //
 // It knows nothing of nodes, graphs, HCL or tests: callers bring keys, which
 // they computed, and bytes. The store is shared between projects and
-// processes; the build log and the file index belong to one project. It does
-// not decide what is stale, and it talks to no network.
+// processes; the file index belongs to one project. It does not decide what is
+// stale, and it talks to no network.
 //
 //	d, err := cache.OpenDisk(dir, cache.Options{})
 //	g, err := d.PutFile(ctx, "kv.py", nil)
@@ -18,10 +18,9 @@
 //
 // # What survives what
 //
-// A process that is killed at any instant leaves whole files, files in tmp
-// that gc removes, and at most one torn frame at the end of the build log. Loss
-// of power may also tear blobs and records, which no fsync protects: every read
+// A process that is killed at any instant leaves whole files, and files in tmp
+// that gc removes. Loss of power may also tear blobs and records, which no fsync protects: every read
 // verifies, drops what is wrong and so makes the node stale. Records are written
-// after their blobs. Damage to records, log and index is found by checksums and
+// after their blobs. Damage to records and index is found by checksums and
 // costs the entries it touches; it never becomes an answer.
 package cache

@@ -43,3 +43,10 @@ func stateOf(path string, fi fs.FileInfo) (s fileState, ok bool) {
 	s.dev = deviceIdentity(path, s.dev)
 	return s, ok
 }
+
+// Inode is the number by which a file system tells its files apart; 0 where there is none.
+func Inode(info fs.FileInfo) uint64 {
+	var s fileState
+	s.addSystem(info.Sys())
+	return s.inode
+}

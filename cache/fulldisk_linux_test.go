@@ -3,60 +3,17 @@ package cache
 import (
 	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
-// mountSmall gives a file system of 256 KiB. Only root can; root without the
-// right to mount is a broken machine.
-func mountSmall(t *testing.T) (dir string, remountReadOnly func()) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting a small tmpfs needs root")
-	}
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
-		if errors.Is(err, syscall.EPERM) {
-			t.Skip("this root may not mount (in a container without CAP_SYS_ADMIN)")
-		}
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir, func() {
-		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// fill uses up the file system down to the last byte.
-func fill(t *testing.T, dir string) {
-	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, size := range []int{4096, 1} {
-		for err = nil; err == nil; {
-			_, err = f.Write(make([]byte, size))
-		}
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-}
-
 func TestFullDisk(t *testing.T) {
-	dir, _ := mountSmall(t)
+	dir, _ := ramdir.Small(t)
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -67,14 +24,6 @@ func TestFullDisk(t *testing.T) {
 	if _, err := PutBytes(t.Context(), d, big); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Put = %v; want ENOSPC", err)
 	}
-	l, err := OpenBuildLog(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := l.Append(LogEntry{Addr: "first", Key: Key{1}, Class: ClassDone}); err != nil {
-		t.Fatal(err)
-	}
 	src := filepath.Join(t.TempDir(), "src")
 	overwriteNew(t, src, "source")
 	ix := settledIndex(t, filepath.Join(dir, "index"), src)
@@ -82,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	fill(t, dir)
+	ramdir.Fill(t, dir)
 	for _, size := range []int{1, smallBlob + 1} {
 		if _, err := PutBytes(t.Context(), d, bytes.Repeat([]byte("n"), size)); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("Put of %d bytes = %v; want ENOSPC", size, err)
@@ -104,19 +53,6 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("what was put before: %q, %v", b, err)
 	}
 
-	// The log has the rest of its page to fill before it needs another.
-	for i := 0; err == nil && i < 1000; i++ {
-		err = l.Append(LogEntry{Addr: "big", Message: string(bytes.Repeat([]byte("m"), 200))})
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("Append = %v; want ENOSPC", err)
-	}
-	if r, err := ReadBuildLog(filepath.Join(dir, "log")); err != nil || r.Dropped() != 0 {
-		t.Errorf("the log after it: %v, %d dropped", err, r.Dropped())
-	}
-	if _, ok := l.Get("first"); !ok {
-		t.Error("the first entry is gone")
-	}
 	ix.Forget(src)
 	ix.entries.put(idOf("other"), indexEntry{used: today()})
 	for i := range 100 { // past what is left of any page
@@ -137,7 +73,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestReadOnlyMount(t *testing.T) {
-	dir, remount := mountSmall(t)
+	dir, remount := ramdir.Small(t)
 	d, err := OpenDisk(dir, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	}
 	c := &collector{disk: d, options: o, since: time.Now().Add(-clockSkew).UnixNano(), trees: map[[32]byte]int64{}}
 	for _, step := range []func(context.Context) error{
-		c.weigh, c.followRecords, c.followTrees, c.decide, c.sweepRecords, c.followTrees, c.sweepBlobs, c.sweepTemp, c.sweepLocks, c.sweepRetired,
+		c.weigh, c.followRecords, c.followTrees, c.decide, c.sweepRecords, c.followTrees, c.sweepBlobs, c.sweepTemp, c.sweepLocks,
 	} {
 		if err := step(ctx); err != nil {
 			return c.report(), fmt.Errorf("collecting store %s: %w", d.dir, err)

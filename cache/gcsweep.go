@@ -2,9 +2,7 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"io/fs"
-	"os"
 )
 
 // sweepBatch is how many files are removed under one lock: enough that the lock
@@ -87,16 +85,4 @@ func (c *collector) removeAll(list []weighed, path func(weighed) string, removed
 		return sweep()
 	}
 	return c.disk.lock.Exclusive(sweep)
-}
-
-// sweepRetired removes what earlier versions kept in a store: trees laid out as
-// files for sessions to share.
-func (c *collector) sweepRetired(context.Context) error {
-	if c.options.DryRun {
-		return nil
-	}
-	if err := os.RemoveAll(c.disk.path("shelves")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.unreadable.Add(1)
-	}
-	return nil
 }

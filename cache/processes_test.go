@@ -54,19 +54,16 @@ func childProcess(t *testing.T, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// hammerVariable says for how long TestProcessesShareStoreAndLog goes on, such as
+// hammerVariable says for how long TestProcessesShareStore goes on, such as
 // 5m; without it, it ends after hammerRounds.
 const hammerVariable = "FEVALGRAPH_TEST_HAMMER"
 
 const (
-	hammerRounds  = 60
-	hammerOwn     = 1000 // addresses of each in the log
-	hammerShared  = 7
-	hammerMessage = 3000 // bytes, so that the log is compacted several times
+	hammerRounds = 60
+	hammerShared = 7
 )
 
-// hammer does what a run does, on a store and a log that others hammer too. It
-// ends when the file "end" is there, or with end "" after hammerRounds, and leaves
+// hammer does what a run does, on a store that others hammer too. It ends when the file "end" is there, or with end "" after hammerRounds, and leaves
 // the number of its rounds in a file.
 func hammer(dir, id, end string) error {
 	ctx := context.Background()
@@ -74,11 +71,6 @@ func hammer(dir, id, end string) error {
 	if err != nil {
 		return err
 	}
-	l, err := OpenBuildLog(filepath.Join(dir, "log"))
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	i := 0
 	goesOn := func() bool {
 		if end == "" {
@@ -109,13 +101,6 @@ func hammer(dir, id, end string) error {
 			return fmt.Errorf("round %d: record %v: %w", i, r, err)
 		}
 		if err := forsake(ctx, d, fmt.Sprintf("of %s in round %d", id, i)); err != nil {
-			return err
-		}
-		own := LogEntry{Addr: id + "/" + strconv.Itoa(i%hammerOwn), Key: k, Class: ClassDone, Run: id}
-		shared := own
-		shared.Addr = "shared/" + strconv.Itoa(i%hammerShared)
-		shared.Message = string(bytes.Repeat([]byte("m"), hammerMessage))
-		if err := errors.Join(l.Append(own), l.Append(shared)); err != nil {
 			return err
 		}
 		if i%10 == 0 {
@@ -177,7 +162,7 @@ func exclusively(ctx context.Context, d *Disk, k Key, owner string) error {
 	}
 }
 
-func TestProcessesShareStoreAndLog(t *testing.T) {
+func TestProcessesShareStore(t *testing.T) {
 	processes, goroutines := 5, 3
 	dir, end := t.TempDir(), ""
 	if text := os.Getenv(hammerVariable); text != "" {
@@ -206,17 +191,7 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	}
 	wg.Wait()
 
-	path := filepath.Join(dir, "log")
-	l := openLog(t, path)
-	rounds, want := hammered(t, dir)
-	want += hammerShared
-	t.Logf("%d processes and %d goroutines had %d rounds", processes, goroutines, rounds)
-	if got := len(l.Addrs()); got != want || l.Dropped() != 0 {
-		t.Errorf("the log has %d addresses, dropped %d; want %d and 0", got, l.Dropped(), want)
-	}
-	if size := lstat(t, path).Size(); size > int64(rounds)*hammerMessage/2 {
-		t.Errorf("the log was never compacted: %d bytes", size)
-	}
+	t.Logf("%d processes and %d goroutines had %d rounds", processes, goroutines, hammered(t, dir))
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -238,8 +213,8 @@ func TestProcessesShareStoreAndLog(t *testing.T) {
 	}
 }
 
-// hammered adds up rounds, and addresses of the log, of all who hammered.
-func hammered(t *testing.T, dir string) (rounds, addrs int) {
+// hammered adds up the rounds of all who hammered.
+func hammered(t *testing.T, dir string) (rounds int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "rounds-*"))
 	if err != nil {
@@ -255,9 +230,8 @@ func hammered(t *testing.T, dir string) (rounds, addrs int) {
 			t.Fatal(err)
 		}
 		rounds += n
-		addrs += min(n, hammerOwn)
 	}
-	return rounds, addrs
+	return rounds
 }
 
 // hold locks a key and says so, and keeps it until it is killed.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -23,14 +22,12 @@ import (
 //
 // The key is part of the sum, so that a record under another key's name is as
 // bad as a flipped bit. Version 2 is the same without a signature, for stores without a
-// RecordKey, and version 1 is that without a manifest.
-const recordMagic = "fevalgraph-record "
-
-// unsignedVersions are those without a signature that DecodeRecord reads; the last is
-// what EncodeRecord writes without a RecordKey.
-var unsignedVersions = []string{"1", "2"}
-
-const signedVersion = "3"
+// RecordKey.
+const (
+	recordMagic     = "fevalgraph-record "
+	unsignedVersion = "2"
+	signedVersion   = "3"
+)
 
 // maxRecordBytes bounds what is read of a record. The manifest of a source has a
 // line for each of its files.
@@ -69,8 +66,7 @@ func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	if len(signer) > 0 {
 		return fmt.Appendf(nil, "%s%s %x %x\n%s", recordMagic, signedVersion, sum, signer.sign(sum), payload), nil
 	}
-	version := unsignedVersions[len(unsignedVersions)-1]
-	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, version, sum, payload), nil
+	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, unsignedVersion, sum, payload), nil
 }
 
 // DecodeRecord reads what EncodeRecord wrote for k. A sound record that signer did not
@@ -90,7 +86,7 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	switch {
 	case !ok || !isNumber(version):
 		return nil, errBadRecord
-	case string(version) != signedVersion && !slices.Contains(unsignedVersions, string(version)):
+	case string(version) != signedVersion && string(version) != unsignedVersion:
 		return nil, errOtherVersion
 	case string(digits) != hex.EncodeToString(sum), signed != (string(version) == signedVersion):
 		return nil, errBadRecord

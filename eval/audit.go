@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -56,14 +57,14 @@ func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
 	}
 	dir, err := os.MkdirTemp("", "fevalgraph-audit-")
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	defer os.RemoveAll(dir)
-	return a, a.check(ctx, o.apart(dir), addrs, stored)
+	return a, a.check(ctx, apart(o, dir), addrs, stored)
 }
 
 // apart are the options with a store and a state in a directory, and no remote cache.
-func (o Options) apart(dir string) Options {
+func apart(o Options, dir string) Options {
 	was := o
 	o.LookupEnv = func(name string) (string, bool) {
 		switch name {
@@ -72,7 +73,7 @@ func (o Options) apart(dir string) Options {
 		case "FEVALGRAPH_CACHE_DIR":
 			return filepath.Join(dir, "store"), true
 		}
-		return was.lookupEnv(name)
+		return was.Getenv(name)
 	}
 	o.StoreReadOnly, o.Remotes = false, map[string]string{}
 	return o
@@ -119,13 +120,13 @@ func (a *Audited) check(ctx context.Context, o Options, addrs []string, stored m
 	for _, addr := range addrs {
 		id, ok := p.Plan.Graph.Lookup(addr)
 		if !ok {
-			return fail(NotJudged, fmt.Errorf("the configuration changed during the audit: %s is gone", addr))
+			return exit.With(exit.NotJudged, fmt.Errorf("the configuration changed during the audit: %s is gone", addr))
 		}
 		targets = append(targets, id)
 	}
-	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
+	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/await"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -28,13 +30,13 @@ func (w watched) Open(ctx context.Context, spec backend.Spec) (backend.Session, 
 func TestSiteBacklog(t *testing.T) {
 	o := newProject(t)
 	o.Jobs = 1
-	var site *eval.Site
+	var site *kind.Site
 	first, seen := true, -1
 	var mu sync.Mutex
 	o.Kinds = slices.Clone(o.Kinds)
 	for i := range o.Kinds {
 		made := o.Kinds[i].New
-		o.Kinds[i].New = func(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+		o.Kinds[i].New = func(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 			site = s
 			x, err := made(s, b, env)
 			x.Backend = watched{x.Backend, func() {
@@ -51,13 +53,13 @@ func TestSiteBacklog(t *testing.T) {
 		}
 	}
 	out, err := eval.Run(t.Context(), o, eval.Request{})
-	if err != nil || out.Exit != eval.Passed || seen != 0 {
+	if err != nil || out.Exit != exit.Passed || seen != 0 {
 		t.Errorf("%+v, %v; at last, %d nodes waited", out, err, seen)
 	}
 	if nodes, seconds := site.Backlog("cpu"); nodes != 0 || seconds != 0 {
 		t.Errorf("after the run, %d nodes wait for %g seconds", nodes, seconds)
 	}
-	if nodes, _ := new(eval.Site).Backlog("cpu"); nodes != 0 {
+	if nodes, _ := new(kind.Site).Backlog("cpu"); nodes != 0 {
 		t.Errorf("%d nodes wait on a site of no run", nodes)
 	}
 }

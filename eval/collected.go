@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -81,7 +80,7 @@ func (c *collected) narrow(g goals) error {
 			continue
 		}
 		group.Go(func() error {
-			all, err := c.p.resultsIn(c.p.parts[at].File)
+			all, err := c.p.partitions().Results(c.p.parts[at].File)
 			if err != nil {
 				return err
 			}
@@ -114,20 +113,7 @@ func (p *Project) partOf(problem, solution string) (at int, ok bool) {
 
 // find looks for the partition that begins with a solution, or for its place.
 func (p *Project) find(problem, first string) (at int, ok bool) {
-	return slices.BinarySearchFunc(p.parts, partRef{Problem: problem, First: first}, func(a partState, b partRef) int { return comparePartRefs(a.partRef, b) })
-}
-
-// resultsIn reads the results in a partition file.
-func (p *Project) resultsIn(name partitionName) ([]report.Cell, error) {
-	return readResults(p.partitions(), name)
-}
-
-func readResults(store partitionStore, name partitionName) ([]report.Cell, error) {
-	content, err := store.read(name, sectionResults)
-	if err != nil {
-		return nil, err
-	}
-	return report.DecodeCells(content)
+	return slices.BinarySearchFunc(p.parts, partition.Ref{Problem: problem, First: first}, func(a partState, b partition.Ref) int { return comparePartRefs(a.Ref, b) })
 }
 
 // rows are the summaries of all cells, in the order of results.
@@ -164,32 +150,10 @@ func (c *collected) load() error {
 	for at := range c.parts {
 		if part := &c.parts[at]; part.whole && part.cells == nil {
 			group.Go(func() (err error) {
-				part.cells, err = c.p.resultsIn(c.p.parts[at].File)
+				part.cells, err = c.p.partitions().Results(c.p.parts[at].File)
 				return err
 			})
 		}
 	}
 	return group.Wait()
-}
-
-// expand calls fn for each node of a partition file.
-func expand(store partitionStore, text string, fn func(*graph.Row) bool) (more bool, err error) {
-	name, err := parsePartitionName(strings.TrimSpace(text))
-	if err != nil {
-		return false, err
-	}
-	content, err := store.read(name, sectionRows)
-	if err != nil {
-		return false, err
-	}
-	var known []graph.Row
-	if err := frozen.Decode(string(content), &known); err != nil {
-		return false, err
-	}
-	for i := range known {
-		if !fn(&known[i]) {
-			return false, nil
-		}
-	}
-	return true, nil
 }

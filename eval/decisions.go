@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -25,7 +28,7 @@ type Decisions struct {
 	// Resources are the problems by what machines they ask for; nil when none asks.
 	Resources []ResourceGroup
 	// Launches are the clusters of machines that a run would ask for.
-	Launches []Launch
+	Launches []kind.Launch
 }
 
 // Decision is what a run would do with a node, and why.
@@ -62,13 +65,13 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: p.options.jobs(), Total: p.count(g).nodes}
+	d := &Decisions{Jobs: p.options.RunJobs(), Total: p.count(g).nodes}
 	d.Fresh = d.Total
 	if p.Plan == nil {
 		return d, nil
 	}
 	if d.Invalid = p.invalidAmong(g.targets); len(d.Invalid) > 0 {
-		o.notify(InvalidProblems{d.Invalid})
+		o.Note(options.InvalidProblems{Diagnostics: d.Invalid})
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {
@@ -104,7 +107,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
 	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.lookups(), Force: g.force})
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return rep, context.Cause(ctx)
 }

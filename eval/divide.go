@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -21,16 +22,8 @@ type Division struct {
 	Fresh   int       `json:"fresh_cells"`
 	// Guessed are stale cells of which no run has told how long they take. The median of
 	// the others stands in.
-	Guessed int     `json:"guessed_cells"`
-	Shards  []Shard `json:"shards"` // empty when nothing is stale
-}
-
-// Shard is what one machine evaluates.
-type Shard struct {
-	Shard   int      `json:"shard"` // from 1
-	Of      int      `json:"of"`
-	Seconds float64  `json:"expected_seconds"` // of all its work, one after another
-	Cells   []string `json:"cells"`            // see plan.CellID.String
+	Guessed int            `json:"guessed_cells"`
+	Shards  []shards.Shard `json:"shards"` // empty when nothing is stale
 }
 
 // divisionSchema is raised when a reader of a Division would misread it.
@@ -44,7 +37,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	defer p.Close()
-	d := &Division{Schema: divisionSchema, Asked: r.Selection, Target: target.Seconds(), Jobs: o.jobs(), Shards: []Shard{}}
+	d := &Division{Schema: divisionSchema, Asked: r.Selection, Target: target.Seconds(), Jobs: o.RunJobs(), Shards: []shards.Shard{}}
 	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err
@@ -54,7 +47,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return d, nil
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
-		o.notify(InvalidProblems{invalid})
+		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {
@@ -67,10 +60,9 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 			d.Guessed++
 		}
 	}
-	found := shards.Divide(cells, common, count, target.Seconds()*float64(d.Jobs))
-	for i, s := range found {
+	d.Shards = shards.Divide(cells, common, count, target.Seconds()*float64(d.Jobs))
+	for _, s := range d.Shards {
 		d.Seconds += s.Seconds
-		d.Shards = append(d.Shards, Shard{Shard: i + 1, Of: len(found), Seconds: s.Seconds, Cells: s.Cells})
 	}
 	return d, nil
 }

@@ -6,7 +6,7 @@
 //
 //	out, err := eval.Run(ctx, eval.Options{Dir: "evals", LookupEnv: os.LookupEnv}, eval.Request{})
 //	if err != nil {
-//		return err // an *eval.Error, with the class of exit code that it calls for
+//		return err // an *exit.Error, with the class of exit code that it calls for
 //	}
 //	for _, cell := range out.Results.Cells {
 //		fmt.Println(cell.Problem, cell.Solution, cell.Status)
@@ -22,9 +22,10 @@
 // The package joins the rooms that do the work and decides nothing of its own
 // about staleness or verdicts: graph decides what is stale, tasks decide what a
 // verdict is, verdict decides what passes. What is its own is what belongs to an
-// invocation: which directories hold state and store, which backend a block
-// stands for, which nodes a selector picks, the lock of requirements, the
-// sessions of runs that crashed, and the class of the exit code.
+// invocation: which partitions are as they were, which backend a block stands
+// for, which nodes a selector picks, and the sessions of runs that crashed. Rooms
+// below it have what does not need an open project: options, classes of endings,
+// records of past runs, shards, upkeep.
 //
 // It prints nothing, reads the environment only through Options.LookupEnv, except
 // for tools that get the caller's environment as it is, and knows no flags.

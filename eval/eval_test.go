@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -24,22 +26,22 @@ func newProject(t *testing.T) eval.Options {
 }
 
 // class is that of an error of the package.
-func class(t *testing.T, err error) eval.Exit {
+func class(t *testing.T, err error) exit.Class {
 	t.Helper()
-	var e *eval.Error
+	var e *exit.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("%v is no *eval.Error", err)
+		t.Fatalf("%v is no *exit.Error", err)
 	}
-	return e.Exit
+	return e.Class
 }
 
 func TestClassesOfErrors(t *testing.T) {
 	ctx, o := t.Context(), newProject(t)
-	if _, err := eval.Results(o, "latest"); class(t, err) != eval.Usage || !errors.Is(err, event.ErrNoRuns) {
+	if _, err := eval.Results(o, "latest"); class(t, err) != exit.Usage || !errors.Is(err, event.ErrNoRuns) {
 		t.Errorf("results before there are any: %v", err)
 	}
 	_, err := eval.Run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"solution=none"}}})
-	if class(t, err) != eval.NoMatch {
+	if class(t, err) != exit.NoMatch {
 		t.Errorf("a selector of nothing: %v", err)
 	}
 	if err := lay(o.Dir, map[string]string{"fevalgraph.hcl": "problem {}\n"}); err != nil {
@@ -47,13 +49,13 @@ func TestClassesOfErrors(t *testing.T) {
 	}
 	_, err = eval.Run(ctx, o, eval.Request{})
 	var findings diag.List
-	if class(t, err) != eval.Usage || !errors.As(err, &findings) {
+	if class(t, err) != exit.Usage || !errors.As(err, &findings) {
 		t.Errorf("a mistake in the configuration: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	o = newProject(t)
-	if out, err := eval.Run(ended, o, eval.Request{}); out == nil || out.Exit != eval.Interrupted {
+	if out, err := eval.Run(ended, o, eval.Request{}); out == nil || out.Exit != exit.Interrupted {
 		t.Errorf("a run whose context has ended: %+v, %v", out, err)
 	}
 }
@@ -134,12 +136,12 @@ func TestProgressAndNotices(t *testing.T) {
 	if err := os.WriteFile(log, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var notices []eval.Notice
-	o.Notify = func(n eval.Notice) { notices = append(notices, n) }
+	var notices []options.Notice
+	o.Notify = func(n options.Notice) { notices = append(notices, n) }
 	if out, err := eval.Run(ctx, o, eval.Request{}); err != nil || out.End.Executed != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if len(notices) != 1 || notices[0] != (eval.LogDamaged{Dropped: 1}) {
+	if len(notices) != 1 || notices[0] != (options.LogDamaged{Dropped: 1}) {
 		t.Errorf("%+v", notices)
 	}
 }

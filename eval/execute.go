@@ -22,11 +22,11 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 		results, err := p.collectResults(ctx, *g, nil)
 		return new(graph.Report), results, err
 	}
-	ran := r.merged.ran()
+	ran := r.merged.Ran()
 	forced, preempted := g.force, 0
 	for left := executions - 1; ; left-- {
 		o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
-			Lookups: p.lookups(), Force: forced, Refuse: r.merged.refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: &p.site.backlog}
+			Lookups: p.lookups(), Force: forced, Refuse: r.merged.Refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: p.site.Queue()}
 		if rec.trace != nil {
 			o.Profile = rec.trace
 		}

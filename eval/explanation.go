@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
@@ -89,9 +92,9 @@ func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, erro
 func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	past, err := event.FindRun(o.StateDir(), run)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) int { return slices.Index(graders, done.Kind) + 1 })
+	done, err := history.Node(o.StateDir(), past, arg, func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
 	if err != nil {
 		return nil, err
 	}

@@ -50,10 +50,17 @@ func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Res
 // staysInside returns an error when a path of the project leads out of it by now: the
 // configuration said nothing of that when it was evaluated.
 func (p *Project) staysInside(path string) error {
-	root := realPath(p.Config.Root)
-	for dir := path; within(dir, p.Config.Root); dir = filepath.Dir(dir) {
+	root, err := filepath.EvalSymlinks(p.Config.Root)
+	if err != nil {
+		root = p.Config.Root
+	}
+	inside := func(path, dir string) bool {
+		rel, err := filepath.Rel(dir, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	for dir := path; dir != p.Config.Root && inside(dir, p.Config.Root); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			if real != root && !within(real, root) {
+			if !inside(real, root) {
 				return fmt.Errorf("%s leads out of the project, to %s; write to that place, and give it as the value of a variable", dir, real)
 			}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -17,7 +18,7 @@ type Imported struct {
 
 // Importer is that of the first benchmark whose results can be imported; nil when
 // there is none.
-func (o Options) Importer() *plan.Importer {
+func Importer(o Options) *plan.Importer {
 	for _, b := range o.Benchmarks {
 		if b.Import != nil {
 			return b.Import
@@ -31,11 +32,11 @@ func (o Options) Importer() *plan.Importer {
 func Import(ctx context.Context, o Options, results *report.Results, file string, counted bool) (*Imported, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fail(Usage, fmt.Errorf("reading what to import: %w", err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %w", err))
 	}
-	foreign, err := o.Importer().Decode(text)
+	foreign, err := Importer(o).Decode(text)
 	if err != nil {
-		return nil, fail(Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
 	}
 	p, err := Open(ctx, o, Reading)
 	if err != nil {
@@ -44,7 +45,7 @@ func Import(ctx context.Context, o Options, results *report.Results, file string
 	defer p.Close()
 	imported := &Imported{All: foreign.Len()}
 	if imported.Imported, err = foreign.Cells(p.Plan, file, counted); err != nil {
-		return nil, fail(Usage, fmt.Errorf("importing %s: %w", file, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("importing %s: %w", file, err))
 	}
 	results.Cells = append(results.Cells, imported.Cells...)
 	results.Sort(nil)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -315,7 +316,7 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 	if n := count(); n != 6 {
 		t.Fatalf("%d partition files, want 6", n)
 	}
-	if _, err := eval.Clean(t.Context(), o, eval.CleanRequest{KeepRuns: 2}); err != nil {
+	if _, err := upkeep.Clean(t.Context(), o, upkeep.CleanRequest{KeepRuns: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(); n != 4 { // three of the last run, and one of the run before it

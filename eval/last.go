@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -37,7 +39,7 @@ func (p *Project) lastResults(ctx context.Context) map[plan.CellID]lastResult {
 		if part.facts == nil {
 			continue
 		}
-		cells, err := p.resultsIn(part.File)
+		cells, err := p.partitions().Results(part.File)
 		if err != nil {
 			continue // it was whole a moment ago; the next run decides about it
 		}
@@ -73,7 +75,7 @@ func (p *Project) recordedResults() map[plan.CellID]lastResult {
 			break
 		}
 		run := event.OpenRun(p.state, id)
-		cells, err := recordedCells(p.state, run, files)
+		cells, err := history.Cells(p.state, run, files)
 		if err != nil { // it ended without results, or is damaged
 			errors.As(err, &p.damaged)
 			continue
@@ -152,4 +154,15 @@ func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.Ce
 func laterRun(id, other string) bool {
 	second := func(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 	return other == "" || second(id) > second(other)
+}
+
+// Results reads the results of a recorded run: its id, a part of it that no other
+// run has, or "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when
+// nothing was recorded.
+func Results(o Options, run string) (*report.Results, error) {
+	results, err := history.Results(o.StateDir(), run)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	return results, nil
 }

@@ -3,7 +3,11 @@ package eval
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -34,23 +38,23 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 		return nil, err
 	}
 	defer func() { err = p.closeAfter(err) }()
-	p.locker.hashes = true
+	p.locker.Rehash()
 	if err := p.buildImages(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.Plan.LockAll(ctx); err != nil {
 		if graph.IsInput(err) {
-			return nil, fail(Usage, err)
+			return nil, exit.With(exit.Usage, err)
 		}
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
-	l := &Locked{Invalid: Invalid(p.Config)}
+	l := &Locked{Invalid: validate.Invalid(p.Config)}
 	if len(l.Invalid) == 0 {
-		if l.Dropped, err = p.locker.prune(ctx); err != nil {
-			return nil, fail(NotJudged, err)
+		if l.Dropped, err = p.locker.Prune(ctx); err != nil {
+			return nil, exit.With(exit.NotJudged, err)
 		}
 	}
-	l.Used, l.Resolved = len(p.locker.used), len(p.locker.done)
+	l.Used, l.Resolved = p.locker.Used(), p.locker.Resolved()
 	return l, nil
 }
 
@@ -65,14 +69,14 @@ func (p *Project) buildImages(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	for _, id := range rep.Nodes {
 		switch st := rep.Status(id); {
 		case st.Input:
-			return fail(Usage, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+			return exit.With(exit.Usage, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
 		case st.State == event.Broken:
-			return fail(NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
+			return exit.With(exit.NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(id).Addr, st.Message))
 		}
 	}
 	return nil
@@ -80,5 +84,20 @@ func (p *Project) buildImages(ctx context.Context) error {
 
 // bringUpToDate executes what is stale of some nodes, outside of any run's record.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
-	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: &p.site.backlog})
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Locker: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 }
+
+// newLocker is what answers with pinned requirements: from the lock file, or, when the call
+// may write, by resolving them and writing it.
+func (p *Project) newLocker() (*requirements.Locker, error) {
+	o := p.options
+	return requirements.NewLocker(requirements.LockerOptions{
+		Path: p.lockPath(), State: p.state, ReadOnly: p.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: p.access == renewing, LookupEnv: o.Getenv,
+		Renewed:   func() { o.Note(options.LockRenewed{Name: LockFile}) },
+		Unhashed:  func(pins []string) { o.Note(options.LockUnhashed{Name: LockFile, Pins: pins}) },
+		Resolving: func(n int, python string) { o.Note(options.Locking{Requirements: n, Python: python}) },
+	})
+}
+
+// lockPath is where the lock file is.
+func (p *Project) lockPath() string { return filepath.Join(p.Config.Root, LockFile) }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -20,9 +23,9 @@ import (
 func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, error) {
 	past, err := event.FindRun(o.StateDir(), run)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := pastNode(o.StateDir(), past, arg, func(done event.NodeDone) int {
+	done, err := history.Node(o.StateDir(), past, arg, func(done event.NodeDone) int {
 		switch {
 		case done.State == event.Broken:
 			return 2
@@ -39,73 +42,73 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		var damaged *event.DamagedError
 		switch {
 		case errors.As(err, &damaged):
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		case err == nil:
 			return content, nil
 		}
 	}
 	switch {
 	case setup && done.Log != "":
-		return o.setupLog(ctx, done)
+		return setupLog(ctx, &o, done)
 	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
-		return o.runLog(ctx, done)
+		return runLog(ctx, &o, done)
 	case done.Log != "":
-		return o.printed(ctx, done)
+		return printed(ctx, &o, done)
 	case done.Message != "":
 		return []byte(done.Message + "\n"), nil
 	}
-	return nil, fail(Usage, fmt.Errorf("%s printed nothing in run %s (%s)", done.Addr, past.ID, done.State))
+	return nil, exit.With(exit.Usage, fmt.Errorf("%s printed nothing in run %s (%s)", done.Addr, past.ID, done.State))
 }
 
 // printed is what a node's work printed in the run that made it.
-func (o *Options) printed(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	disk, end, err := o.pastStore()
+func printed(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	disk, end, err := pastStore(o)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	digest, err := cache.ParseDigest(done.Log)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return readLog(ctx, disk, digest, done)
 }
 
-func (o *Options) setupLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	outputs, err := o.outputs(ctx, done, pytest.OutputSetup)
+func setupLog(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, o, done, pytest.OutputSetup)
 	if err != nil {
 		return nil, err
 	}
 	said, ok := outputs[pytest.OutputSetup]
 	if !ok {
-		return nil, fail(Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
 	}
 	return said, nil
 }
 
 // runLog is what the program of a judge's case printed, and how it ended.
-func (o *Options) runLog(ctx context.Context, done *event.NodeDone) ([]byte, error) {
-	outputs, err := o.outputs(ctx, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
+func runLog(ctx context.Context, o *Options, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, o, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
 	if err != nil {
 		return nil, err
 	}
 	log, err := judge.RunLog(outputs[judge.OutputStdout], outputs[graph.LogOutput], outputs[judge.OutputExit])
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return log, nil
 }
 
 // outputs are those of a node that have one of the names, from the store.
-func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...string) (map[string][]byte, error) {
-	disk, end, err := o.pastStore()
+func outputs(ctx context.Context, o *Options, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+	disk, end, err := pastStore(o)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	key, err := cache.ParseKey(done.Key)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	record, err := disk.Record(ctx, key)
 	var foreign *cache.ForeignError
@@ -113,7 +116,7 @@ func (o *Options) outputs(ctx context.Context, done *event.NodeDone, names ...st
 		return nil, logGone(done)
 	}
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	if record == nil {
 		return nil, logGone(done)
@@ -136,41 +139,41 @@ func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event
 		return nil, logGone(done)
 	}
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	return content, nil
 }
 
 func logGone(done *event.NodeDone) error {
-	return fail(Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+	return exit.With(exit.Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
 }
 
 // pastStore reads what any run of this project stored: in the shared store, or,
 // when it might not change that, in the project's own; and what it was served by remote
 // caches. The caller ends it.
-func (o *Options) pastStore() (_ cache.Store, end func(), err error) {
-	cfg := o.configured()
-	dir, err := o.cacheDir(cfg)
+func pastStore(o *Options) (_ cache.Store, end func(), err error) {
+	cfg := o.Configured()
+	dir, err := o.CacheDir(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	signer, err := o.recordKey(Reading)
+	signer, err := o.RecordKey(false)
 	if err != nil {
 		return nil, nil, err
 	}
 	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, nil, fail(NotJudged, err)
+		return nil, nil, exit.With(exit.NotJudged, err)
 	}
-	own, err := cache.OpenDisk(ownStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
+	own, err := cache.OpenDisk(options.OwnStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
 	if err != nil {
-		return nil, nil, fail(NotJudged, err)
+		return nil, nil, exit.With(exit.NotJudged, err)
 	}
 	layers := &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}
 	if cfg == nil {
 		return layers, func() {}, nil
 	}
 	p := newProject(o, cfg, Reading)
-	p.secretEnv = o.lookupEnv
+	p.secretEnv = o.Getenv
 	return layers, func() { p.Close() }, p.openRemotes(layers)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -13,7 +14,7 @@ import (
 
 // Outcome is how a run ended.
 type Outcome struct {
-	Exit    Exit
+	Exit    exit.Class
 	Run     string           // id, of its record
 	Cells   int              // of the configuration, whatever was asked for
 	Rows    []report.CellRow // of the cells that were asked for; nil when their results could not be read
@@ -72,8 +73,8 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	out.Slowest = slices.Clone(out.Slowest[:min(slowest, len(out.Slowest))])
 	c := p.count(g)
 	out.Exit = exitOf(ctx, r, rep, out, err)
-	if out.Exit == NoMatch && p.onlyShared(g.targets) {
-		out.Exit = Passed
+	if out.Exit == exit.NoMatch && p.onlyShared(g.targets) {
+		out.Exit = exit.Passed
 	}
 	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
 		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Preempted: rep.Preempted, Seconds: rep.Seconds, Exit: int(out.Exit)}
@@ -126,36 +127,36 @@ func (p *Project) cells() int {
 
 // exitOf applies the rules of the exit codes; what kept the run from judging
 // outweighs what was judged.
-func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err error) Exit {
+func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err error) exit.Class {
 	switch {
 	case context.Cause(ctx) != nil:
-		return Interrupted
+		return exit.Interrupted
 	case err != nil:
-		return NotJudged
+		return exit.NotJudged
 	case rep.InputErrors > 0:
-		return Usage
+		return exit.Usage
 	case rep.Broken > 0, rep.Skipped > 0:
-		return NotJudged
+		return exit.NotJudged
 	case out.results != nil && len(out.Rows) == 0 && r.Shard == "" && r.Cells == "": // a shard may be empty
-		return NoMatch
+		return exit.NoMatch
 	case r.Policy == nil:
 		var all report.Tally
 		for i := range out.Rows {
 			all.Merge(&out.Rows[i].Tally)
 		}
-		return Exit(all.Summary().Exit)
+		return exit.Class(all.Summary().Exit)
 	}
 	whole, err := out.Results()
 	if err != nil {
-		return NotJudged
+		return exit.NotJudged
 	}
-	return Exit(report.Summarize(whole, r.Policy).Exit)
+	return exit.Class(report.Summarize(whole, r.Policy).Exit)
 }
 
 // worsen notes an error that came after judging.
 func (o *Outcome) worsen(err error) {
-	if err != nil && (o.Exit == Passed || o.Exit == Failed) {
-		o.Exit = NotJudged
-		o.End.Exit = int(NotJudged)
+	if err != nil && (o.Exit == exit.Passed || o.Exit == exit.Failed) {
+		o.Exit = exit.NotJudged
+		o.End.Exit = int(exit.NotJudged)
 	}
 }

@@ -13,7 +13,10 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
@@ -47,12 +50,12 @@ type packNode struct {
 // Pack writes the answers of the nodes that a request picks, and everything that they lead
 // to, into a file. It decides like Plan, and leaves out what is stale.
 func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
-	p, answers, stale, err := o.stored(ctx, r.Request, Reading)
+	p, answers, stale, err := stored(ctx, &o, r.Request, Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	signer, err := o.recordKey(Reading)
+	signer, err := o.RecordKey(false)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	for _, n := range answers {
 		record, err := p.store.Record(ctx, n.key)
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		if record == nil {
 			packed.Stale++ // the build log had the answer, and the record was removed since
@@ -77,7 +80,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 	}
 	if r.Run != "" {
 		if contents.Extra, err = mergeable(p.state, r.Run); err != nil {
-			return nil, pastFault(err)
+			return nil, exit.Past(err)
 		}
 	}
 	contents.Extra[packNodes] = nodes.Bytes()
@@ -86,7 +89,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fail(NotJudged, fmt.Errorf("writing %s: %w", r.File, err))
+		return nil, exit.With(exit.NotJudged, fmt.Errorf("writing %s: %w", r.File, err))
 	}
 	return packed, nil
 }
@@ -116,11 +119,11 @@ func mergeable(state, name string) (map[string][]byte, error) {
 // Unpack puts what packs have into the store, so that the next plan finds it. Records that
 // neither the user nor the group signed stay out unless they are adopted.
 func Unpack(ctx context.Context, o Options, files []string, adopt bool) (*Packed, error) {
-	u, err := o.unpack(ctx, files, adopt)
+	u, err := unpack(ctx, &o, files, adopt)
 	if err != nil {
 		return nil, err
 	}
-	return &u.total, o.learn(u.seconds)
+	return &u.total, learn(&o, u.seconds)
 }
 
 // unpacked is what packs had beside what is in the store now.
@@ -130,18 +133,18 @@ type unpacked struct {
 	extra   []map[string][]byte
 }
 
-func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpacked, error) {
-	signer, err := o.recordKey(Writing)
+func unpack(ctx context.Context, o *Options, files []string, adopt bool) (*unpacked, error) {
+	signer, err := o.RecordKey(true)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := o.cacheDir(o.configured())
+	dir, err := o.CacheDir(o.Configured())
 	if err != nil {
 		return nil, err
 	}
 	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	defer disk.Close()
 	u := &unpacked{seconds: map[string]float64{}}
@@ -153,10 +156,10 @@ func (o *Options) unpack(ctx context.Context, files []string, adopt bool) (*unpa
 		}}
 		counts, err := r.Read(ctx, o.Path(file))
 		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(Usage, err)
+			return nil, exit.With(exit.Usage, err)
 		}
 		if err != nil {
-			return nil, fail(NotJudged, err)
+			return nil, exit.With(exit.NotJudged, err)
 		}
 		u.total.add(counts)
 		for line := range bytes.Lines(extra[packNodes]) {
@@ -177,22 +180,22 @@ func (p *Packed) add(c pack.Counts) {
 
 // learn notes how long nodes took on another machine, for those that this project knows
 // nothing of. It is all that is taken from a pack without a signature.
-func (o *Options) learn(seconds map[string]float64) error {
+func learn(o *Options, seconds map[string]float64) error {
 	state := o.StateDir()
-	if err := makeState(state); err != nil {
-		return fail(Usage, elsewhere(err))
+	if err := options.MakeState(state); err != nil {
+		return exit.With(exit.Usage, options.HintStateDir(err))
 	}
-	log, err := cache.OpenBuildLog(filepath.Join(state, "buildlog"))
+	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
 		if _, known := log.Get(addr); !known {
-			err = errors.Join(err, log.Append(cache.LogEntry{Addr: addr, Seconds: seconds[addr]}))
+			err = errors.Join(err, log.Append(buildlog.Entry{Addr: addr, Seconds: seconds[addr]}))
 		}
 	}
 	if err = errors.Join(err, log.Close()); err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	return nil
 }

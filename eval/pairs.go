@@ -3,6 +3,8 @@ package eval
 import (
 	"fmt"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -32,7 +34,7 @@ func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
 	}
 	if findings.HasErrors() {
 		findings.Sort()
-		return nil, fail(Usage, findings)
+		return nil, exit.With(exit.Usage, findings)
 	}
 	return func(n *graph.Node) bool {
 		return wanted[plan.CellID{Problem: n.Label("problem"), Solution: n.Label("solution")}]
@@ -48,11 +50,11 @@ func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
 			findings = append(findings, paired.Findings()...)
 		}
 		findings.Sort()
-		return nil, fail(Usage, findings)
+		return nil, exit.With(exit.Usage, findings)
 	}
 	if len(findings) > 0 {
 		findings.Sort()
-		p.options.notify(Warnings{findings})
+		p.options.Note(options.Warnings{Diagnostics: findings})
 	}
 	return paired, nil
 }

@@ -12,11 +12,18 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Project is a configuration that was loaded and compiled, with its state and its
@@ -32,10 +39,10 @@ type Project struct {
 	store    store
 	local    cache.Store // what of it is on this machine; nil without remote caches
 	index    *cache.FileIndex
-	log      *cache.BuildLog
-	locker   *locker
+	log      *buildlog.Log
+	locker   *requirements.Locker
 	registry *backend.Registry // nil unless the access is Writing
-	site     *Site
+	site     *kind.Site
 
 	parts      []partState // of the configuration, in the order of results
 	known      recalled
@@ -44,8 +51,8 @@ type Project struct {
 	evaluated  bool                  // Config comes from HCL, not from the index
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
 	warnings   diag.List             // that evaluating it found, likewise
-	trace      *trace
-	trust      *trust
+	trace      *partition.Trace
+	trust      *user.Trust
 	untrusted  sync.Once     // says that a backend was not asked
 	remotes    []remoteCache // in the order in which they are read
 	// secretEnv reads the environment without a trace: what is in no result may change.
@@ -81,30 +88,30 @@ func openChanged(ctx context.Context, o Options, access Access) (*Project, error
 	if o.AdHoc != nil || o.References > 0 {
 		return openProject(ctx, o, access, nil)
 	}
-	return openProject(ctx, o, access, readIndex(o.StateDir()))
+	return openProject(ctx, o, access, partition.ReadIndex(o.StateDir()))
 }
 
-func openProject(ctx context.Context, o Options, access Access, known *index) (*Project, error) {
+func openProject(ctx context.Context, o Options, access Access, known *partition.Index) (*Project, error) {
 	began := time.Now()
-	t, untraced := newTrace(), o
-	o.LookupEnv = t.lookupEnv(untraced.lookupEnv)
-	root := cache.Probe{Path: absolute(o.projectDir()), Follow: true, Exists: true}.Sight()
+	t, untraced := partition.NewTrace(), o
+	o.LookupEnv = t.LookupEnv(untraced.Getenv)
+	root := cache.Probe{Path: options.Absolute(o.ProjectDir()), Follow: true, Exists: true}.Sight()
 	cfg := recallConfig(&o, known)
 	evaluated := cfg == nil
 	var warnings diag.List
 	if evaluated {
 		var err error
-		if cfg, warnings, err = o.load(); err != nil {
+		if cfg, warnings, err = o.LoadWarned(); err != nil {
 			return nil, err
 		}
 	} else {
 		warnings = known.Warnings
 	}
 	p := newProject(&o, cfg, access)
-	p.secretEnv = untraced.lookupEnv
+	p.secretEnv = untraced.Getenv
 	p.trace, p.evaluated, p.warnings = t, evaluated, warnings
 	if evaluated {
-		p.inputs = append(inputSightings(cfg.Inputs, began), root)
+		p.inputs = append(partition.InputSightings(cfg.Inputs, began), root)
 	}
 	if err := p.open(ctx); err != nil {
 		return nil, p.closeAfter(err)
@@ -113,22 +120,15 @@ func openProject(ctx context.Context, o Options, access Access, known *index) (*
 	return p, nil
 }
 
-func absolute(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		return abs
-	}
-	return dir
-}
-
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
-	p := &Project{options: o, Config: cfg, access: access, state: o.stateDir(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
-	p.trust = o.openTrust()
-	p.trust.adding = access != Reading
-	userState, _ := o.userState() // sessions and records say why there is none
-	p.site = &Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: scratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.lookupEnv}
-	p.site.Notice = func(text string) { o.notify(Machines{text}) }
-	p.site.Key, _ = o.userKey(access == Writing) // openSessions says why there is none
+	p := &Project{options: o, Config: cfg, access: access, state: o.StateDirOf(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	p.trust = o.OpenTrust()
+	p.trust.Adding = access != Reading
+	userState, _ := o.UserState() // sessions and records say why there is none
+	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.Getenv}
+	p.site.Notice, p.site.Leftover = o.NoticeMachines, o.NoticeLeftover
+	p.site.Key, _ = o.UserKey(access == Writing) // openSessions says why there is none
 	return p
 }
 
@@ -136,12 +136,12 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 // execute ends the sessions of crashed runs.
 func (p *Project) open(ctx context.Context) error {
 	if p.access != Reading {
-		err := makeState(p.state)
+		err := options.MakeState(p.state)
 		if err == nil {
-			err = os.MkdirAll(partitionsDir(p.state), 0o755)
+			err = os.MkdirAll(partition.StoreIn(p.state).Dir, 0o755)
 		}
 		if err != nil {
-			return fail(Usage, fmt.Errorf("creating the state directory: %w", elsewhere(err)))
+			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))
 		}
 	}
 	if err := p.openStore(); err != nil {
@@ -150,11 +150,11 @@ func (p *Project) open(ctx context.Context) error {
 	p.site.Store = p.store
 	var err error
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	p.site.Digest = p.index.Digest
-	if p.locker, err = newLocker(p); err != nil {
-		return fail(Usage, err)
+	if p.locker, err = p.newLocker(); err != nil {
+		return exit.With(exit.Usage, err)
 	}
 	if p.access == Reading {
 		return nil
@@ -166,15 +166,12 @@ func (p *Project) open(ctx context.Context) error {
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
 		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
-		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.lookupEnv, Pins: p.locker.pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
+		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.Getenv, Pins: p.locker.Pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 
-// sources is what a node reads source files with: what it reads is in the trace.
-func (p *Project) sources(addr string) tasks.Sources {
-	n := p.trace.node(addr)
-	return tasks.Sources{States: tracedStates{p.index, n}, Store: p.store, Observe: n.observe}
-}
+// sources is what a node reads source files with.
+func (p *Project) sources(addr string) tasks.Sources { return p.trace.Sources(addr, p.index, p.store) }
 
 // Close saves the file index and releases files and backends. It is
 // idempotent.
@@ -184,7 +181,7 @@ func (p *Project) Close() error {
 		errs = append(errs, p.index.Save())
 	}
 	if p.access != Reading {
-		_ = p.trust.save() // without it a plan says how to trust the project
+		_ = p.trust.Save() // without it a plan says how to trust the project
 	}
 	if p.registry != nil {
 		p.endLeftClusters()
@@ -199,7 +196,7 @@ func (p *Project) Close() error {
 	if p.registry != nil {
 		errs = append(errs, p.registry.Close())
 	}
-	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &Site{}, nil
+	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &kind.Site{}, nil
 	return errors.Join(errs...)
 }
 
@@ -207,59 +204,39 @@ func (p *Project) Close() error {
 // than what closing it says.
 func (p *Project) closeAfter(err error) error {
 	if closeErr := p.Close(); closeErr != nil && err == nil {
-		return fail(NotJudged, closeErr)
+		return exit.With(exit.NotJudged, closeErr)
 	}
 	return err
 }
 
 // openSessions ends the sessions of crashed runs and registers this one.
 func (p *Project) openSessions(ctx context.Context) error {
-	dir := sessionsDir(p.state)
-	reaped, err := backend.Reap(ctx, dir, p.options.reapers())
+	dir := kind.SessionsDir(p.state)
+	reaped, err := backend.Reap(ctx, dir, p.options.Reapers())
 	if err != nil {
-		p.options.notify(SessionsUnknown{err})
+		p.options.Note(options.SessionsUnknown{Err: err})
 	}
-	ended, left := sumReaped(reaped)
+	ended, left := options.SumReaped(reaped)
 	if ended > 0 {
-		p.options.notify(SessionsEnded{ended})
+		p.options.Note(options.SessionsEnded{Count: ended})
 	}
 	for _, err := range left {
-		p.options.notify(SessionLeft{err})
+		p.options.Note(options.SessionLeft{Err: err})
 	}
-	if p.registry, err = backend.OpenRegistry(dir, p.run); isDenied(err) {
-		return fail(Usage, elsewhere(err))
+	if p.registry, err = backend.OpenRegistry(dir, p.run); options.IsDenied(err) {
+		return exit.With(exit.Usage, options.HintStateDir(err))
 	} else if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	// Without a key sessions are listed, and after a crash are left for a person to end.
-	if key, err := p.options.sessionKey(); err == nil {
+	if key, err := p.options.SessionKey(); err == nil {
 		p.registry.Prove(key)
 	} else {
-		p.options.notify(SessionsUnknown{err})
+		p.options.Note(options.SessionsUnknown{Err: err})
 	}
 	p.site.Registry = p.registry
 	return nil
 }
 
-// sessionsDir is where the registry of sessions is.
-func sessionsDir(state string) string { return filepath.Join(state, "sessions") }
-
-// sumReaped counts the sessions that were ended, and returns why others were not;
-// a reason that several of them share, once.
-func sumReaped(reaped []backend.Reaped) (ended int, left []error) {
-	said := map[string]bool{}
-	for _, r := range reaped {
-		switch {
-		case r.Err == nil && r.Entry.Network: // it goes with sessions
-		case r.Err == nil:
-			ended++
-		case !said[r.Err.Error()]:
-			said[r.Err.Error()] = true
-			left = append(left, r.Err)
-		}
-	}
-	return ended, left
-}
-
 // LastAnswer is the last entry of the build log for an address.
-func (p *Project) LastAnswer(addr string) (cache.LogEntry, bool) { return p.log.Get(addr) }
+func (p *Project) LastAnswer(addr string) (buildlog.Entry, bool) { return p.log.Get(addr) }

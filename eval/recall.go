@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,7 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -26,15 +29,15 @@ import (
 
 // partState is a partition of the configuration, and what is known of it.
 type partState struct {
-	partRef
-	facts *facts // of a fresh partition; nil compiles it
+	partition.Ref
+	facts *partition.Facts // of a fresh partition; nil compiles it
 }
 
 // recalled is what earlier runs recorded of a project, as far as it still holds.
 type recalled struct {
-	index   *index
-	changed map[string]bool                      // addresses of backends that answer otherwise
-	shared  map[[sha256.Size]byte]sharedSnapshot // of paths that are as they were
+	index   *partition.Index
+	changed map[string]bool                                // addresses of backends that answer otherwise
+	shared  map[[sha256.Size]byte]partition.SharedSnapshot // of paths that are as they were
 }
 
 // usesNoted is how long a fresh partition relies on the use that was noted of its stored
@@ -46,7 +49,7 @@ const usesNoted = 24 * time.Hour
 // place, and the store. Two programs of one version may differ, and the state of the file
 // at the place of one proves nothing about the other.
 func (p *Project) baseOf(salt []byte) []byte {
-	dir, err := p.options.cacheDir(p.Config)
+	dir, err := p.options.CacheDir(p.Config)
 	if err != nil {
 		return nil
 	}
@@ -55,12 +58,12 @@ func (p *Project) baseOf(salt []byte) []byte {
 		mode = "r"
 	}
 	self, _ := os.Executable()
-	return salted(salt, []byte(strings.Join([]string{p.options.Version, self, dir, mode}, "\x00")))
+	return partition.Salted(salt, []byte(strings.Join([]string{p.options.Version, self, dir, mode}, "\x00")))
 }
 
 // baseFiles are the paths of the files that every partition depends on.
 func (p *Project) baseFiles() []string {
-	files := []string{p.locker.path}
+	files := []string{p.lockPath()}
 	if self, err := os.Executable(); err == nil {
 		files = append(files, self)
 	}
@@ -69,28 +72,28 @@ func (p *Project) baseFiles() []string {
 
 // recallConfig takes the configuration from the index when nothing that it was
 // evaluated from is different. It returns nil when the configuration has to be evaluated.
-func recallConfig(o *Options, i *index) *lang.Config {
-	if i == nil || i.Invocation == nil || !bytes.Equal(i.Invocation, o.invocation(i.Salt)) || !i.sameEnvironment(o.lookupEnv) || !unchanged(i.Inputs) {
+func recallConfig(o *Options, i *partition.Index) *lang.Config {
+	if i == nil || i.Invocation == nil || !bytes.Equal(i.Invocation, invocation(o, i.Salt)) || !i.SameEnvironment(o.Getenv) || !partition.Unchanged(i.Inputs) {
 		return nil
 	}
 	cfg := &lang.Config{Root: i.Root, Settings: i.Settings}
 	if i.Late || i.Whole {
-		whole, ok := readConfig(o.stateDir(i.Root), i.Config)
+		whole, ok := partition.ReadConfig(o.StateDirOf(i.Root), i.Config)
 		if !ok {
 			return nil
 		}
 		cfg = whole
 	}
 	if len(i.Warnings) > 0 {
-		o.notify(Warnings{i.Warnings})
+		o.Note(options.Warnings{Diagnostics: i.Warnings})
 	}
 	return cfg
 }
 
 // recall finds out what of the index still holds. Without one, nothing does.
-func (p *Project) recall(ctx context.Context, i *index) {
-	p.known = recalled{index: i, shared: map[[sha256.Size]byte]sharedSnapshot{}}
-	p.salt = newSalt()
+func (p *Project) recall(ctx context.Context, i *partition.Index) {
+	p.known = recalled{index: i, shared: map[[sha256.Size]byte]partition.SharedSnapshot{}}
+	p.salt = partition.NewSalt()
 	if i != nil {
 		p.salt = i.Salt
 	}
@@ -98,13 +101,13 @@ func (p *Project) recall(ctx context.Context, i *index) {
 		p.parts = p.partsOf(p.Config, i)
 	} else {
 		for _, ref := range i.Parts {
-			p.parts = append(p.parts, partState{partRef: ref})
+			p.parts = append(p.parts, partState{Ref: ref})
 		}
 	}
 	whole := i == nil || i.Whole || p.evaluated && needsWhole(p.Config)
-	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.sameEnvironment(p.options.lookupEnv) {
+	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.SameEnvironment(p.options.Getenv) {
 		for at := range p.parts {
-			p.parts[at].File = partitionName{}
+			p.parts[at].File = partition.Name{}
 		}
 		return
 	}
@@ -113,15 +116,15 @@ func (p *Project) recall(ctx context.Context, i *index) {
 
 // partsOf divides an evaluated configuration. A partition that the index has with the
 // same identity is taken over.
-func (p *Project) partsOf(cfg *lang.Config, i *index) []partState {
+func (p *Project) partsOf(cfg *lang.Config, i *partition.Index) []partState {
 	var parts []partState
 	for _, part := range plan.Partitions(cfg) {
-		state := partState{partRef: partRef{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
+		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
 		if content, err := part.Fingerprint(); err == nil {
-			state.ID = salted(p.salt, content)
+			state.ID = partition.Salted(p.salt, content)
 		}
 		if i != nil && state.ID != nil {
-			at, ok := slices.BinarySearchFunc(i.Parts, state.partRef, comparePartRefs)
+			at, ok := slices.BinarySearchFunc(i.Parts, state.Ref, comparePartRefs)
 			if ok && bytes.Equal(i.Parts[at].ID, state.ID) {
 				state.File = i.Parts[at].File
 			}
@@ -131,7 +134,7 @@ func (p *Project) partsOf(cfg *lang.Config, i *index) []partState {
 	return parts
 }
 
-func comparePartRefs(a, b partRef) int {
+func comparePartRefs(a, b partition.Ref) int {
 	if c := strings.Compare(a.Problem, b.Problem); c != 0 {
 		return c
 	}
@@ -150,13 +153,13 @@ func (p *Project) check(ctx context.Context) {
 	sharedHolds := make([]bool, len(p.known.index.Shared))
 	for at, s := range p.known.index.Shared {
 		group.Go(func() error {
-			sharedHolds[at] = unchanged(s.Snapshot)
+			sharedHolds[at] = partition.Unchanged(s.Snapshot)
 			return nil
 		})
 	}
 	for at := range p.parts {
 		part := &p.parts[at]
-		if part.File == (partitionName{}) {
+		if part.File == (partition.Name{}) {
 			continue
 		}
 		group.Go(func() error {
@@ -180,13 +183,9 @@ func (p *Project) check(ctx context.Context) {
 
 // freshFacts reads the facts in a partition file; nil unless every path that they
 // record is as it was.
-func (p *Project) freshFacts(name partitionName) *facts {
-	content, err := p.partitions().verified(name)
-	if err != nil {
-		return nil
-	}
-	f := new(facts)
-	if frozen.Decode(string(content), f) != nil || !unchanged(f.Snapshot) {
+func (p *Project) freshFacts(name partition.Name) *partition.Facts {
+	f, err := p.partitions().Facts(name)
+	if err != nil || !partition.Unchanged(f.Snapshot) {
 		return nil
 	}
 	if age := time.Since(time.Unix(f.Used, 0)); age.Abs() > usesNoted {
@@ -199,7 +198,20 @@ func (p *Project) freshFacts(name partitionName) *facts {
 // were.
 func (p *Project) contextHolds(part *partState) bool {
 	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return p.known.changed[addr] }) &&
-		!slices.ContainsFunc(part.facts.Shared, func(s sharedRef) bool { _, ok := p.known.shared[s.Sum]; return !ok })
+		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := p.known.shared[s.Sum]; return !ok })
 }
 
-func (p *Project) partitions() partitionStore { return partitionStore{partitionsDir(p.state)} }
+func (p *Project) partitions() partition.Store { return partition.StoreIn(p.state) }
+
+// invocation encodes the options that say which configuration is read.
+func invocation(o *Options, salt []byte) []byte {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil
+	}
+	encoded, err := json.Marshal([]any{dir, o.File, o.Vars, o.VarFiles})
+	if err != nil {
+		return nil
+	}
+	return partition.Salted(salt, encoded)
+}

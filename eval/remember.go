@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -21,7 +21,7 @@ type remembering struct {
 	rep    *graph.Report
 	cells  map[*plan.Partition][]graph.ID
 	ranges map[string]int // partitions of each problem
-	shared map[[sha256.Size]byte]sharedSnapshot
+	shared map[[sha256.Size]byte]partition.SharedSnapshot
 }
 
 // remember keeps the results of the run in partition files, whose names it returns in
@@ -48,16 +48,16 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			names = append(names, part.File.String())
 			continue
 		}
-		var learned *facts
+		var learned *partition.Facts
 		var table []graph.Row
 		if of := compiled[partRefKey{part.Problem, part.First}]; of != nil {
 			learned, table = m.facts(part, m.cells[of], has.cells)
-			part.File = partitionName{}
+			part.File = partition.Name{}
 		}
 		if len(has.cells) == 0 {
 			continue
 		}
-		name, err := p.writePartition(learned, table, has.cells)
+		name, err := p.partitions().Put(learned, table, has.cells)
 		if err != nil {
 			return nil, err
 		}
@@ -74,28 +74,13 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 
 type partRefKey struct{ problem, first string }
 
-// writePartition writes a partition file. Without facts, it has results alone.
-func (p *Project) writePartition(learned *facts, table []graph.Row, cells []report.Cell) (name partitionName, err error) {
-	results, err := report.EncodeCells(cells)
-	var head, rows []byte
-	if err == nil && learned != nil {
-		if head, err = frozen.Append(nil, learned); err == nil {
-			rows, err = frozen.Append(nil, &table)
-		}
-	}
-	if err != nil {
-		return name, err
-	}
-	return p.partitions().put(head, rows, results)
-}
-
 // facts are those of a partition; nil when a later run could not rely on them.
-func (m *remembering) facts(part *partState, cells []graph.ID, results []report.Cell) (*facts, []graph.Row) {
+func (m *remembering) facts(part *partState, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
 	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep, m.p.run)
 	if !ok || len(results) != len(cells) {
 		return nil, nil
 	}
-	f := &facts{Run: m.p.run, Used: time.Now().Unix()}
+	f := &partition.Facts{Run: m.p.run, Used: time.Now().Unix()}
 	var own []cache.Sighting
 	for i := range table {
 		row := &table[i]
@@ -103,7 +88,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 			f.SavedBytes += o.Digest.Size
 		}
 		f.SavedSeconds += row.Seconds
-		read := m.p.trace.of(row.Addr)
+		read := m.p.trace.Of(row.Addr)
 		if m.owns(part, row) {
 			f.Own++
 			own = append(own, read...)
@@ -116,7 +101,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 			f.Shared = append(f.Shared, *ref)
 		}
 	}
-	if f.Snapshot = snapshot(own); f.Snapshot == nil {
+	if f.Snapshot = partition.Snapshot(own); f.Snapshot == nil {
 		return nil, nil
 	}
 	for _, id := range cells {
@@ -146,45 +131,45 @@ func (m *remembering) owns(part *partState, row *graph.Row) bool {
 
 // share records what a node that partitions share has read; nil when that is nothing. It
 // reports false when the state cannot be recorded.
-func (m *remembering) share(addr string, read []cache.Sighting) (*sharedRef, bool) {
+func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
 	if len(read) == 0 { // pinned, so that another partition has recorded it, or it reads nothing
 		for _, part := range m.p.parts {
 			if part.facts == nil {
 				continue
 			}
-			if at := slices.IndexFunc(part.facts.Shared, func(s sharedRef) bool { return s.Addr == addr }); at >= 0 {
+			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
 			}
 		}
 		return nil, true
 	}
-	taken := snapshot(read)
+	taken := partition.Snapshot(read)
 	if taken == nil {
 		return nil, false
 	}
-	ref := &sharedRef{Addr: addr, Sum: sha256.Sum256(taken)}
-	m.shared[ref.Sum] = sharedSnapshot{Sum: ref.Sum, Snapshot: taken}
+	ref := &partition.SharedRef{Addr: addr, Sum: sha256.Sum256(taken)}
+	m.shared[ref.Sum] = partition.SharedSnapshot{Sum: ref.Sum, Snapshot: taken}
 	return ref, true
 }
 
 // index replaces the index.
 func (m *remembering) index(ctx context.Context) error {
 	p, old := m.p, m.p.known.index
-	next := &index{indexed: indexed{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}}
-	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), p.options.invocation(next.Salt), p.trace.environment(next.Salt)
+	next := &partition.Index{Indexed: partition.Indexed{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}}
+	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), invocation(p.options, next.Salt), p.trace.Environment(next.Salt)
 	var base []cache.Sighting
 	for _, path := range p.baseFiles() {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
 	}
-	if next.baseFiles = snapshot(base); next.baseFiles == nil {
+	if next.BaseFiles = partition.Snapshot(base); next.BaseFiles == nil {
 		return nil // the lock file has just been written: the next run keeps an index
 	}
 	switch {
 	case p.evaluated:
-		next.Inputs = snapshot(p.inputs)
+		next.Inputs = partition.Snapshot(p.inputs)
 		next.Whole, next.Late = needsWhole(p.Config), len(p.Config.Exports)+len(p.Config.Results) > 0
 		var err error
-		if next.Config, err = writeConfig(p.state, p.Config); err != nil {
+		if next.Config, err = partition.WriteConfig(p.state, p.Config); err != nil {
 			return err
 		}
 	default:
@@ -204,7 +189,7 @@ func (m *remembering) index(ctx context.Context) error {
 	}
 	used := map[[sha256.Size]byte]bool{}
 	for _, part := range p.parts {
-		next.Parts = append(next.Parts, part.partRef)
+		next.Parts = append(next.Parts, part.Ref)
 		if part.facts != nil {
 			for _, s := range part.facts.Shared {
 				used[s.Sum] = true
@@ -216,12 +201,12 @@ func (m *remembering) index(ctx context.Context) error {
 			next.Shared = append(next.Shared, s)
 		}
 	}
-	slices.SortFunc(next.Shared, func(a, b sharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
-	return next.write(p.state)
+	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
+	return next.Write(p.state)
 }
 
 // suites notes the nodes of suites, if all of them have answers.
-func (m *remembering) suites(next *index) {
+func (m *remembering) suites(next *partition.Index) {
 	p := m.p
 	if slices.ContainsFunc(p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
 		return // each run reports it
@@ -230,7 +215,7 @@ func (m *remembering) suites(next *index) {
 		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
 		return
 	}
-	var found index
+	var found partition.Index
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		n := p.Plan.Graph.Node(id)
 		if n.Label("problem") != "" || n.Label("suite") == "" {

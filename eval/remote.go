@@ -17,6 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/reapi"
@@ -50,7 +52,7 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 	}
 	for name := range p.options.Remotes {
 		if !slices.Contains(names, name) {
-			return fail(Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
 		}
 	}
 	if len(known) == 0 {
@@ -76,10 +78,10 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 			}
 		}
 		asks := remoteAsks(r)
-		if p.trust.adding {
-			p.trust.add(remoteAddr(r), asks)
-		} else if !p.trust.allows(asks) {
-			p.options.notify(Untrusted{Cache: r.Name})
+		if p.trust.Adding {
+			p.trust.Add(remoteAddr(r), asks)
+		} else if !p.trust.Allows(asks) {
+			p.options.Note(options.Untrusted{Cache: r.Name})
 			continue
 		}
 		p.openRemote(layers, &local, r, mode, signer)
@@ -90,14 +92,14 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 // openRemote puts one cache below the others; local are those on this machine.
 func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, signer *remote.PrivateKey) {
 	var once sync.Once
-	warn := func(err error) { once.Do(func() { p.options.notify(RemoteTrouble{r.Name, err}) }) }
+	warn := func(err error) { once.Do(func() { p.options.Note(options.RemoteTrouble{Name: r.Name, Err: err}) }) }
 	transport, err := p.transport(r)
 	if err != nil {
 		warn(fmt.Errorf("it is not used: %w", err))
 		return
 	}
 	o := remote.Options{Namespace: r.Namespace, Others: r.ReadNamespaces, Signer: signer, Read: true, Write: mode == "rw" && p.access != Reading,
-		Local: local, Kept: local, Jobs: p.options.jobs(), Limit: remoteLimit / time.Duration(len(p.Config.Settings.Remotes)), Together: 20_000, Warn: warn}
+		Local: local, Kept: local, Jobs: p.options.RunJobs(), Limit: remoteLimit / time.Duration(len(p.Config.Settings.Remotes)), Together: 20_000, Warn: warn}
 	if p.access == Reading {
 		o.Kept = cache.NewMemory()
 	}
@@ -209,11 +211,11 @@ func (p *Project) fetchResults(ctx context.Context, rep *graph.Report) {
 func (p *Project) flushRemotes(ctx context.Context) {
 	const soon = time.Second
 	for _, r := range p.remotes {
-		slow := time.AfterFunc(soon, func() { p.options.notify(RemoteSending{r.name, r.Pending()}) })
+		slow := time.AfterFunc(soon, func() { p.options.Note(options.RemoteSending{Name: r.name, Results: r.Pending()}) })
 		sent, _ := r.Flush(ctx)
 		slow.Stop()
 		if sent > 0 && r.Unsigned() {
-			p.options.notify(RemoteTrouble{r.name, fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, signingKeyVariable)})
+			p.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, signingKeyVariable)})
 		}
 	}
 }

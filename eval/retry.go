@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -46,7 +47,7 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 func checkRetry(statuses []string) error {
 	for _, s := range statuses {
 		if !slices.Contains(retryable, verdict.Status(s)) {
-			return fail(Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+			return exit.With(exit.Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
 		}
 	}
 	return nil

@@ -9,12 +9,22 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/shards"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
+
+// Options name a project and what a call may use of the outside world.
+type Options = options.Options
 
 // Request says what to evaluate, and how. The zero value is everything that is
 // stale.
@@ -29,7 +39,7 @@ type Request struct {
 	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
-	merged   *merged         // what other machines did; nil runs everything here
+	merged   *shards.Merged  // what other machines did; nil runs everything here
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -62,14 +72,14 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 		return nil, err
 	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
-		o.notify(InvalidProblems{invalid})
+		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
-	if wanted, jobs := o.wantedJobs(), o.jobs(); jobs < wanted && p.Plan != nil {
-		o.notify(JobsReduced{Wanted: wanted, Jobs: jobs, Limit: descriptorLimit()})
+	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && p.Plan != nil {
+		o.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
 	rec, err := p.record(r, g)
 	if err != nil {
-		return nil, fail(NotJudged, err)
+		return nil, exit.With(exit.NotJudged, err)
 	}
 	rec.phase("configuration and graph", began)
 
@@ -91,7 +101,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	out.worsen(err)
 	p.flushRemotes(ctx)
 	if err != nil {
-		return out, fail(out.Exit, err)
+		return out, exit.With(out.Exit, err)
 	}
 	return out, nil
 }
@@ -125,7 +135,7 @@ func (r *Request) everything() bool {
 // words are a request in the words of the command line, cut to what a line can take.
 func (r *Request) words() string {
 	if r.merged != nil {
-		return "merge of " + text.Count(len(r.merged.runs), "run")
+		return "merge of " + text.Count(r.merged.Len(), "run")
 	}
 	words := slices.Clone(r.Targets)
 	for _, flag := range []struct {
@@ -241,11 +251,11 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.jobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
+		Time: time.Now(), Jobs: p.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
 	recorder.Emit(start)
 	if r.merged != nil {
-		r.merged.replay(recorder)
-		rec.sinks[0] = told{recorder, r.merged.ran()}
+		r.merged.Replay(recorder)
+		rec.sinks[0] = r.merged.Sink(recorder)
 	}
 	if !r.EachNode {
 		start.Nodes = c.decided
@@ -259,4 +269,19 @@ func (r *recording) phase(name string, began time.Time) {
 	if r.trace != nil {
 		r.trace.Phase(name, began)
 	}
+}
+
+// invalidAmong are the findings about those among the targets and what they
+// need.
+func (p *Project) invalidAmong(targets []graph.ID) diag.List {
+	if p.Plan == nil {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, id := range p.Plan.Graph.Closure(targets) {
+		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
+			asked[n.Label("problem")] = true
+		}
+	}
+	return validate.InvalidOf(p.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
 }

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Selection says which nodes of the graph are wanted. Its texts are selectors:
@@ -89,13 +88,13 @@ func (p *Project) eachMatches(ctx context.Context, flag string, args []string) e
 // matchesNothing is the error for selectors, asked in the words of the user, that pick
 // nothing.
 func (p *Project) matchesNothing(asked string, args []string) error {
-	names := known{}
+	names := selection.Known{}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		for _, l := range p.Plan.Graph.Node(id).Labels {
-			names.add(l.Name, l.Value)
+			names.Add(l.Name, l.Value)
 		}
 	}
-	return noMatch("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.didYouMean(args), names.summary())
+	return exit.Unmatched("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
 }
 
 // leftOut marks, by id, what not picks and everything that needs it: a target
@@ -119,10 +118,10 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 	if len(args) == 0 {
 		return nil, nil
 	}
-	axes := p.axes()
-	selector, err := graph.ParseSelector(args, axes.names)
+	axes := selection.AxesOf(p.Config)
+	selector, err := graph.ParseSelector(args, axes.Names)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	verdicts := p.verdicts(ctx, args)
 	return func(n *graph.Node) bool {
@@ -130,52 +129,21 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 			if axis == "verdict" {
 				return verdicts[plan.NodeCell(n)]
 			}
-			if label, ok := axes.label(axis); ok {
-				return axes.labels(n, label)
-			}
-			var values []string
-			for _, l := range n.Labels {
-				if l.Name == axis {
-					values = append(values, l.Value)
-				}
-			}
-			return values
+			return axes.Values(n, axis)
 		})
 	}, nil
 }
 
-// verdicts maps checkpoints to the verdicts of their last results: passed or
-// failed, pass or fail for short, or scored without a rule to pass by, and the class and status when they were not
-// judged. It is nil unless a selector speaks of verdicts.
+// verdicts maps checkpoints to the words for the verdicts of their last results. It is nil unless a selector speaks of verdicts.
 func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][]string {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil
 	}
 	verdicts := map[plan.CellID][]string{}
 	for key, c := range p.lastResults(ctx) {
-		verdicts[key] = verdictWords(c.Checkpoint)
+		verdicts[key] = selection.VerdictWords(c.Checkpoint)
 	}
 	return verdicts
-}
-
-func verdictWords(c report.Checkpoint) []string {
-	words := []string{"failed", "fail"}
-	switch {
-	case c.Passed:
-		words = []string{"passed", "pass"}
-	case c.Class == verdict.Judged && !c.Ruled():
-		words = []string{"scored"}
-	}
-	if c.Class != verdict.Judged {
-		words = append(words, string(c.Class), string(c.Class.Status()))
-	}
-	return words
-}
-
-func someOf(names []string) string {
-	const shown = 8
-	slices.Sort(names)
-	return text.Some(slices.Compact(names), shown)
 }
 
 // Node finds the one node that an argument means: its address, a selector that fits
@@ -188,8 +156,8 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	if err != nil {
 		return 0, err
 	}
-	if namesCells(arg) {
-		if found := highest(ids, func(id graph.ID) int { return slices.Index(graders, p.Plan.Graph.Node(id).Kind) + 1 }); len(found) > 0 {
+	if selection.NamesCells(arg) {
+		if found := selection.Highest(ids, func(id graph.ID) int { return slices.Index(selection.Graders, p.Plan.Graph.Node(id).Kind) + 1 }); len(found) > 0 {
 			ids = found
 		}
 	}
@@ -199,38 +167,10 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 // only is the one node that an argument fits.
 func (p *Project) only(arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
-		return 0, noMatch("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
+		return 0, exit.Unmatched("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}
 	return ids[0], nil
 }
-
-// highest are those of the highest rank above 0.
-func highest[T any](all []T, rank func(T) int) (found []T) {
-	best := 1
-	for _, one := range all {
-		switch r := rank(one); {
-		case r > best:
-			best, found = r, []T{one}
-		case r == best:
-			found = append(found, one)
-		}
-	}
-	return found
-}
-
-// partsOfCell is a selector of the checkpoints or cases of a cell, PROBLEM/SOLUTION, whose
-// names come between in addresses.
-func partsOfCell(arg string) (string, bool) {
-	problem, solution, ok := strings.Cut(arg, "/")
-	return problem + "/*/" + solution, ok
-}
-
-// namesCells reports whether an argument is the name of something and no kind of node.
-func namesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
-
-// graders are the kinds of nodes that have verdicts. What has a score is graded by
-// that, and not by the sum of its one checkpoint.
-var graders = []string{plan.KindAggregate, plan.KindScore}
 
 func (p *Project) addresses(ids []graph.ID, limit int) []string {
 	var out []string

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -20,7 +21,7 @@ import (
 func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 	picks, err := p.shardOf(r)
 	if err != nil {
-		return nil, fail(Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	mine, needed := map[plan.CellID]bool{}, map[string]bool{}
 	plan.EachCell(p.Config, func(c lang.Cell) {
@@ -43,7 +44,7 @@ func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 // shardOf returns what picks the cells of a request: by a file of cells, or by hash.
 func (p *Project) shardOf(r Request) (func(lang.Cell) bool, error) {
 	if r.Cells == "" {
-		index, count, err := parseShard(r.Shard)
+		index, count, err := shards.Parse(r.Shard)
 		return func(c lang.Cell) bool { return plan.InShard(c, index, count) }, err
 	}
 	listed, err := readCells(p.options.Path(r.Cells), r.Shard)
@@ -104,7 +105,7 @@ func readCells(file, shard string) ([]string, error) {
 		}
 		return all, nil
 	}
-	index, count, err := parseShard(shard)
+	index, count, err := shards.Parse(shard)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +125,4 @@ func parseDivision(content []byte) (*Division, error) {
 		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)
 	}
 	return d, nil
-}
-
-func parseShard(text string) (index, count int, err error) {
-	i, n, found := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(i)
-	count, err2 := strconv.Atoi(n)
-	if !found || err1 != nil || err2 != nil || count < 1 || index < 1 || index > count {
-		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4", text)
-	}
-	return index, count, nil
 }

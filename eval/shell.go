@@ -14,6 +14,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -71,11 +73,11 @@ func Shell(ctx context.Context, o Options, arg string, r ShellRequest) (err erro
 	}
 	rep, err := p.bringUpToDate(ctx, needs)
 	if err != nil {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	for _, need := range rep.Nodes {
 		if st := rep.Status(need); st.Message != "" && (len(st.Outputs) == 0 || graph.Refused(st.Outputs)) {
-			return fail(NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(need).Addr, st.Message))
+			return exit.With(exit.NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(need).Addr, st.Message))
 		}
 	}
 	err = p.inWorkspace(ctx, rep, id, r.Notes, func(w inside) error {
@@ -87,9 +89,9 @@ func Shell(ctx context.Context, o Options, arg string, r ShellRequest) (err erro
 		}
 		return p.start(ctx, r, w)
 	})
-	var coded *Error
+	var coded *exit.Error
 	if err != nil && !errors.As(err, &coded) {
-		return fail(NotJudged, err)
+		return exit.With(exit.NotJudged, err)
 	}
 	return err
 }
@@ -105,7 +107,7 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	if run, ok := strings.CutPrefix(arg, plan.KindRun+":"); ok {
 		arg = plan.KindCheck + ":" + run
 	}
-	if !namesCells(arg) {
+	if !selection.NamesCells(arg) {
 		id, err := p.Node(ctx, arg)
 		if err == nil && !hasWorkspace(p.Plan.Graph.Node(id).Kind) {
 			err = p.noWorkspace(id)
@@ -118,7 +120,7 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	}
 	without := func(id graph.ID) bool { return !hasWorkspace(p.Plan.Graph.Node(id).Kind) }
 	found := slices.DeleteFunc(slices.Clone(ids), without)
-	if parts, ok := partsOfCell(arg); ok && len(found) == 0 {
+	if parts, ok := selection.PartsOfCell(arg); ok && len(found) == 0 {
 		if within, err := p.Targets(ctx, Selection{Targets: []string{parts}}); err == nil {
 			found = slices.DeleteFunc(within, without)
 		}
@@ -130,7 +132,7 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 }
 
 func (p *Project) noWorkspace(id graph.ID) error {
-	return fail(Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", p.Plan.Graph.Node(id).Addr))
+	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", p.Plan.Graph.Node(id).Addr))
 }
 
 // inWorkspace makes the workspace of a node whose inputs are up to date, and closes it
@@ -228,12 +230,12 @@ echo "[checker: exit status $?]"
 // one.
 func (p *Project) start(ctx context.Context, r ShellRequest, w inside) error {
 	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
-	own, _ := p.options.lookupEnv("SHELL")
+	own, _ := p.options.Getenv("SHELL")
 	switch usable := filepath.IsAbs(own) && !w.on.OwnFiles; {
 	case r.Command != "":
 		argv = []string{"/bin/sh", "-c", r.Command}
 	case !w.on.Attach:
-		return fail(Usage, errors.New("the backend cannot be attached to a terminal; --command runs a command there"))
+		return exit.With(exit.Usage, errors.New("the backend cannot be attached to a terminal; --command runs a command there"))
 	case usable && filepath.Base(own) == "zsh":
 		argv = []string{own, "-f", "-i"} // in a home directory without its files it asks what to write into them
 	case usable:
@@ -243,7 +245,7 @@ func (p *Project) start(ctx context.Context, r ShellRequest, w inside) error {
 	c.Attach, c.Output = r.Command == "", r.Out
 	e, err := w.Exec(ctx, c)
 	if err == nil && e.Code != 0 && r.Command != "" {
-		return fail(Failed, fmt.Errorf("the command ended with exit code %d", e.Code))
+		return exit.With(exit.Failed, fmt.Errorf("the command ended with exit code %d", e.Code))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 // signingKeyVariable has the key that signs what is sent to remote caches, or names a file
@@ -23,12 +24,12 @@ func (p *Project) signingKey() (*remote.PrivateKey, error) {
 	if !strings.HasPrefix(text, "-----BEGIN") {
 		var err error
 		if content, err = os.ReadFile(text); err != nil {
-			return nil, fail(Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
 		}
 	}
 	k, err := remote.ParsePrivateKey(content)
 	if err != nil {
-		return nil, fail(Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
 	}
 	return &k, nil
 }
@@ -38,19 +39,19 @@ func (p *Project) signingKey() (*remote.PrivateKey, error) {
 func GenerateKey(path, name string) (public string, err error) {
 	k, err := remote.GenerateKey(name)
 	if err != nil {
-		return "", fail(Usage, err)
+		return "", exit.With(exit.Usage, err)
 	}
 	text, err := k.MarshalText()
 	if err != nil {
-		return "", fail(NotJudged, err)
+		return "", exit.With(exit.NotJudged, err)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", fail(Usage, fmt.Errorf("making the file of the key: %w", err))
+		return "", exit.With(exit.Usage, fmt.Errorf("making the file of the key: %w", err))
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return "", fail(NotJudged, fmt.Errorf("writing the key: %w", errors.Join(err, os.Remove(path))))
+		return "", exit.With(exit.NotJudged, fmt.Errorf("writing the key: %w", errors.Join(err, os.Remove(path))))
 	}
 	return k.PublicKey.String(), nil
 }

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -36,7 +37,7 @@ func (p *Project) suites() []byte {
 			fmt.Fprintf(&all, "%+q\n", fmt.Sprint(plan.IDOf(c)))
 		}
 	}
-	return salted(p.salt, all.Bytes())
+	return partition.Salted(p.salt, all.Bytes())
 }
 
 // evaluate makes sure that the configuration is whole. Of one that was taken from the
@@ -45,16 +46,16 @@ func (p *Project) evaluate(ctx context.Context) error {
 	if p.Config.Problems != nil || p.evaluated {
 		return nil
 	}
-	if cfg, ok := readConfig(p.state, p.known.index.Config); ok {
+	if cfg, ok := partition.ReadConfig(p.state, p.known.index.Config); ok {
 		p.Config = cfg
 		return nil
 	}
 	began := time.Now()
-	cfg, warnings, err := p.options.load()
+	cfg, warnings, err := p.options.LoadWarned()
 	if err != nil {
 		return err
 	}
-	p.Config, p.evaluated, p.warnings, p.inputs = cfg, true, warnings, inputSightings(cfg.Inputs, began)
+	p.Config, p.evaluated, p.warnings, p.inputs = cfg, true, warnings, partition.InputSightings(cfg.Inputs, began)
 	p.recall(ctx, p.known.index) // its partitions may be others by now
 	return nil
 }
@@ -82,7 +83,7 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 		if d == summits {
 			return p.parts[at].facts.Cells
 		}
-		known, err := p.rowsOf(&p.parts[at])
+		known, err := p.partitions().Rows(p.parts[at].File)
 		if err != nil {
 			p.parts[at].facts = nil // it is decided about instead
 			return nil
@@ -90,21 +91,11 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 		return known
 	}
 	var err error
-	if p.Plan, err = plan.Compile(p.Config, p.options.jobs(), env); err != nil {
-		return fail(Usage, err)
+	if p.Plan, err = plan.Compile(p.Config, p.options.RunJobs(), env); err != nil {
+		return exit.With(exit.Usage, err)
 	}
 	p.depth = d
 	return p.openLog()
-}
-
-// rowsOf reads the nodes of a fresh partition.
-func (p *Project) rowsOf(part *partState) ([]graph.Row, error) {
-	content, err := p.partitions().read(part.File, sectionRows)
-	if err != nil {
-		return nil, err
-	}
-	var known []graph.Row
-	return known, frozen.Decode(string(content), &known)
 }
 
 // drop gives up that some partitions are fresh, so that they are compiled. It evaluates the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -56,7 +57,7 @@ func (p *Project) statusOf(ctx context.Context, g goals) (rep *graph.Report, all
 	}
 	fresh, err := p.freshResults(g)
 	if err != nil {
-		return nil, nil, fail(NotJudged, err)
+		return nil, nil, exit.With(exit.NotJudged, err)
 	}
 	latest := p.latestFiles()
 	for at := range fresh.parts {
@@ -146,7 +147,7 @@ func holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause string) {
 func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.StateDir(), "latest")
 	if err != nil {
-		return nil, pastFault(err)
+		return nil, exit.Past(err)
 	}
 	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
@@ -158,7 +159,7 @@ func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 		return nil, err
 	}
 	if p.damaged != nil { // an older result would pass for the last one
-		return nil, pastFault(p.damaged)
+		return nil, exit.Past(p.damaged)
 	}
 	results := &report.Results{Schema: report.Schema, Run: latest.ID, Cells: []report.Cell{}}
 	add := adder(results)

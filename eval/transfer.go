@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -18,7 +19,7 @@ type Transferred struct {
 // Push sends the stored answers of the nodes that a request picks to the remote caches
 // that may be written. A run sends what it makes by itself; this sends what was there before.
 func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, nodes, stale, err := o.stored(ctx, r, Writing)
+	p, nodes, stale, err := stored(ctx, &o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 		t.Records, t.Remaining = t.Records+sent, t.Remaining+left
 	}
 	if !writable {
-		return nil, fail(Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
+		return nil, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
 	}
 	return t, context.Cause(ctx)
 }
@@ -48,7 +49,7 @@ func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 // Pull copies the answers of the nodes that a request picks, with all that they lead to,
 // from remote caches to the store of this machine.
 func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
-	p, nodes, stale, err := o.stored(ctx, r, Writing)
+	p, nodes, stale, err := stored(ctx, &o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 	t := &Transferred{Stale: stale}
 	layers, ok := p.store.(*cache.Layered)
 	if !ok || len(p.remotes) == 0 {
-		return nil, fail(Usage, errors.New("there is no remote cache to copy anything from"))
+		return nil, exit.With(exit.Usage, errors.New("there is no remote cache to copy anything from"))
 	}
 	records := map[cache.Key]*cache.Record{}
 	var outputs []cache.Output
@@ -98,7 +99,7 @@ type answered struct {
 
 // stored opens the project and returns the nodes that a request picks and that a run would
 // serve, and how many others there are. Nothing is executed.
-func (o *Options) stored(ctx context.Context, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
+func stored(ctx context.Context, o *Options, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
 	if p, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}

@@ -3,6 +3,7 @@ package eval
 import (
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -18,47 +19,47 @@ type Vocabulary struct {
 // Words evaluates the configuration, and nothing else, for its Vocabulary. Of one with
 // mistakes it has what could be read.
 func Words(o Options) Vocabulary {
-	cfg, _ := lang.Load(o.lang())
-	names, cells := known{}, map[string]bool{}
+	cfg, _ := lang.Load(o.Lang())
+	names, cells := selection.Known{}, map[string]bool{}
 	if cfg == nil {
 		cfg = &lang.Config{}
 	}
 	p := &Project{Config: cfg}
 	for _, problem := range cfg.Problems {
 		for _, tag := range problem.Tags {
-			names.add("tag", tag)
+			names.Add("tag", tag)
 		}
 	}
 	for _, s := range cfg.Suites {
-		names.add("suite", s.Name)
+		names.Add("suite", s.Name)
 	}
 	for _, s := range cfg.Solutions {
 		for _, l := range s.Labels {
-			names.add(labelPrefix+l.Name, l.Value)
-			if l.Name == modelAxis {
-				names.add(modelAxis, l.Value)
+			names.Add(selection.LabelPrefix+l.Name, l.Value)
+			if l.Name == selection.ModelAxis {
+				names.Add(selection.ModelAxis, l.Value)
 			}
 		}
 	}
 	for id := range p.checkpoints() {
-		names.add("problem", id.Problem)
-		names.add("solution", id.Solution)
-		names.add("backend", id.Backend)
-		names.add("checkpoint", id.Checkpoint)
+		names.Add("problem", id.Problem)
+		names.Add("solution", id.Solution)
+		names.Add("backend", id.Backend)
+		names.Add("checkpoint", id.Checkpoint)
 		cells[id.Problem+"/"+id.Solution] = true
 		if id.Checkpoint != "" {
 			cells[id.Problem+"/"+id.Checkpoint+"/"+id.Solution] = true
 		}
 	}
 	for _, kind := range plan.Kinds {
-		names.add("kind", kind)
+		names.Add("kind", kind)
 	}
 	for _, word := range []string{"passed", "failed", "scored", "error", "timeout", "broken", "skipped", "not_reached"} {
-		names.add("verdict", word)
+		names.Add("verdict", word)
 	}
-	v := Vocabulary{Axes: p.axes().names, Values: map[string][]string{}}
+	v := Vocabulary{Axes: selection.AxesOf(cfg).Names, Values: map[string][]string{}}
 	for axis := range names {
-		v.Values[axis] = names.names(axis)
+		v.Values[axis] = names.Names(axis)
 	}
 	for cell := range cells {
 		v.Cells = append(v.Cells, cell)

@@ -25,7 +25,6 @@ import (
 // The files of a run's directory.
 const (
 	EventsFile   = "events.jsonl"
-	ResultsFile  = "results.json" // of earlier versions
 	ManifestFile = "manifest.json"
 	logsDir      = "logs"
 	logSuffix    = ".log"
@@ -295,9 +294,6 @@ func (r *Run) Manifest() (*Manifest, error) {
 // Events returns all events of the run, a line each. A file that is not what was written
 // is a *DamagedError.
 func (r *Run) Events() ([]byte, error) { return r.read(EventsFile) }
-
-// Results returns the results of a run that an earlier version recorded in one file.
-func (r *Run) Results() ([]byte, error) { return r.read(ResultsFile) }
 
 // Log returns what the node's broken attempt in this run printed. One that is not
 // what was written is a *DamagedError.

@@ -66,9 +66,7 @@ func decodeSums(text []byte) (sums, error) {
 // isRecordFile reports whether a record has files of that name.
 func isRecordFile(name string) bool {
 	switch name {
-	case EventsFile, ResultsFile, ManifestFile:
-		return true
-	case "same.jsonl", "since.jsonl", "same.json", "since.json": // of older versions, which nothing reads
+	case EventsFile, ManifestFile:
 		return true
 	}
 	log, ok := strings.CutPrefix(name, logsDir+"/")

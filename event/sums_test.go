@@ -112,7 +112,7 @@ func TestSumsForPeople(t *testing.T) {
 }
 
 func FuzzSums(f *testing.F) {
-	f.Add(sums{EventsFile: {1}, ResultsFile: {2}, logsDir + "/" + logName("a"): {3}}.encode())
+	f.Add(sums{EventsFile: {1}, ManifestFile: {2}, logsDir + "/" + logName("a"): {3}}.encode())
 	f.Add([]byte("00  events.jsonl\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := decodeSums(text)

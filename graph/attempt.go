@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
@@ -161,7 +162,7 @@ func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 
 // logAnswer makes r the last answer of the address in the build log.
 func (s *scheduler) logAnswer(addr string, key cache.Key, r *cache.Record) {
-	s.append(cache.LogEntry{Addr: addr, Key: key, Class: r.Class,
+	s.append(buildlog.Entry{Addr: addr, Key: key, Class: r.Class,
 		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run, Store: s.o.Store.ID()})
 }
 
@@ -178,7 +179,7 @@ func (s *scheduler) logBroken(addr string, err error) {
 }
 
 // append is called without the lock: another process may be writing the log.
-func (s *scheduler) append(e cache.LogEntry) {
+func (s *scheduler) append(e buildlog.Entry) {
 	if err := s.o.Log.Append(e); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

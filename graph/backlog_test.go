@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 )
 
 // The backlog has what is queued, by pool, with the time that it is expected to take, and
@@ -24,7 +24,7 @@ func TestBacklog(t *testing.T) {
 			return out(ctx, w, w.Addr)
 		}
 		for addr, seconds := range map[string]float64{"a": 8, "b": 4.5, "c": 1.25} {
-			p.log.Append(cache.LogEntry{Addr: addr, Seconds: seconds})
+			p.log.Append(buildlog.Entry{Addr: addr, Seconds: seconds})
 		}
 		for _, addr := range []string{"a", "b", "c"} {
 			g.Node(add(g, addr, &step{work: look})).Pool = "gpu"
@@ -96,7 +96,7 @@ func TestBacklogOfHealing(t *testing.T) {
 			}
 			return work(ctx, w)
 		}
-		p.log.Append(cache.LogEntry{Addr: "holder", Seconds: 9}) // goes first
+		p.log.Append(buildlog.Entry{Addr: "holder", Seconds: 9}) // goes first
 		o = p.options()
 		o.Pools["gpu"], o.Backlog = 1, &b
 		o.Force = func(n *Node) bool { return n.Addr != "a" }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -181,7 +182,7 @@ func (in *input) label(output string) string {
 // then among the records, which other projects and processes may have left. An
 // answer that was logged with another store is not in this one, which may have its
 // own.
-func (s *scheduler) serve(ctx context.Context, d *decision, last cache.LogEntry) (bool, error) {
+func (s *scheduler) serve(ctx context.Context, d *decision, last buildlog.Entry) (bool, error) {
 	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
 		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message,
 			Attempts: last.Attempts, Seconds: last.Seconds, Run: last.Run}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -16,10 +17,10 @@ type Locker interface {
 }
 
 // Log keeps, per node address, the last stored answer. It is safe for concurrent
-// use. *cache.BuildLog is the real one.
+// use. *buildlog.Log is the real one.
 type Log interface {
-	Get(addr string) (cache.LogEntry, bool)
-	Append(cache.LogEntry) error
+	Get(addr string) (buildlog.Entry, bool)
+	Append(buildlog.Entry) error
 }
 
 // Options of one execution.

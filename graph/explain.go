@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // explain finds out why a node without a stored answer has none, by comparing
 // its manifest with that of the last answer for its address.
-func (s *scheduler) explain(ctx context.Context, d *decision, last cache.LogEntry) {
+func (s *scheduler) explain(ctx context.Context, d *decision, last buildlog.Entry) {
 	st := &d.status
 	switch {
 	case last.Broken != "" && last.Key.IsZero():

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/faulty"
 	"github.com/fevalgraph/fevalgraph/event"
 )
@@ -176,7 +177,7 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := cache.OpenBuildLogOn(disk, filepath.Join(l.dir, "log"))
+	log, err := buildlog.OpenOn(disk, filepath.Join(l.dir, "log"))
 	if err != nil {
 		return nil, err
 	}

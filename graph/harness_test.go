@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -106,20 +107,20 @@ func add(g *Graph, addr string, t Task, deps ...ID) ID {
 // memoryLog is a Log.
 type memoryLog struct {
 	mu      sync.Mutex
-	entries map[string]cache.LogEntry
+	entries map[string]buildlog.Entry
 	appends int
 }
 
-func newLog() *memoryLog { return &memoryLog{entries: map[string]cache.LogEntry{}} }
+func newLog() *memoryLog { return &memoryLog{entries: map[string]buildlog.Entry{}} }
 
-func (l *memoryLog) Get(addr string) (cache.LogEntry, bool) {
+func (l *memoryLog) Get(addr string) (buildlog.Entry, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e, ok := l.entries[addr]
 	return e, ok
 }
 
-func (l *memoryLog) Append(e cache.LogEntry) error {
+func (l *memoryLog) Append(e buildlog.Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries[e.Addr] = e

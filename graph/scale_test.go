@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 )
 
 // The bounds here are far above what is measured: they catch what grows with
@@ -19,7 +20,7 @@ const manyNodes = 100_000
 func logAnswer(p *project, addr string, fields func(m *Manifest)) {
 	m := newManifest("step")
 	fields(m)
-	p.log.Append(cache.LogEntry{Addr: addr, Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}, Store: p.store.ID()})
+	p.log.Append(buildlog.Entry{Addr: addr, Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}, Store: p.store.ID()})
 }
 
 func TestDeepFreshChain(t *testing.T) {

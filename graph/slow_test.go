@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -184,7 +185,7 @@ func TestSlowStore(t *testing.T) {
 	})
 }
 
-func (d *slowStore) Append(e cache.LogEntry) error {
+func (d *slowStore) Append(e buildlog.Entry) error {
 	d.wait()
 	return d.memoryLog.Append(e)
 }

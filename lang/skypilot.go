@@ -8,7 +8,7 @@ import (
 // SkyPilotBackend is the rest of backend "skypilot"; Machines has what its clusters are.
 type SkyPilotBackend struct {
 	Infra           string        // "slurm/cluster", "kubernetes/context", "gcp/us-central1"
-	API             string        // address of SkyPilot's API server
+	API             string        // address of SkyPilot's API server, or LocalAPI
 	Spot            bool          // machines that the provider may take away
 	ClusterSetup    []string      // commands on each cluster before its worker starts
 	Deadline        time.Duration // for a cluster to be there
@@ -26,8 +26,8 @@ type SkyPilotBackend struct {
 	SSHConfig       string // "" is SkyPilot's for Slurm, else ssh's own
 }
 
-// skyPilotAPI is where SkyPilot's commands start an API server.
-const skyPilotAPI = "http://127.0.0.1:46580"
+// LocalAPI is SkyPilot's API server on this machine, started if none answers.
+const LocalAPI = "local"
 
 func skyPilotKind() backendKind {
 	return backendKind{schema: skyPilotSchema(), decode: func(b *block, made *Backend) {
@@ -43,10 +43,10 @@ func skyPilotKind() backendKind {
 }
 
 func (b *block) skyPilot() *SkyPilotBackend {
-	s := &SkyPilotBackend{API: skyPilotAPI}
+	s := &SkyPilotBackend{}
 	s.Infra, _ = b.text("infra")
-	if endpoint := b.endpoint("api"); endpoint != "" {
-		s.API = endpoint
+	if s.API, _ = b.text("api"); s.API != LocalAPI {
+		s.API = b.endpoint("api")
 	}
 	s.Spot, _ = b.truth("spot")
 	s.ClusterSetup, _ = b.texts("cluster_setup")
@@ -78,7 +78,7 @@ func skyPilotSchema() BlockSchema {
 		Doc:  "Clusters of machines that SkyPilot launches: on Slurm, Kubernetes and clouds.",
 		Attributes: append(inheritance("[]", "[]"),
 			AttributeSchema{Name: "infra", Type: TypeText, Required: true, Doc: "Where clusters are launched, as SkyPilot writes it: \"slurm/cluster\", \"kubernetes/context\", \"gcp/us-central1\"."},
-			AttributeSchema{Name: "api", Type: TypeText, Doc: "Address of SkyPilot's API server. The default is " + skyPilotAPI + ", where `sky api start` starts one."},
+			AttributeSchema{Name: "api", Type: TypeText, Default: `"local"`, Doc: "Address of SkyPilot's API server. \"local\" is the one of this machine: a run starts it if none answers, and ends it."},
 			AttributeSchema{Name: "token", Type: TypeText, secrets: true, Doc: "Token of a service account, for a server that asks for a login."},
 			AttributeSchema{Name: "slots", Type: TypeInteger, Default: "4", Doc: "Nodes that run at once on a cluster."},
 			AttributeSchema{Name: "max_clusters", Type: TypeInteger, Default: "1", Doc: "Clusters with the same resources at once."},

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -147,15 +148,15 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 // memoryLog is a graph.Log.
 type memoryLog struct{ entries sync.Map }
 
-func (l *memoryLog) Get(addr string) (cache.LogEntry, bool) {
+func (l *memoryLog) Get(addr string) (buildlog.Entry, bool) {
 	e, ok := l.entries.Load(addr)
 	if !ok {
-		return cache.LogEntry{}, false
+		return buildlog.Entry{}, false
 	}
-	return e.(cache.LogEntry), true
+	return e.(buildlog.Entry), true
 }
 
-func (l *memoryLog) Append(e cache.LogEntry) error { l.entries.Store(e.Addr, e); return nil }
+func (l *memoryLog) Append(e buildlog.Entry) error { l.entries.Store(e.Addr, e); return nil }
 
 // box is a fake backend whose pytest passes the tests of a checkpoint when the
 // submission's kv.py names it. Other words in there do other things.

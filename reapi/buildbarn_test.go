@@ -181,7 +181,7 @@ func TestBuildbarnCut(t *testing.T) {
 	p := newProxy(t, b.endpoint)
 	c := open(t, p.address, "")
 	ran := t.TempDir()
-	for dir := ran; dir != os.TempDir(); dir = filepath.Dir(dir) { // actions run as nobody
+	for dir := ran; dir != os.TempDir(); dir = filepath.Dir(dir) { // actions run as another user
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}

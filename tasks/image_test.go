@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -56,7 +57,7 @@ type build struct {
 	dockerfile string // its path
 	builder    *builder
 	store      *cache.Memory
-	log        *cache.BuildLog
+	log        *buildlog.Log
 }
 
 func newBuild(t *testing.T) *build {
@@ -65,7 +66,7 @@ func newBuild(t *testing.T) *build {
 	b.write("Dockerfile", "FROM x\n")
 	b.write("a", "1")
 	var err error
-	if b.log, err = cache.OpenBuildLog(filepath.Join(t.TempDir(), "log")); err != nil {
+	if b.log, err = buildlog.Open(filepath.Join(t.TempDir(), "log")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.log.Close() })

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -28,8 +29,8 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 // noLog is a build log that forgets everything.
 type noLog struct{}
 
-func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
-func (noLog) Append(cache.LogEntry) error       { return nil }
+func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
+func (noLog) Append(buildlog.Entry) error       { return nil }
 
 // bring executes the task alone and lists the tree that it made, and holds it
 // to what a plan said before.

@@ -13,8 +13,9 @@ import (
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
-	"github.com/fevalgraph/fevalgraph/backend"
 	"golang.org/x/term"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // attach runs a script on the caller's streams, and in a terminal when standard

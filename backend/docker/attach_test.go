@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )

@@ -11,8 +11,9 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
-	"github.com/fevalgraph/fevalgraph/backend"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // box is one container, which runs one command after the other.

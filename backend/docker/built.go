@@ -9,6 +9,7 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/image"
+
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 

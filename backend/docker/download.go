@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/containerd/errdefs"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 

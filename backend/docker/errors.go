@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/docker/docker/client"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 

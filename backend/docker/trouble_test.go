@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/client"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 )

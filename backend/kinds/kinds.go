@@ -8,12 +8,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/lightcp/lightcpkind"
 	"github.com/fevalgraph/fevalgraph/backend/local/localkind"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/skypilotkind"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
 // All are the kinds, in the order in which the doctor checks them.
-func All() []eval.Kind {
-	return []eval.Kind{
+func All() []kind.Kind {
+	return []kind.Kind{
 		localkind.Kind(),
 		dockerkind.Kind(),
 		gojudgekind.Kind(),

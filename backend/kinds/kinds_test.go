@@ -29,7 +29,7 @@ func TestAsks(t *testing.T) {
 		`backend "gojudge" "b" { versions = ["x --version"] }`:      {"run in its sandbox x --version"},
 		`backend "gojudge" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
 		`backend "lightcp" "b" { endpoint = "http://127.0.0.1:1" }`: {"talk to http://127.0.0.1:1"},
-		`backend "skypilot" "b" { infra = "gcp" }`:                  {"talk to http://127.0.0.1:46580"},
+		`backend "skypilot" "b" { infra = "gcp" }`:                  nil,
 		`backend "docker" "b" { image = "python:3.12" }`:            {"use the image python:3.12"},
 		`backend "docker" "b" {
   image = "python:3.12"
@@ -54,6 +54,7 @@ func TestAsks(t *testing.T) {
 			"run as the user root", "start the interpreter 3.12", "set A=b"},
 		`backend "docker" "b" { dockerfile = "Dockerfile" }`:                      {"use an image built from $DIR/Dockerfile", "use the image busybox:1"},
 		`backend "docker" "b" { dockerfile = "Wrong.Dockerfile" }`:                {"build from $DIR/Wrong.Dockerfile"},
+		"backend \"skypilot\" \"b\" {\n infra = \"x\"\n api = \"http://s\"\n}":    {"talk to http://s"},
 		"backend \"local\" \"b\" {\n  versions = \"x\"\n  env = { A = \"b\" }\n}": {"run x", "set A=b"},
 	} {
 		dir := t.TempDir()

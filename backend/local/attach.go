@@ -8,9 +8,10 @@ import (
 	"os/exec"
 	"os/signal"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // attach runs cmd on the caller's terminal. When standard input is one, the

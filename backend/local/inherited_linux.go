@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // What a process inherits from whoever started fevalgraph, besides its environment,

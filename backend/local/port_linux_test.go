@@ -4,10 +4,11 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"golang.org/x/sys/unix"
 )
 
 // A port that is taken though no process listens on it, as after connections that

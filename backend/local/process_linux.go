@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
-	"golang.org/x/sys/unix"
 )
 
 // process is the main process of a running command.

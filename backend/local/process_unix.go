@@ -6,9 +6,10 @@ import (
 	"os"
 	"os/exec"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
-	"golang.org/x/sys/unix"
 )
 
 // process is the main process of a running command. Without /proc only the

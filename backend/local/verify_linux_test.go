@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"golang.org/x/sys/unix"
 )
 
 func openSession(t *testing.T, o Options) backend.Session {

@@ -126,14 +126,17 @@ func fileDigest(path string) (string, error) {
 // until the cluster is not.
 func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	o := &p.opt
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
+	defer cancel()
+	if err := o.Provider.Ready(ctx); err != nil { // there is nothing to end
+		return nil, fmt.Errorf("launching a cluster: %w", err)
+	}
 	lease := Lease{
 		Cluster: newName(o.Project), API: o.API, Backend: o.Name, Machines: o.Machines, Kind: p.kind, Run: o.Run, Asked: time.Now().UTC(), Hourly: o.Hourly(),
 	}
 	if err := o.Leases.Write(lease); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
-	defer cancel()
 	o.notice("launching cluster %s (%s)", lease.Cluster, o.Machines)
 	begun := time.Now()
 	err := o.Provider.Launch(ctx, lease.Cluster, Task{Setup: o.Setup, Run: o.job(lease.Cluster, p.program)})
@@ -142,23 +145,14 @@ func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 		c, err = p.connect(ctx, lease)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+			err = fmt.Errorf("%w (the last error: %w)", cause, err)
 		}
 		p.spend(lease)
-		return nil, errors.Join(fmt.Errorf("launching cluster %s: %w", lease.Cluster, err), o.End(context.WithoutCancel(ctx), lease))
+		return nil, errors.Join(fmt.Errorf("launching cluster %s: %w", lease.Cluster, err), p.end(context.WithoutCancel(ctx), lease))
 	}
 	o.notice("cluster %s is up after %.0fs", lease.Cluster, time.Since(begun).Seconds())
 	return c, nil
-}
-
-// spend counts what an ended cluster has cost.
-func (p *Pool) spend(l Lease) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if cost, known := l.Cost(time.Now()); known {
-		p.spent += cost
-	}
 }
 
 // connect attaches to the worker of a cluster, which gets its program first.
@@ -252,21 +246,3 @@ func (c *cluster) unreachable(_ context.Context, err error) error {
 	}
 	return &backend.PreemptedError{Err: fmt.Errorf("cluster %s is gone (%w)", c.lease.Cluster, err)}
 }
-
-// End ends a cluster, and removes its lease once it is not there any more.
-func (o *Options) End(ctx context.Context, l Lease) error {
-	ctx, cancel := context.WithTimeout(ctx, endDeadline)
-	defer cancel()
-	if state, err := o.Provider.State(ctx, l.Cluster); err == nil && state == Up && o.Remote != nil { // best effort: the job removes it, too
-		short, cancel := context.WithTimeout(ctx, 20*time.Second)
-		o.Remote.Run(short, l.Cluster, home+fmt.Sprintf(`rm -rf "$home/.fevalgraph/%s"`, l.Cluster), nil)
-		cancel()
-	}
-	if err := o.Provider.End(ctx, l.Cluster); err != nil {
-		return fmt.Errorf("ending cluster %s (the next run, or `fevalgraph clean --clusters`, tries again): %w", l.Cluster, err)
-	}
-	return o.Leases.Remove(l.Cluster)
-}
-
-// endDeadline bounds how long ending a cluster may take.
-const endDeadline = 90 * time.Second

@@ -56,6 +56,8 @@ type jobs struct {
 	done map[string]chan struct{}
 }
 
+func (j *jobs) Ready(context.Context) error { return nil }
+
 func (j *jobs) Launch(_ context.Context, cluster string, task skypilot.Task) error {
 	cmd := exec.Command("/bin/sh", "-c", task.Run)
 	cmd.Env = []string{"PATH=" + j.path + ":" + backendtest.Path, "HOME=" + j.t.TempDir(), "SKYPILOT_NODE_IPS=127.0.0.1\n127.0.0.2", "TMPDIR=" + os.TempDir()}

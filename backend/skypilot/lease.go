@@ -30,8 +30,10 @@ type Lease struct {
 	Asked    time.Time `json:"asked"`
 	Hourly   *float64  `json:"hourly,omitempty"` // US dollars; nil: not known
 	// Kept is until when the cluster waits for another run; zero while a run has it.
-	Kept  time.Time `json:"kept,omitzero"`
-	Proof string    `json:"proof,omitempty"` // that this user wrote it
+	Kept time.Time `json:"kept,omitzero"`
+	// Ending is set while a cluster of a dead run is ended, after which none may adopt it.
+	Ending bool   `json:"ending,omitempty"`
+	Proof  string `json:"proof,omitempty"` // that this user wrote it
 }
 
 // Cost is what the cluster has cost so far, in US dollars.
@@ -74,18 +76,29 @@ func (s Leases) Write(l Lease) error {
 	return nil
 }
 
-// claim makes the lease of a dead run that of another; ok is false if a third was faster.
-func (s Leases) claim(ctx context.Context, old Lease, run string) (l Lease, ok bool) {
+// adopt makes the lease of a dead run that of another; ok is false if a third was faster.
+func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok bool) {
+	return s.change(ctx, old, func(l *Lease) { l.Run, l.Kept = run, time.Time{} })
+}
+
+// Retire has no run adopt the cluster of a dead run, which is about to be ended; ok is
+// false if one was faster.
+func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool) {
+	return s.change(ctx, old, func(l *Lease) { l.Ending = true })
+}
+
+// change changes a lease unless another has done so since it was read.
+func (s Leases) change(ctx context.Context, old Lease, to func(*Lease)) (l Lease, ok bool) {
 	lock, err := lockedfile.Wait(ctx, filepath.Join(s.Dir, "lock"))
 	if err != nil {
 		return old, false
 	}
-	defer lock.Close()
+	defer lock.Remove()
 	now, ok := s.read(old.Cluster)
-	if !ok || now.Run != old.Run {
+	if !ok || now.Run != old.Run || now.Ending != old.Ending {
 		return old, false
 	}
-	now.Run, now.Kept = run, time.Time{}
+	to(&now)
 	return now, s.Write(now) == nil
 }
 

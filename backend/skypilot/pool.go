@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -88,6 +87,7 @@ type Pool struct {
 	failed    error         // the last launch
 	failedAt  time.Time     // when
 	spent     float64       // US dollars, of clusters that were ended
+	left      []Lease       // of clusters that could not be ended
 	prepared  []preparation
 	closed    bool
 
@@ -325,93 +325,6 @@ func (p *Pool) cancelWithClose(cancel func()) (done func()) {
 	return func() { close(finished) }
 }
 
-// adopt takes over clusters of dead runs that can do the pool's work.
-func (p *Pool) adopt(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer p.cancelWithClose(cancel)()
-	defer close(p.adopting)
-	leases, err := p.opt.Leases.All()
-	if err != nil {
-		return // they are tried again when the run ends
-	}
-	for len(leases) > 0 {
-		p.mu.Lock()
-		n := min(p.opt.MaxClusters-len(p.clusters), len(leases))
-		p.mu.Unlock()
-		if n <= 0 {
-			return
-		}
-		var tried sync.WaitGroup
-		for _, l := range leases[:n] {
-			tried.Go(func() { p.adoptOne(ctx, l) })
-		}
-		tried.Wait()
-		leases = leases[n:]
-	}
-}
-
-// patience is how long a provider that does not answer is asked about a cluster that might
-// be used again, and pause is the time between questions. A launch in its place would wait, too.
-const (
-	patience = time.Minute
-	pause    = 2 * time.Second
-)
-
-// stateOf is the state of a cluster, or "" if the provider does not say.
-func (p *Pool) stateOf(ctx context.Context, cluster string) State {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		state, err := p.opt.Provider.State(ctx, cluster)
-		if err == nil {
-			return state
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ""
-		}
-	}
-}
-
-// adoptOne takes over the cluster of a lease, if it can do the pool's work.
-func (p *Pool) adoptOne(ctx context.Context, l Lease) {
-	if l.Kind != p.kind || l.Run == p.opt.Run {
-		return
-	}
-	if living, err := p.opt.Living(l.Run); err != nil || living {
-		return
-	}
-	if p.stateOf(ctx, l.Cluster) != Up {
-		return
-	}
-	l, ok := p.opt.Leases.claim(ctx, l, p.opt.Run)
-	if !ok {
-		return
-	}
-	short, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	c, err := p.connect(short, l)
-	if err == nil {
-		if err = p.verify(short, c, false); err != nil {
-			c.client.Close()
-		}
-	}
-	if err != nil {
-		p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
-		if err := p.opt.End(context.WithoutCancel(ctx), l); err != nil {
-			p.opt.notice("%v", err)
-		}
-		return
-	}
-	p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clusters = append(p.clusters, c)
-	p.notify()
-}
-
 // release gives a slot back.
 func (p *Pool) release(c *cluster) {
 	p.mu.Lock()
@@ -419,110 +332,4 @@ func (p *Pool) release(c *cluster) {
 	c.used--
 	c.since = time.Now()
 	p.notify()
-}
-
-// dropped marks a cluster that nothing is to run on any more, and has it ended. The lock is
-// held. Close ends what it still finds.
-func (p *Pool) dropped(c *cluster) {
-	if c.lost {
-		return
-	}
-	c.lost = true
-	if !p.closed {
-		p.work.Go(func() { p.drop(c) })
-	}
-	p.notify()
-}
-
-// drop ends a cluster and forgets it.
-func (p *Pool) drop(c *cluster) {
-	c.client.Close()
-	err := p.opt.End(context.Background(), c.lease)
-	p.spend(c.lease)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clusters = slices.DeleteFunc(p.clusters, func(other *cluster) bool { return other == c })
-	p.notify()
-	if err != nil { // its lease is there, and the next run tries again
-		p.opt.notice("%v", err)
-	}
-}
-
-// endIdle ends clusters that had no work for as long as Options.Idle.
-func (p *Pool) endIdle(ctx context.Context) {
-	tick := time.NewTicker(max(p.opt.Idle/4, time.Second))
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		p.mu.Lock()
-		for _, c := range p.clusters {
-			if !c.lost && c.used == 0 && p.waiting == 0 && time.Since(c.since) > p.opt.Idle {
-				p.opt.notice("cluster %s is ended: it had no work for %v", c.lease.Cluster, p.opt.Idle)
-				p.dropped(c)
-			}
-		}
-		p.mu.Unlock()
-	}
-}
-
-// Close ends all clusters, or leaves them for the next run.
-func (p *Pool) Close() error {
-	p.stop()
-	p.mu.Lock()
-	p.closed = true
-	p.notify()
-	p.mu.Unlock()
-	p.work.Wait() // launches and ends
-	p.mu.Lock()
-	clusters := p.clusters
-	p.clusters = nil
-	kept := map[*cluster]bool{}
-	for _, c := range clusters {
-		kept[c] = p.opt.Keep > 0 && !c.lost
-	}
-	p.mu.Unlock()
-	errs := make([]error, len(clusters))
-	var all sync.WaitGroup
-	for i, c := range clusters {
-		c.client.Close()
-		if kept[c] {
-			l := c.lease
-			l.Kept = time.Now().UTC().Add(p.opt.Keep)
-			errs[i] = p.opt.Leases.Write(l)
-			p.opt.notice("cluster %s is kept for %v; `fevalgraph clean --clusters` ends it", l.Cluster, p.opt.Keep)
-			continue
-		}
-		all.Go(func() { errs[i] = p.opt.End(context.Background(), c.lease) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
-
-// affords refuses a launch that could make the run spend more than it may: the cluster
-// counts as if it ran for an hour. That is reserved for it.
-func (p *Pool) affords() (reserved float64, err error) {
-	o := &p.opt
-	if o.MaxCost == 0 {
-		return 0, nil
-	}
-	hourly := o.Hourly()
-	if hourly == nil {
-		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("what %s costs is not known, so that a limit cannot be kept", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	total := p.spent + p.reserved + *hourly
-	for _, c := range p.clusters {
-		cost, _ := c.lease.Cost(time.Now())
-		total += max(cost, *hourly)
-	}
-	if total > o.MaxCost {
-		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
-	}
-	p.reserved += *hourly
-	return *hourly, nil
 }

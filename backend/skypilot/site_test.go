@@ -37,6 +37,7 @@ type site struct {
 	prepare  func(cluster, name string)                      // sees each Prepare
 	onLaunch func(ctx context.Context, cluster string) error // before there is anything
 	onEnd    func(cluster string) error
+	notReady error // of the provider
 
 	mu       sync.Mutex
 	machines map[string]*machine
@@ -80,6 +81,8 @@ func newSite(t *testing.T) *site {
 	})
 	return s
 }
+
+func (s *site) Ready(context.Context) error { return s.notReady }
 
 func (s *site) Launch(ctx context.Context, cluster string, _ skypilot.Task) error {
 	s.mu.Lock()

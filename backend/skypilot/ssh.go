@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
 // SSH reaches clusters with the program ssh.
@@ -49,17 +51,21 @@ func (s SSH) Run(ctx context.Context, cluster, script string, in io.Reader) ([]b
 		return nil, &backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
 		}
-		return nil, fmt.Errorf("ssh %s: %w: %s", cmd.Args[len(cmd.Args)-2], err, lastLine(said.String()))
+		return nil, worded(err, cmd.Args[len(cmd.Args)-2], said.String())
 	}
 	return out, nil
 }
 
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
+// worded adds the last that ssh said to an error.
+func worded(err error, host, said string) error {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return fmt.Errorf("ssh %s: %s: %w", host, last, err)
+	}
+	return fmt.Errorf("ssh %s: %w", host, err)
 }
 
 // Dial implements Remote: the input and output of a process of ssh are the connection.
@@ -75,12 +81,17 @@ func (s SSH) Dial(_ context.Context, cluster, address string) (net.Conn, error) 
 		return nil, errors.Join(err, write.Close())
 	}
 	defer out.Close()
-	cmd.Stdin, cmd.Stdout = in, out // files themselves: their ends are seen when the process ends
+	said := &capped.Buffer{Head: 1 << 10, Tail: 4 << 10}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said // files themselves: their ends are seen when the process ends
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(&backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}, read.Close(), write.Close())
 	}
-	go cmd.Wait() // reading says that it ended
-	return &sshConn{File: read, write: write, process: cmd.Process}, nil
+	c := &sshConn{File: read, write: write, process: cmd.Process, host: cmd.Args[len(cmd.Args)-1], said: said, ended: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		cmd.Wait() // reading says that it ended
+	}()
+	return c, nil
 }
 
 // sshConn is a net.Conn that ends its process when it is closed.
@@ -88,9 +99,31 @@ type sshConn struct {
 	*os.File // to read from
 	write    *os.File
 	process  *os.Process
+	host     string
+	said     *capped.Buffer
+	ended    chan struct{} // closed when the process has ended and said all
 }
 
-func (c *sshConn) Write(b []byte) (int, error) { return c.write.Write(b) }
+func (c *sshConn) Read(b []byte) (int, error) {
+	n, err := c.File.Read(b)
+	return n, c.because(err)
+}
+
+func (c *sshConn) Write(b []byte) (int, error) {
+	n, err := c.write.Write(b)
+	return n, c.because(err)
+}
+
+// because adds to the end of the connection what ssh said when it has ended.
+func (c *sshConn) because(err error) error {
+	if err == io.EOF || errors.Is(err, syscall.EPIPE) {
+		<-c.ended
+		if said := c.said.Bytes(); len(said) > 0 {
+			return worded(err, c.host, string(said))
+		}
+	}
+	return err
+}
 
 func (c *sshConn) Close() error {
 	err := errors.Join(c.File.Close(), c.write.Close())

@@ -183,8 +183,11 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 		} else if cut.progress {
 			broken, pause = time.Time{}, 50*time.Millisecond
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if cause := context.Cause(ctx); cause != nil {
+			if !c.connected { // it says why there is no connection
+				return fmt.Errorf("%w (the last error: %w)", cause, err)
+			}
+			return cause
 		}
 		if broken.IsZero() {
 			broken = time.Now()

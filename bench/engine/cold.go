@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
@@ -84,7 +85,7 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	log, err := cache.OpenBuildLog(filepath.Join(dir, "state", "buildlog"))
+	log, err := buildlog.Open(filepath.Join(dir, "state", "buildlog"))
 	if err != nil {
 		return err
 	}

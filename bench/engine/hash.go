@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
@@ -109,7 +110,7 @@ func described(t graph.Task) (cache.Key, error) {
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "materialize:sources", Kind: "materialize", Task: t})
 	store := cache.NewMemory()
-	log, err := cache.ReadBuildLog(os.DevNull)
+	log, err := buildlog.Read(os.DevNull)
 	if err != nil {
 		return cache.Key{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/reapi"
@@ -140,7 +141,7 @@ func TestRoundTrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := cache.OpenBuildLog(filepath.Join(dir, "buildlog"))
+		log, err := buildlog.Open(filepath.Join(dir, "buildlog"))
 		if err != nil {
 			t.Fatal(err)
 		}

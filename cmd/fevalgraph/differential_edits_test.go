@@ -347,7 +347,7 @@ func diffDamage(w *diffWorld) string {
 // stored are the files of the store.
 func (w *diffWorld) stored() []string {
 	var paths []string
-	for _, dir := range []string{"cas", "ac", "journal"} {
+	for _, dir := range []string{"cas", "ac"} {
 		root := filepath.Join(w.c.place, "store", dir)
 		for _, name := range diffTree(root).files() {
 			paths = append(paths, filepath.Join(root, name))

@@ -24,13 +24,14 @@ func TestSkyPilot(t *testing.T) {
 	m := newMachines(t)
 	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
 	t.Run("impossible", func(t *testing.T) { clusterIsImpossible(t, m) })
+	t.Run("killed", func(t *testing.T) { killedLeavesCluster(t, m) })
 	c := m.checkout(t)
 	c.answers("c0", 24)
 	for i, part := range []struct {
 		name string
 		do   func(c *onClusters, nap float64)
 	}{
-		{"killed", killedLeavesCluster}, {"cancelled", clusterIsCancelled}, {"server", serverIsKilled}, {"interrupted", interruptEndsClusters},
+		{"cancelled", clusterIsCancelled}, {"server", serverIsKilled}, {"edited", batchIsEdited}, {"interrupted", interruptEndsClusters},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			own := &onClusters{&checkout{t: t, dir: c.dir, place: c.place, env: c.env}, m, c.log}
@@ -80,23 +81,15 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 	const edited = "answers/c0/s3.txt"
 	clusters.write(edited, "c0/s3 0.75\n")
 	here.write(edited, "c0/s3 0.75\n")
-	before := m.received(t)
+	before, size := m.received(t)
 	said = clusters.judge("keep=30m")
-	after := m.received(t)
+	after, grown := m.received(t)
 	here.judge()
 	same()
-	ran := func(c *onClusters) (addrs []string) {
-		for _, addr := range c.lastRun().executed {
-			name, _, _ := strings.Cut(addr, "@")
-			addrs = append(addrs, name)
-		}
-		slices.Sort(addrs)
-		return addrs
-	}
-	if diff := cmp.Diff(ran(here), ran(clusters)); diff != "" {
+	if diff := cmp.Diff(here.ran(), clusters.ran()); diff != "" {
 		t.Errorf("other nodes ran (-here +clusters):\n%s", diff)
 	}
-	t.Logf("after the edit %q ran; files of clusters' stores: %d, then %d", ran(clusters), before, after)
+	t.Logf("after the edit %q ran; clusters' stores had %d files of %d bytes, and have %d more of %d bytes", clusters.ran(), before, size, after-before, grown-size)
 	if strings.Count(said, "is used again") == 0 || len(clusters.launched(said)) > 0 {
 		t.Errorf("the kept cluster was not used:\n%s", said)
 	}
@@ -110,19 +103,31 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 	clusters.queueIsEmpty()
 }
 
-// received counts the files in the stores of all clusters.
-func (m *machines) received(t *testing.T) (files int) {
+// ran are the nodes that the last run executed, without their backends.
+func (c *onClusters) ran() (addrs []string) {
+	for _, addr := range c.lastRun().executed {
+		name, _, _ := strings.Cut(addr, "@")
+		addrs = append(addrs, name)
+	}
+	slices.Sort(addrs)
+	return addrs
+}
+
+// received counts the files in the stores of all clusters, and their bytes.
+func (m *machines) received(t *testing.T) (files int, size int64) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(m.dir, "slurm", "home", ".fevalgraph"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && strings.Contains(path, "/store/") {
-			files++
+			if info, err := d.Info(); err == nil {
+				files, size = files+1, size+info.Size()
+			}
 		}
 		return nil // what ends at this moment
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	return files, size
 }
 
 // judgements are the results of the last run without what differs between machines.
@@ -180,17 +185,23 @@ func clusterIsImpossible(t *testing.T, m *machines) {
 }
 
 // A killed run costs nothing that had begun: the next one takes over the cluster with it.
-func killedLeavesCluster(c *onClusters, nap float64) {
-	variables := c.napping(nap, "keep=30m")
+// The API server that the killed one had started ends, and so does the next one's own.
+func killedLeavesCluster(t *testing.T, m *machines) {
+	c := m.checkout(t)
+	c.answers("c0", 24)
+	c.ownServer()
+	variables := c.napping(1)
 	first := c.runUntil(6, variables...)
 	first.kill()
 	c.awaitForked()
 	before := c.graded()
 	said := c.judge(variables...)
-	if strings.Count(said, "is used again") != 1 || len(c.launched(said)) > 0 {
-		c.t.Errorf("the cluster was not used again:\n%s", said)
+	if strings.Count(said, "starting SkyPilot's API server") != 1 || strings.Count(said, "is used again") != 1 || len(c.launched(said)) > 0 {
+		t.Errorf("another server was not started, or the cluster not used again:\n%s", said)
 	}
 	c.onceEach(24, before)
+	c.queueIsEmpty()
+	c.noLeftovers()
 }
 
 // onceEach fails if a solution was not graded, or was recorded twice. Those of before had
@@ -241,6 +252,33 @@ func serverIsKilled(c *onClusters, nap float64) {
 	c.machines.startServer(c.t)
 	c.judged(run.cmd, run.ends(5*time.Minute))
 	c.onceEach(24, before)
+}
+
+// What is edited while a run goes on is what the next one runs: this one has what there was.
+func batchIsEdited(c *onClusters, nap float64) {
+	variables := c.napping(nap, "keep=30m")
+	run := c.runUntil(6, variables...)
+	var want []string
+	for _, solution := range []string{"c0/s0", "c0/s23"} {
+		c.write("answers/"+solution+".txt", solution+" 0.5\n")
+		for _, node := range []string{"aggregate", "command", "score", "submission"} {
+			want = append(want, node+":"+solution)
+		}
+	}
+	c.judged(run.cmd, run.ends(5*time.Minute))
+	c.judge(variables...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, c.ran()); diff != "" {
+		c.t.Errorf("other nodes ran than what was edited (-want +got):\n%s", diff)
+	}
+	for solution, times := range c.graded() {
+		if times != 1 {
+			c.t.Errorf("%s was graded %d times", solution, times)
+		}
+	}
+	if graded := c.graded(); len(graded) != 24+2 { // what it was, and what it became
+		c.t.Errorf("%d solutions were graded: %v", len(graded), graded)
+	}
 }
 
 // An interrupt ends clusters, too.

@@ -4,8 +4,11 @@ package shards
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Cell is one cell with work to do.
@@ -20,8 +23,21 @@ type Cell struct {
 
 // Shard is what one machine does.
 type Shard struct {
-	Cells   []string
-	Seconds float64 // of all its work, one after another
+	Shard   int      `json:"shard"` // from 1
+	Of      int      `json:"of"`
+	Seconds float64  `json:"expected_seconds"` // of all its work, one after another
+	Cells   []string `json:"cells"`            // see plan.CellID.String
+}
+
+// Parse reads the name of one of N shards, I/N.
+func Parse(text string) (index, count int, err error) {
+	i, n, found := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !found || err1 != nil || err2 != nil || count < 1 || index < 1 || index > count {
+		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4", text)
+	}
+	return index, count, nil
 }
 
 // unknown is what a cell is expected to take where nothing of any cell is known.
@@ -54,7 +70,7 @@ func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	found := make([]Shard, len(shards))
 	for i, s := range shards {
 		slices.Sort(s.cells)
-		found[i].Seconds = s.seconds
+		found[i] = Shard{Shard: i + 1, Of: len(shards), Seconds: s.seconds}
 		for _, c := range s.cells {
 			found[i].Cells = append(found[i].Cells, cells[c].Name)
 		}

@@ -66,8 +66,8 @@ variable "infra" {
 
 variable "api" {
   type        = string
-  default     = "http://127.0.0.1:46580"
-  description = "SkyPilot's API server"
+  default     = "local"
+  description = "SkyPilot's API server, or \"local\""
 }
 
 variable "clusters" {

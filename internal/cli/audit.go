@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -20,7 +21,7 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 		"  fevalgraph cache audit --sample 20",
 		func(cmd *cobra.Command, args []string) error {
 			if sample < 1 {
-				return exit(eval.Usage, fmt.Errorf("--sample %d: want at least 1", sample))
+				return exit.With(exit.Usage, fmt.Errorf("--sample %d: want at least 1", sample))
 			}
 			r, err := eval.Audit(cmd.Context(), a.options(), sample)
 			if err != nil {
@@ -41,9 +42,9 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 			case err != nil:
 				return err
 			case len(r.Different) > 0:
-				return exit(eval.Failed, nil)
+				return exit.With(exit.Failed, nil)
 			case len(r.Unjudged) > 0:
-				return exit(eval.NotJudged, errors.New("not every result could be made again"))
+				return exit.With(exit.NotJudged, errors.New("not every result could be made again"))
 			}
 			return nil
 		})

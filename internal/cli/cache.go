@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -34,7 +35,7 @@ func (a *app) cacheStatsCommand() *cobra.Command {
 project: how many nodes were served and how many ran, what the served ones had
 made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 		func(cmd *cobra.Command, args []string) error {
-			s, err := eval.Stats(cmd.Context(), a.options())
+			s, err := upkeep.Stats(cmd.Context(), a.options())
 			if err != nil {
 				return err
 			}
@@ -73,22 +74,22 @@ run.`,
 		`  fevalgraph cache gc --max-size 5GiB
   fevalgraph cache gc --max-age 30d --dry-run`,
 		func(cmd *cobra.Command, args []string) error {
-			o := eval.GCLimits{MaxBytes: -1, DryRun: dryRun}
+			o := upkeep.GCLimits{MaxBytes: -1, DryRun: dryRun}
 			var err error
 			if maxSize != "" {
 				if o.MaxBytes, err = lang.ParseSize(maxSize); err != nil {
-					return exit(eval.Usage, fmt.Errorf("--max-size: %w", err))
+					return exit.With(exit.Usage, fmt.Errorf("--max-size: %w", err))
 				}
 			}
 			if maxAge != "" {
 				if o.MaxAge, err = parseAge(maxAge); err != nil {
-					return exit(eval.Usage, fmt.Errorf("--max-age: %w", err))
+					return exit.With(exit.Usage, fmt.Errorf("--max-age: %w", err))
 				}
 			}
 			if maxSize == "" && maxAge == "" {
-				return exit(eval.Usage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
+				return exit.With(exit.Usage, fmt.Errorf("gc needs a limit: --max-size 5GiB, --max-age 30d, or both"))
 			}
-			r, err := eval.GC(cmd.Context(), a.options(), o)
+			r, err := upkeep.GC(cmd.Context(), a.options(), o)
 			if err != nil {
 				return err
 			}
@@ -131,7 +132,7 @@ something is damaged. With --repair damaged entries are dropped; their nodes
 become stale.`,
 		"  fevalgraph cache verify --repair",
 		func(cmd *cobra.Command, args []string) error {
-			r, err := eval.Verify(cmd.Context(), a.options(), repair)
+			r, err := upkeep.Verify(cmd.Context(), a.options(), repair)
 			if err != nil {
 				return err
 			}
@@ -149,7 +150,7 @@ become stale.`,
 				fmt.Fprintf(a.io.Out, "checked %d blobs and %d records: %d corrupt, %d dangling\n", r.Blobs, r.Records, len(r.Corrupt), len(r.Dangling))
 			}
 			if len(r.Corrupt) > 0 && !repair {
-				return exit(eval.Failed, nil)
+				return exit.With(exit.Failed, nil)
 			}
 			return nil
 		})
@@ -167,7 +168,7 @@ version filled.`,
 		`  fevalgraph cache sign
   FEVALGRAPH_STORE_KEY=/etc/evals.key fevalgraph cache sign`,
 		func(cmd *cobra.Command, args []string) error {
-			n, err := eval.SignRecords(cmd.Context(), a.options())
+			n, err := upkeep.SignRecords(cmd.Context(), a.options())
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -30,7 +30,7 @@ living run uses, also those that were kept for another run.`,
   fevalgraph clean --clusters
   fevalgraph clean --all`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runClean(cmd.Context(), eval.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters})
+			return a.runClean(cmd.Context(), upkeep.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters})
 		})
 	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
 	cmd.Flags().BoolVar(&containers, "containers", false, "remove the project's containers and images from the Docker daemon")
@@ -39,8 +39,8 @@ living run uses, also those that were kept for another run.`,
 	return cmd
 }
 
-func (a *app) runClean(ctx context.Context, r eval.CleanRequest) error {
-	c, err := eval.Clean(ctx, a.options(), r)
+func (a *app) runClean(ctx context.Context, r upkeep.CleanRequest) error {
+	c, err := upkeep.Clean(ctx, a.options(), r)
 	for _, removed := range c.Containers {
 		which := ""
 		if removed.Built > 0 {

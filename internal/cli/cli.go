@@ -14,17 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
-)
-
-// Exit codes beside those of package eval; scripts rely on them.
-const (
-	exitStale eval.Exit = 5  // plan --check found stale work
-	exitBug   eval.Exit = 70 // a bug in fevalgraph
 )
 
 // IO is what the program has of the outside world.
@@ -34,14 +29,11 @@ type IO struct {
 	LookupEnv func(string) (string, bool)
 	// Benchmarks are those whose rules and files commands know.
 	Benchmarks []plan.Benchmark
-	Kinds      []eval.Kind // of backends
+	Kinds      []kind.Kind // of backends
 }
 
 // errInterrupted is the cause of a context cancelled by a signal.
 var errInterrupted = errors.New("interrupted")
-
-// exit makes a command end with a code and, unless err is nil, a message.
-func exit(code eval.Exit, err error) error { return &eval.Error{Exit: code, Err: err} }
 
 // Main runs the program and returns its exit code.
 func Main(args []string, stdio IO) (code int) {
@@ -60,7 +52,7 @@ func Main(args []string, stdio IO) (code int) {
 	root.SetErr(stdio.Err)
 	err := root.ExecuteContext(ctx)
 	if err == nil && context.Cause(ctx) != nil {
-		return int(eval.Interrupted)
+		return int(exit.Interrupted)
 	}
 	return int(app.complain(err))
 }
@@ -79,7 +71,7 @@ func (a *app) interruptible() (context.Context, func()) {
 		fmt.Fprintln(a.io.Err, "interrupted: stopping what runs; finished work is kept (again to stop at once)")
 		cancel(errInterrupted)
 		if _, ok := <-signals; ok {
-			os.Exit(int(eval.Interrupted))
+			os.Exit(int(exit.Interrupted))
 		}
 	}()
 	return ctx, func() {
@@ -90,21 +82,21 @@ func (a *app) interruptible() (context.Context, func()) {
 }
 
 // complain shows an error and returns its exit code.
-func (a *app) complain(err error) eval.Exit {
+func (a *app) complain(err error) exit.Class {
 	if err == nil {
-		return eval.Passed
+		return exit.Passed
 	}
-	code := eval.Usage // what cobra says is about usage
-	var e *eval.Error
+	code := exit.Usage // what cobra says is about usage
+	var e *exit.Error
 	if errors.As(err, &e) {
-		code = e.Exit
+		code = e.Class
 		if e.Err == nil {
 			return code
 		}
 		err = e.Err
 	}
 	if errors.Is(err, errInterrupted) {
-		return eval.Interrupted
+		return exit.Interrupted
 	}
 	var list diag.List
 	if errors.As(err, &list) {
@@ -122,12 +114,12 @@ func (a *app) complain(err error) eval.Exit {
 	return code
 }
 
-func (a *app) reportBug(p any) eval.Exit {
+func (a *app) reportBug(p any) exit.Class {
 	fmt.Fprintf(a.io.Err, "fevalgraph: bug: %v\nThis should not happen. Set FEVALGRAPH_DEBUG=1 for the trace and please report it.\n", p)
 	if _, debug := a.io.LookupEnv("FEVALGRAPH_DEBUG"); debug {
 		panic(p)
 	}
-	return exitBug
+	return exit.Bug
 }
 
 // command makes a cobra command whose usage errors stay short.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 // bashCompletion is not cobra's, which needs the package bash-completion.
@@ -36,7 +36,7 @@ selectors, addresses, and the ids of runs.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.io.Out)
 			}
-			return exit(eval.Usage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("completion %s: want one of %s", args[0], strings.Join(shells, ", ")))
 		})
 	cmd.Args = arguments(1, 1, "the shell")
 	cmd.ValidArgs = shells

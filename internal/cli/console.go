@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -26,7 +26,7 @@ references and functions of the configuration are there.`,
 		func(cmd *cobra.Command, args []string) error {
 			console, diags := lang.NewConsole(a.langOptions())
 			if diags.HasErrors() {
-				return exit(eval.Usage, diags)
+				return exit.With(exit.Usage, diags)
 			}
 			if file, ok := terminal(a.io.In); ok {
 				return a.converse(console, file)
@@ -54,11 +54,11 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 			break
 		}
 		if err != nil {
-			return exit(eval.Usage, err)
+			return exit.With(exit.Usage, err)
 		}
 	}
 	if failed {
-		return exit(eval.Usage, nil)
+		return exit.With(exit.Usage, nil)
 	}
 	return nil
 }

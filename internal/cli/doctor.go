@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -24,7 +25,7 @@ could not work.`,
 }
 
 func (a *app) runDoctor(ctx context.Context, containers bool) error {
-	findings := eval.Doctor(ctx, a.options(), containers)
+	findings := upkeep.Doctor(ctx, a.options(), containers)
 	missing := false
 	var rows [][]string
 	for _, f := range findings {
@@ -39,7 +40,7 @@ func (a *app) runDoctor(ctx context.Context, containers bool) error {
 		view.Table(a.io.Out, []string{"state", "what", "detail"}, rows, a.color())
 	}
 	if missing {
-		return exit(eval.NotJudged, nil)
+		return exit.With(exit.NotJudged, nil)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -85,7 +85,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 
 // usageError is a mistake in how a command is called, with a hint at its help.
 func usageError(cmd *cobra.Command, err error) error {
-	return exit(eval.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows how it is called", err, cmd.CommandPath()))
+	return exit.With(exit.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows how it is called", err, cmd.CommandPath()))
 }
 
 // arguments wants at least and at most so many arguments, which are what.

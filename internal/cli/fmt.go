@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -35,11 +35,11 @@ func (a *app) runFmt(files []string, check bool) error {
 	if slices.Equal(files, []string{"-"}) {
 		src, err := io.ReadAll(a.io.In)
 		if err != nil {
-			return exit(eval.Usage, err)
+			return exit.With(exit.Usage, err)
 		}
 		out, diags := lang.Format("<stdin>", src)
 		if diags.HasErrors() {
-			return exit(eval.Usage, diags)
+			return exit.With(exit.Usage, diags)
 		}
 		_, err = a.io.Out.Write(out)
 		return err
@@ -48,12 +48,12 @@ func (a *app) runFmt(files []string, check bool) error {
 		for _, pattern := range []string{"*.hcl"} {
 			found, err := filepath.Glob(filepath.Join(a.flags.dir, pattern))
 			if err != nil {
-				return exit(eval.Usage, err)
+				return exit.With(exit.Usage, err)
 			}
 			files = append(files, found...)
 		}
 		if len(files) == 0 {
-			return exit(eval.Usage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
+			return exit.With(exit.Usage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
 		}
 	}
 	var all diag.List
@@ -61,7 +61,7 @@ func (a *app) runFmt(files []string, check bool) error {
 	for _, file := range files {
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return exit(eval.Usage, err)
+			return exit.With(exit.Usage, err)
 		}
 		out, diags := lang.Format(file, src)
 		if diags.HasErrors() {
@@ -75,15 +75,15 @@ func (a *app) runFmt(files []string, check bool) error {
 		fmt.Fprintln(a.io.Out, a.shown(file))
 		if !check {
 			if err := atomicfile.WriteDurable(file, 0o644, out); err != nil {
-				return exit(eval.Usage, fmt.Errorf("writing %s: %w", file, err))
+				return exit.With(exit.Usage, fmt.Errorf("writing %s: %w", file, err))
 			}
 		}
 	}
 	switch {
 	case all.HasErrors():
-		return exit(eval.Usage, all)
+		return exit.With(exit.Usage, all)
 	case check && changed > 0:
-		return exit(eval.Failed, nil)
+		return exit.With(exit.Failed, nil)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -47,13 +48,13 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 			return report.Write(w, githubFormat, results, o)
 		})
 		if err != nil {
-			return exit(eval.NotJudged, fmt.Errorf("writing the comment: %w", err))
+			return exit.With(exit.NotJudged, fmt.Errorf("writing the comment: %w", err))
 		}
 	}
 	o.Limit = report.SummaryLimit
 	if name, ok := a.io.LookupEnv("GITHUB_STEP_SUMMARY"); ok && name != "" {
 		if err := appendFile(name, func(w io.Writer) error { return report.Write(w, githubFormat, results, o) }); err != nil {
-			return exit(eval.NotJudged, fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err))
+			return exit.With(exit.NotJudged, fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err))
 		}
 	} else if err := report.Write(a.io.Out, githubFormat, results, o); err != nil {
 		return err
@@ -72,12 +73,12 @@ func (a *app) resultsOf(name string) (*report.Results, error) {
 		return eval.Results(project, name)
 	}
 	if err != nil {
-		return nil, exit(eval.Usage, fmt.Errorf("--against: %w", err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("--against: %w", err))
 	}
 	defer file.Close()
 	results, err := report.Decode(file)
 	if err != nil {
-		return nil, exit(eval.Usage, fmt.Errorf("--against %s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("--against %s: it is not what `fevalgraph results --format json` prints: %w", name, err))
 	}
 	return results, nil
 }

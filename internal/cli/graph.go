@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -24,7 +25,7 @@ svg format needs Graphviz's dot program.`,
   fevalgraph graph --format svg > graph.svg`,
 		func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return exit(eval.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
+				return exit.With(exit.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
 			}
 			p, err := eval.Open(cmd.Context(), a.options(), eval.Reading)
 			if err != nil {
@@ -52,7 +53,7 @@ svg format needs Graphviz's dot program.`,
 func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) error {
 	dot, err := exec.LookPath("dot")
 	if err != nil {
-		return exit(eval.NotJudged, errors.New("dot: not found in PATH (hint: install Graphviz: apt-get install graphviz)"))
+		return exit.With(exit.NotJudged, errors.New("dot: not found in PATH (hint: install Graphviz: apt-get install graphviz)"))
 	}
 	var in bytes.Buffer
 	if err := g.Render(&in, "dot", ids); err != nil {
@@ -61,7 +62,7 @@ func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) erro
 	c := exec.CommandContext(cmd.Context(), dot, "-Tsvg")
 	c.Stdin, c.Stdout, c.Stderr = &in, a.io.Out, a.io.Err
 	if err := c.Run(); err != nil {
-		return exit(eval.NotJudged, fmt.Errorf("dot: %w", err))
+		return exit.With(exit.NotJudged, fmt.Errorf("dot: %w", err))
 	}
 	return nil
 }

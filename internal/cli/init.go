@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/examples"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -54,7 +54,7 @@ exist are never overwritten. The kinds of projects are
 func (a *app) runInit(dir, kind string) error {
 	at := slices.IndexFunc(examples.Starters, func(s examples.Starter) bool { return s.Kind == kind })
 	if at < 0 {
-		return exit(eval.Usage, text.Unknown("kind of project", kind, starterKinds()))
+		return exit.With(exit.Usage, text.Unknown("kind of project", kind, starterKinds()))
 	}
 	made := examples.Starters[at]
 	project := made.Files()
@@ -72,10 +72,10 @@ func (a *app) runInit(dir, kind string) error {
 		return nil
 	})
 	if err != nil {
-		return exit(eval.Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	if err := os.CopyFS(orDot(dir), project); err != nil {
-		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
+		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	// One that is there is the user's.
 	ignored, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -84,12 +84,12 @@ func (a *app) runInit(dir, kind string) error {
 		err = errors.Join(err, ignored.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
+		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	o := a.options()
 	o.Dir, o.File = dir, ""
 	if err := o.MakeStateDir(); err != nil {
-		return exit(eval.NotJudged, fmt.Errorf("writing the project: %w", err))
+		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	if !a.flags.quiet {
 		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.About, orDot(dir), orDot(dir), made.Next)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -111,9 +112,9 @@ func (a *app) runList(ctx context.Context, kind, pairs string) error {
 	l, ok := listings[kind]
 	switch {
 	case pairs != "" && kind != coverageKind:
-		return exit(eval.Usage, fmt.Errorf("--pairs is for list %s", coverageKind))
+		return exit.With(exit.Usage, fmt.Errorf("--pairs is for list %s", coverageKind))
 	case !ok && kind != coverageKind:
-		return exit(eval.Usage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
+		return exit.With(exit.Usage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds, ", ")))
 	}
 	p, err := eval.Open(ctx, a.options(), eval.Reading)
 	if err != nil {

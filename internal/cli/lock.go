@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 func (a *app) lockCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (a *app) runLock(ctx context.Context, upgrade bool) error {
 		fmt.Fprintf(a.io.Out, "%s: %d sets in use, %d resolved, %d dropped\n", eval.LockFile, l.Used, l.Resolved, l.Dropped)
 	}
 	if len(l.Invalid) > 0 {
-		return exit(eval.Usage, l.Invalid)
+		return exit.With(exit.Usage, l.Invalid)
 	}
 	return nil
 }

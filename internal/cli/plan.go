@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -58,11 +60,11 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
 	}
 	switch {
 	case d.InputErrors > 0:
-		return exit(eval.Usage, nil)
+		return exit.With(exit.Usage, nil)
 	case check && slices.ContainsFunc(d.Nodes, func(n eval.Decision) bool { return n.Runs }):
-		return exit(exitStale, nil)
+		return exit.With(exit.Stale, nil)
 	case check && d.Unknown > 0: // it may be stale
-		return exit(eval.NotJudged, nil)
+		return exit.With(exit.NotJudged, nil)
 	}
 	return nil
 }
@@ -78,7 +80,7 @@ type planTail struct {
 	// Resources are the problems by what machines they ask for.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
 	// Launches are the clusters that a run would ask for.
-	Launches []eval.Launch `json:"launches,omitempty"`
+	Launches []kind.Launch `json:"launches,omitempty"`
 }
 
 // writePlan prints the plan as one object, node by node: there may be so many that the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -16,12 +18,12 @@ import (
 func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat int) error {
 	var results *report.Results
 	var judged error
-	if eval.ShipsReference(cfg) {
+	if validate.ShipsReference(cfg) {
 		if results, judged = a.judgeReferences(ctx, repeat); results == nil {
 			return judged
 		}
 	}
-	rows, missed, flaky := eval.CompareReferences(cfg, results)
+	rows, missed, flaky := validate.CompareReferences(cfg, results)
 	if a.flags.json {
 		valid := missed+flaky == 0 && judged == nil
 		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": orEmpty(rows)}); err != nil {
@@ -38,13 +40,13 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 		}
 	}
 	if judged == nil && missed+flaky > 0 {
-		return exit(eval.Failed, nil)
+		return exit.With(exit.Failed, nil)
 	}
 	return judged
 }
 
 // showReferences says of each that is not as it should be what is wrong.
-func (a *app) showReferences(rows []eval.Reference) {
+func (a *app) showReferences(rows []validate.Reference) {
 	for _, r := range rows {
 		switch {
 		case r.Reached:

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -20,7 +22,7 @@ import (
 func (a *app) resultsCommand() *cobra.Command {
 	var format, run string
 	var policy policyFlag
-	imports := &importFlags{importer: a.options().Importer()}
+	imports := &importFlags{importer: eval.Importer(a.options())}
 	var by []string
 	var at []int
 	var failed, tests bool
@@ -52,7 +54,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results --by problem --format csv`,
 		func(cmd *cobra.Command, args []string) error {
 			if err := imports.check(); err != nil {
-				return exit(eval.Usage, err)
+				return exit.With(exit.Usage, err)
 			}
 			results, err := a.results(cmd.Context(), run)
 			if errors.Is(err, event.ErrNoRuns) && imports.file != "" && !cmd.Flags().Changed("run") {
@@ -67,7 +69,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 			if policy.policy != nil {
 				results = results.Under(*policy.policy)
 			}
-			if results, err = eval.Pick(results, args); err != nil {
+			if results, err = selection.Pick(results, args); err != nil {
 				return err
 			}
 			if failed && !tests { // one that passes may have tests that do not
@@ -80,12 +82,12 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 				return a.groups(results, by, at, format)
 			}
 			if order != "name" && order != "failed" {
-				return exit(eval.Usage, text.Unknown("order", order, []string{"name", "failed"}))
+				return exit.With(exit.Usage, text.Unknown("order", order, []string{"name", "failed"}))
 			}
 			o := a.tableOptions()
 			o.FailuresFirst = order == "failed"
 			if format != githubFormat && (github.comment != "" || github.against != "") {
-				return exit(eval.Usage, errors.New("--comment and --against are for --format github"))
+				return exit.With(exit.Usage, errors.New("--comment and --against are for --format github"))
 			}
 			if format == githubFormat && !tests {
 				return a.writeGitHub(github, results, o)
@@ -96,7 +98,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 				err = report.Write(a.io.Out, format, results, o)
 			}
 			if err != nil {
-				return exit(eval.Usage, err)
+				return exit.With(exit.Usage, err)
 			}
 			return nil
 		})
@@ -143,16 +145,16 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 		}
 		if !known {
 			slices.Sort(labels)
-			return exit(eval.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
 		}
 	}
 	for _, k := range at {
 		if k < 1 {
-			return exit(eval.Usage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
+			return exit.With(exit.Usage, fmt.Errorf("--at %d: want numbers of attempts from 1 on", k))
 		}
 	}
 	if err := report.WriteGroups(a.io.Out, format, results, by, at, a.tableOptions()); err != nil {
-		return exit(eval.Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	return nil
 }

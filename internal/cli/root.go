@@ -13,6 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -62,7 +64,7 @@ command it runs.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.flags.jobs == 0 && cmd.Flags().Changed("jobs") {
-				return exit(eval.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
+				return exit.With(exit.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
 			}
 			a.findConfig(cmd)
 			return a.checkFlags()
@@ -104,12 +106,12 @@ command it runs.`,
 // hintAtCommand adds to the complaint about a selector that fits nothing when
 // it may be a mistyped command.
 func hintAtCommand(root *cobra.Command, args []string, err error) error {
-	var coded *eval.Error
-	if !errors.As(err, &coded) || coded.Exit != eval.NoMatch || len(args) == 0 {
+	var coded *exit.Error
+	if !errors.As(err, &coded) || coded.Class != exit.NoMatch || len(args) == 0 {
 		return err
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return exit(eval.NoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.Err, near[0]))
+		return exit.With(exit.NoMatch, fmt.Errorf("%w; or did you mean the command %s?", coded.Err, near[0]))
 	}
 	return err
 }
@@ -140,7 +142,7 @@ func (a *app) checkFlags() error {
 	_, colorErr := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
 	_, _, cacheErr := a.caches()
 	if err := cmp.Or(jobsErr, modeErr, colorErr, cacheErr); err != nil {
-		return exit(eval.Usage, err)
+		return exit.With(exit.Usage, err)
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func (a *app) checkFlags() error {
 // jobs is how many nodes run at once; 0 is the default.
 func (a *app) jobs() (int, error) {
 	if a.flags.jobs < 0 {
-		return 0, exit(eval.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
+		return 0, exit.With(exit.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
 	}
 	if a.flags.jobs > 0 {
 		return a.flags.jobs, nil
@@ -156,7 +158,7 @@ func (a *app) jobs() (int, error) {
 	if text, ok := a.io.LookupEnv("FEVALGRAPH_JOBS"); ok && text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return 0, exit(eval.Usage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
+			return 0, exit.With(exit.Usage, fmt.Errorf("FEVALGRAPH_JOBS=%s: want a number of at least 1", text))
 		}
 		return n, nil
 	}
@@ -174,7 +176,7 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 		name, mode, given := strings.Cut(one, ":")
 		switch {
 		case name == "" || given && mode != "r" && mode != "rw":
-			return false, nil, exit(eval.Usage, fmt.Errorf("--cache %s: want local:rw or local:r, and remote caches by name, such as local:rw,team:r", a.flags.cache))
+			return false, nil, exit.With(exit.Usage, fmt.Errorf("--cache %s: want local:rw or local:r, and remote caches by name, such as local:rw,team:r", a.flags.cache))
 		case name == "local":
 			readOnly = mode == "r"
 		default:
@@ -185,6 +187,12 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 }
 
 // options are what the global flags say, which checkFlags has found in order.
+// load reads the configuration alone.
+func (a *app) load() (*lang.Config, error) {
+	o := a.options()
+	return o.Load()
+}
+
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
@@ -198,54 +206,56 @@ func (a *app) langOptions() lang.Options {
 }
 
 // notice shows a remark. Quiet commands show only what may cost something.
-func (a *app) notice(n eval.Notice) {
+func (a *app) notice(n options.Notice) {
 	loud := !a.flags.quiet
 	switch n := n.(type) {
-	case eval.Warnings:
+	case options.Warnings:
 		a.findings(loud, n.Diagnostics)
-	case eval.InvalidProblems: // quiet runs say it once, when they have ended
+	case options.InvalidProblems: // quiet runs say it once, when they have ended
 		a.findings(loud, n.Diagnostics)
-	case eval.SessionsEnded:
+	case options.SessionsEnded:
 		if loud {
 			fmt.Fprintf(a.io.Err, "ended %d sessions that an earlier run left behind\n", n.Count)
 		}
-	case eval.Locking:
+	case options.Locking:
 		if loud {
 			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
 		}
-	case eval.Machines:
+	case options.Machines:
 		if loud {
 			a.tell("%s\n", n.Text)
 		}
-	case eval.KeyMissing:
+	case options.ClusterLeft:
+		a.tell("warning: %v\n", n.Err)
+	case options.KeyMissing:
 		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
-	case eval.RemoteTrouble:
+	case options.RemoteTrouble:
 		a.tell("warning: remote cache %s: %v\n", n.Name, n.Err)
-	case eval.RemoteSending:
+	case options.RemoteSending:
 		if loud {
 			fmt.Fprintf(a.io.Err, "sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name)
 		}
-	case eval.Untrusted:
+	case options.Untrusted:
 		if n.Cache != "" {
 			fmt.Fprintf(a.io.Err, "warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache)
 			return
 		}
 		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
-	case eval.SessionsUnknown:
+	case options.SessionsUnknown:
 		a.tell("warning: ending what an earlier run left: %v\n", n.Err)
-	case eval.SessionLeft:
+	case options.SessionLeft:
 		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
-	case eval.JobsReduced:
+	case options.JobsReduced:
 		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
-	case eval.ForeignRecords:
+	case options.ForeignRecords:
 		a.warnForeign(n.Count)
-	case eval.LogDamaged:
+	case options.LogDamaged:
 		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
-	case eval.LockUnhashed:
+	case options.LockUnhashed:
 		if loud {
 			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1))
 		}
-	case eval.LockRenewed:
+	case options.LockRenewed:
 		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
 }
@@ -285,7 +295,7 @@ func (a *app) progressMode() (view.Mode, error) {
 	}
 	mode, err := view.ParseMode(text)
 	if err != nil {
-		return "", exit(eval.Usage, err)
+		return "", exit.With(exit.Usage, err)
 	}
 	return mode, nil
 }

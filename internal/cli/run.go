@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -131,16 +132,16 @@ func (a *app) watch(r eval.Request, profile string, run func(eval.Request) (*eva
 		return nil, err
 	}
 	if showErr = errors.Join(showErr, writeProfile(profile, trace)); showErr != nil {
-		if out.Exit == eval.Passed {
-			out.Exit = eval.NotJudged
+		if out.Exit == exit.Passed {
+			out.Exit = exit.NotJudged
 		}
 		err = errors.Join(err, showErr)
 	}
 	a.showOutcome(r, out)
-	if out.Exit == eval.Passed {
+	if out.Exit == exit.Passed {
 		return out, nil
 	}
-	return out, exit(out.Exit, err)
+	return out, exit.With(out.Exit, err)
 }
 
 // progress is a view that begins to draw with the first event: before there is one,
@@ -181,7 +182,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		a.tell("warning: %v\n", err)
 	}
 	switch {
-	case out.Exit != eval.NoMatch:
+	case out.Exit != exit.NoMatch:
 	case out.Cells == 0:
 		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; `fevalgraph validate` says more")
 	default:
@@ -192,7 +193,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
 			Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
 	}
-	if out.Exit == eval.NotJudged || out.Exit == eval.Usage {
+	if out.Exit == exit.NotJudged || out.Exit == exit.Usage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
 	}
 }

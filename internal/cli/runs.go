@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -29,9 +30,9 @@ commands takes, beside latest and latest~1.`,
 
 func (a *app) runRuns(limit int) error {
 	if limit < 0 {
-		return exit(eval.Usage, fmt.Errorf("--limit %d: want at least 0", limit))
+		return exit.With(exit.Usage, fmt.Errorf("--limit %d: want at least 0", limit))
 	}
-	all, err := eval.Runs(a.options(), limit)
+	all, err := history.Runs(a.options().StateDir(), limit)
 	if err != nil {
 		return err
 	}

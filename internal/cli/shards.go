@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -32,11 +33,11 @@ func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error
 	if f.shards != autoShards {
 		var err error
 		if count, err = strconv.Atoi(f.shards); err != nil || count < 1 {
-			return exit(eval.Usage, fmt.Errorf("--shards %s: want a number above 0, or %s", f.shards, autoShards))
+			return exit.With(exit.Usage, fmt.Errorf("--shards %s: want a number above 0, or %s", f.shards, autoShards))
 		}
 	}
 	if f.target <= 0 {
-		return exit(eval.Usage, fmt.Errorf("--target %s: want a duration above 0, such as 10m", f.target))
+		return exit.With(exit.Usage, fmt.Errorf("--target %s: want a duration above 0, such as 10m", f.target))
 	}
 	d, err := eval.Divide(ctx, a.options(), r, count, f.target)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -42,7 +44,7 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 		}
 		rows = append(rows, row)
 	}
-	clusters, err := eval.Clusters(a.options())
+	clusters, err := upkeep.Clusters(a.options())
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 }
 
 // showClusters lists the project's clusters of machines, if it has any.
-func (a *app) showClusters(clusters []eval.Cluster) {
+func (a *app) showClusters(clusters []kind.Cluster) {
 	for _, c := range clusters {
 		fmt.Fprintf(a.io.Out, "cluster %s\n", text.Line(c.String(), 0))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -40,7 +41,7 @@ func (a *app) transferCommand(name, short, long, done string, transfer func(cont
 				}
 			}
 			if err == nil && t.Remaining > 0 {
-				return exit(eval.NotJudged, fmt.Errorf("%s not %s", records(t.Remaining), done))
+				return exit.With(exit.NotJudged, fmt.Errorf("%s not %s", records(t.Remaining), done))
 			}
 			return err
 		})

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -31,8 +32,8 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
 			}
 			cfg, diags := lang.Load(a.langOptions())
-			if diags = append(diags, eval.Invalid(cfg)...); !diags.HasErrors() {
-				diags = append(diags, eval.Gaps(cfg)...)
+			if diags = append(diags, validate.Invalid(cfg)...); !diags.HasErrors() {
+				diags = append(diags, validate.Gaps(cfg)...)
 			}
 			diags.Sort()
 			if a.flags.json && (!reference || diags.HasErrors()) {
@@ -46,7 +47,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
 			}
 			if diags.HasErrors() {
-				return exit(eval.Usage, nil)
+				return exit.With(exit.Usage, nil)
 			}
 			if reference {
 				return a.validateReferences(cmd.Context(), cfg, repeat)

@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -14,7 +13,7 @@ FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, or the default, in this order.`,
 		`  fevalgraph variables
   fevalgraph variables --var root=/data/problems`,
 		func(cmd *cobra.Command, args []string) error {
-			cfg, err := eval.Load(a.options())
+			cfg, err := a.load()
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 func (a *app) workerCommand() *cobra.Command {
@@ -21,7 +21,7 @@ at a time, and ends when no run was connected for as long as --idle.`,
 		func(cmd *cobra.Command, args []string) error {
 			err := workerhost.Run(cmd.Context(), o, func(at workerhost.Address) { fmt.Fprintln(a.io.Out, "worker at", at.Address) })
 			if err != nil {
-				return exit(eval.NotJudged, err)
+				return exit.With(exit.NotJudged, err)
 			}
 			return nil
 		})

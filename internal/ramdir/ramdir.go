@@ -1,5 +1,6 @@
 // Package ramdir keeps the temporary files of tests in memory: where tests make
-// many small files, that is a third of what they cost. It is for TestMain only.
+// many small files, that is a third of what they cost; Use is for TestMain. Small is a file system
+// that is soon full.
 package ramdir
 
 import "os"

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -114,8 +115,8 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 
 type noLog struct{}
 
-func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
-func (noLog) Append(cache.LogEntry) error       { return nil }
+func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
+func (noLog) Append(buildlog.Entry) error       { return nil }
 
 func TestEndings(t *testing.T) {
 	safe := score.Rule{From: score.Stdout, Compat: "safe"}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -69,8 +70,8 @@ func (readFiles) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 
 type emptyLog struct{}
 
-func (emptyLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
-func (emptyLog) Append(cache.LogEntry) error       { return nil }
+func (emptyLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
+func (emptyLog) Append(buildlog.Entry) error       { return nil }
 
 // grading is what Graded stores.
 type grading struct {

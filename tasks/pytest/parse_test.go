@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -314,8 +315,8 @@ func (l leaving) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err e
 
 type noLog struct{}
 
-func (noLog) Get(string) (cache.LogEntry, bool) { return cache.LogEntry{}, false }
-func (noLog) Append(cache.LogEntry) error       { return nil }
+func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
+func (noLog) Append(buildlog.Entry) error       { return nil }
 
 // TestVerdictsAreTheFactsAlone: two runs that differ in nothing but times and
 // wording have verdicts of the same bytes, which is where a wave stops.

@@ -12,19 +12,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Kind is the kind "docker".
-func Kind() eval.Kind {
-	return eval.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
+func Kind() kind.Kind {
+	return kind.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
 // them share.
-func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	daemon, err := daemonOf(s)
 	if err != nil {
 		// Nodes that need no container must not suffer.
@@ -94,8 +94,8 @@ func imagesOf(c *lang.Container) []string {
 type daemonKey struct{}
 
 // daemonOf returns the daemon of the caller's environment.
-func daemonOf(s *eval.Site) (*docker.Daemon, error) {
-	return eval.Shared(s, daemonKey{}, func() (*docker.Daemon, error) {
+func daemonOf(s *kind.Site) (*docker.Daemon, error) {
+	return kind.Shared(s, daemonKey{}, func() (*docker.Daemon, error) {
 		daemon, err := connect("", s.LookupEnv)
 		if err == nil {
 			s.OnClose(daemon.Close)

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend/docker"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // leftovers are the project's things on a daemon that no living run owns.
 // Images are shared by runs, so they are returned only when no run lives.
-func leftovers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) ([]docker.Leftover, error) {
+func leftovers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) ([]docker.Leftover, error) {
 	found, err := daemon.Leftovers(ctx, projectID(s.State))
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func leftovers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) ([]dock
 
 // clean removes them, as many as can be. What it returns is nil when
 // nothing could be tried.
-func clean(ctx context.Context, s *eval.Site) (*eval.RemovedContainers, error) {
+func clean(ctx context.Context, s *kind.Site) (*kind.RemovedContainers, error) {
 	daemon, err := daemonOf(s)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func clean(ctx context.Context, s *eval.Site) (*eval.RemovedContainers, error) {
 	if err != nil {
 		return nil, err
 	}
-	removed := &eval.RemovedContainers{Host: daemon.Host()}
+	removed := &kind.RemovedContainers{Host: daemon.Host()}
 	var errs []error
 	for _, l := range left {
 		err := daemon.Remove(ctx, l)
@@ -73,7 +73,7 @@ const patience = 10 * time.Second
 
 // check asks the daemon when the configuration has a backend for it, or
 // when asked to.
-func check(ctx context.Context, s *eval.Site, cfg *lang.Config, asked bool) []eval.Finding {
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []kind.Finding {
 	state, needed := "warning", false
 	if cfg != nil {
 		needed = slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return b.Kind == docker.Kind })
@@ -88,26 +88,26 @@ func check(ctx context.Context, s *eval.Site, cfg *lang.Config, asked bool) []ev
 	defer cancel()
 	daemon, err := daemonOf(s)
 	if err != nil {
-		return []eval.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
+		return []kind.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
 	}
 	version, err := daemon.Version(ctx)
 	if err != nil {
-		return []eval.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
+		return []kind.Finding{{Subject: "docker", State: state, Detail: err.Error()}}
 	}
 	rootless := ""
 	if version.Rootless {
 		rootless = ", without root"
 	}
-	found := []eval.Finding{{Subject: "docker", State: "ok", Detail: fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
+	found := []kind.Finding{{Subject: "docker", State: "ok", Detail: fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
 	return append(found, checkContainers(ctx, s, daemon)...)
 }
 
-func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) []eval.Finding {
+func checkContainers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) []kind.Finding {
 	left, err := leftovers(ctx, s, daemon)
 	if err != nil {
-		return []eval.Finding{{Subject: "containers", State: "warning", Detail: err.Error()}}
+		return []kind.Finding{{Subject: "containers", State: "warning", Detail: err.Error()}}
 	}
-	var found []eval.Finding
+	var found []kind.Finding
 	containers, kept, networks, images, built, bytes := 0, 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
@@ -120,7 +120,7 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 			networks++
 		case l.Kept:
 			kept++
-			found = append(found, eval.Finding{Subject: "kept", State: "ok", Detail: l.Node + ": " + l.Enter})
+			found = append(found, kind.Finding{Subject: "kept", State: "ok", Detail: l.Node + ": " + l.Enter})
 		default:
 			containers++
 		}
@@ -139,5 +139,5 @@ func checkContainers(ctx context.Context, s *eval.Site, daemon *docker.Daemon) [
 	if containers+kept+networks > 0 {
 		said += "; `fevalgraph clean --containers` removes them"
 	}
-	return append([]eval.Finding{{Subject: "containers", State: judged, Detail: said}}, found...)
+	return append([]kind.Finding{{Subject: "containers", State: judged, Detail: said}}, found...)
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/gojudge"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Kind is the kind "gojudge".
-func Kind() eval.Kind {
-	return eval.Kind{
+func Kind() kind.Kind {
+	return kind.Kind{
 		Name: gojudge.Kind, New: open, Asks: asks, Doctor: check,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
@@ -25,7 +25,7 @@ func Kind() eval.Kind {
 
 // open makes the sandbox of a block. Nothing is started or talked to before something
 // runs in it.
-func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	server, err := serverOf(s, b)
 	if err != nil {
 		return plan.Executor{}, err
@@ -64,9 +64,9 @@ func keyOf(b *lang.Backend) key {
 }
 
 // serverOf returns the server of a block, which other blocks may share.
-func serverOf(s *eval.Site, b *lang.Backend) (*gojudge.Server, error) {
+func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	j := b.GoJudge
-	return eval.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
+	return kind.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
 		server := gojudge.Connect(s.Store, j.Endpoint, b.Token)
 		if j.Endpoint == "" {
 			path, _ := s.LookupEnv("PATH")
@@ -83,13 +83,13 @@ func serverOf(s *eval.Site, b *lang.Backend) (*gojudge.Server, error) {
 const patience = 10 * time.Second
 
 // check asks the servers of the configuration, and starts those that a run would.
-func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.Finding {
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []eval.Finding
+	var found []kind.Finding
 	asked := map[key]bool{}
 	for _, b := range cfg.Backends {
 		if b.GoJudge != nil && !asked[keyOf(b)] {
@@ -100,9 +100,9 @@ func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.F
 	return found
 }
 
-func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) eval.Finding {
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	if s.Trusts != nil && !s.Trusts(asks(b)) {
-		return eval.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
+		return kind.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
 	}
 	server, err := serverOf(s, b)
 	version := ""
@@ -111,9 +111,9 @@ func checkServer(ctx context.Context, s *eval.Site, b *lang.Backend) eval.Findin
 	}
 	switch {
 	case err != nil:
-		return eval.Finding{Subject: gojudge.Kind, State: "missing", Detail: err.Error()}
+		return kind.Finding{Subject: gojudge.Kind, State: "missing", Detail: err.Error()}
 	case b.GoJudge.Endpoint != "":
-		return eval.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, b.GoJudge.Endpoint)}
+		return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, b.GoJudge.Endpoint)}
 	}
-	return eval.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s, started and ended", version)}
+	return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s, started and ended", version)}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
 // isolationVariable is how much commands are kept from where the configuration does not
@@ -16,7 +16,7 @@ import (
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
 // isolate completes o with what its commands may read, and what they may not.
-func isolate(s *eval.Site, o *local.Options, readable []string) error {
+func isolate(s *kind.Site, o *local.Options, readable []string) error {
 	if o.Isolation == "" {
 		o.Isolation, _ = s.LookupEnv(isolationVariable)
 		if o.Isolation != "" && !slices.Contains(isolation.Levels(), o.Isolation) {

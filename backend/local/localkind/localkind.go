@@ -8,14 +8,14 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Kind is the kind "local".
-func Kind() eval.Kind {
-	return eval.Kind{
+func Kind() kind.Kind {
+	return kind.Kind{
 		Name: local.Kind, New: open, Asks: asks, Tools: local.Tools, Doctor: check,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
 	}
@@ -24,7 +24,7 @@ func Kind() eval.Kind {
 // spares is more workspaces than a run has unused at a time.
 const spares = 16
 
-func open(s *eval.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	path, _ := s.LookupEnv("PATH")
 	for _, v := range b.Env {
 		if v.Name == "PATH" {
@@ -76,8 +76,11 @@ var pythonVersion = regexp.MustCompile(`^(python|cpython|pypy|graalpy)?[@-]?[<>=
 
 // check looks for this machine's Python, and tells what tests with fixed ports get.
 // Either way they work.
-func check(ctx context.Context, s *eval.Site, _ *lang.Config, _ bool) []eval.Finding {
-	found := []eval.Finding{python(ctx, s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
+	if cfg != nil && !cfg.NeedsPython() {
+		return nil
+	}
+	found := []kind.Finding{python(ctx, s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
 	if err := local.PrivateNetwork(); err != nil {
 		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
 	}
@@ -85,28 +88,28 @@ func check(ctx context.Context, s *eval.Site, _ *lang.Config, _ bool) []eval.Fin
 }
 
 // isolated tells how much sessions are kept from, and why not more.
-func isolated(s *eval.Site) eval.Finding {
+func isolated(s *kind.Site) kind.Finding {
 	o := local.Options{Scratch: s.Scratch}
 	if err := isolate(s, &o, nil); err != nil {
-		return eval.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
+		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
 	}
 	level, reason := local.New(s.Store, o).Isolation()
 	switch {
 	case reason != nil && o.Isolation != "":
-		return eval.Finding{Subject: "isolation", State: "missing", Detail: reason.Error()}
+		return kind.Finding{Subject: "isolation", State: "missing", Detail: reason.Error()}
 	case reason != nil:
-		return eval.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
+		return kind.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
 	}
-	return eval.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
+	return kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
 }
 
-func python(ctx context.Context, s *eval.Site) eval.Finding {
+func python(ctx context.Context, s *kind.Site) kind.Finding {
 	path, _ := s.LookupEnv("PATH")
 	home, _ := s.LookupEnv("HOME")
 	b := local.New(s.Store, local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: s.Scratch})
 	interpreter, version, err := b.Interpreter(ctx)
 	if err != nil {
-		return eval.Finding{Subject: "python", State: "missing", Detail: err.Error()}
+		return kind.Finding{Subject: "python", State: "missing", Detail: err.Error()}
 	}
-	return eval.Finding{Subject: "python", State: "ok", Detail: version + " at " + interpreter}
+	return kind.Finding{Subject: "python", State: "ok", Detail: version + " at " + interpreter}
 }

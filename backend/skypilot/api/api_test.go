@@ -13,8 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 )
 
 // recorded answers one call as SkyPilot 0.14.1 did, and keeps what it was asked.

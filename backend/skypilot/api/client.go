@@ -68,6 +68,9 @@ type Health struct {
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	var h Health
 	body, err := c.get(ctx, "/api/health")
+	if Unreachable(err) {
+		return h, err
+	}
 	if err != nil {
 		return h, fmt.Errorf("asking SkyPilot's API server for its health: %w", err)
 	}

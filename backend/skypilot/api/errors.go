@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,7 +108,12 @@ func NoSuchCluster(err error) bool {
 type unreachableError struct{ err error }
 
 func (e *unreachableError) Error() string {
-	return "SkyPilot's API server is not reachable: " + e.err.Error()
+	if asked, ok := errors.AsType[*url.Error](e.err); ok {
+		if u, err := url.Parse(asked.URL); err == nil {
+			return fmt.Sprintf("SkyPilot's API server at %s://%s does not answer: %v", u.Scheme, u.Host, asked.Err)
+		}
+	}
+	return "SkyPilot's API server does not answer: " + e.err.Error()
 }
 func (e *unreachableError) Unwrap() error { return e.err }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -22,28 +23,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Kind is the kind "skypilot".
-func Kind() eval.Kind {
-	return eval.Kind{
+func Kind() kind.Kind {
+	return kind.Kind{
 		Name: skypilot.Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
 }
 
-// asks is the API server. Calls that only read ask it for prices alone.
-func asks(b *lang.Backend) []string { return []string{"talk to " + b.SkyPilot.API} }
+// asks is an API server that the block names. Calls that only read ask it for prices alone.
+func asks(b *lang.Backend) []string {
+	if b.SkyPilot.API == lang.LocalAPI {
+		return nil
+	}
+	return []string{"talk to " + b.SkyPilot.API}
+}
 
 // forecast says how many clusters a pool would have for so much work, if none is there.
-func forecast(ctx context.Context, s *eval.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) eval.Launch {
-	l := eval.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
+func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
+	l := kind.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || b.SkyPilot.Price > 0 {
-		l.Hourly = hourly(ctx, s, b)
+		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
 	}
 	return l
 }
@@ -56,8 +62,8 @@ type poolKey struct {
 
 // open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
 // before something runs there.
-func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
-	pool, err := eval.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
+func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
 	if err != nil {
 		return plan.Executor{}, err
 	}
@@ -68,15 +74,15 @@ func open(s *eval.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	return made, nil
 }
 
-func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
+func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	sky, m := b.SkyPilot, b.Machines
 	program, err := programFor(sky)
 	if err != nil {
 		return nil, err
 	}
-	client := clientOf(sky.API, b.Token, s.LookupEnv)
+	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
 	o := skypilot.Options{
-		Provider: &provider{client, taskOf(b)}, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
+		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
 		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
 		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
 		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
@@ -88,11 +94,11 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
-		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), s, b) })
+		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
 		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
-		if o.Serial, err = eval.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
+		if o.Serial, err = kind.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +106,12 @@ func newPool(s *eval.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	o.Facts = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
 	pool, err := skypilot.NewPool(o)
 	if err == nil {
-		s.OnClose(pool.Close)
+		s.OnClose(func() error {
+			if err := pool.Close(); err != nil { // what was judged is judged
+				s.Leftover(err)
+			}
+			return nil
+		})
 	}
 	return pool, err
 }
@@ -118,8 +129,8 @@ func programFor(sky *lang.SkyPilotBackend) (string, error) {
 	return os.Executable()
 }
 
-// clientOf is a client of the API server, as the user that SkyPilot's commands are.
-func clientOf(base, token string, lookupEnv func(string) (string, bool)) *api.Client {
+// clientOf is a client of a block's API server, as the user that SkyPilot's commands are.
+func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {
 	home, _ := lookupEnv("HOME")
 	user := api.User{Token: token}
 	user.ID, _ = lookupEnv("SKYPILOT_USER_ID")
@@ -132,7 +143,7 @@ func clientOf(base, token string, lookupEnv func(string) (string, bool)) *api.Cl
 	}
 	user.Name, _ = lookupEnv("USER")
 	user.Name = cmp.Or(user.Name, "fevalgraph")
-	return api.New(base, user, nil)
+	return api.New(baseOf(name, lookupEnv), user, nil)
 }
 
 // taskOf is what SkyPilot is asked for, without what is to run.
@@ -196,13 +207,13 @@ func projectLetters(state string) string {
 	return hex.EncodeToString(sum[:3])
 }
 
-func leasesOf(s *eval.Site) skypilot.Leases {
+func leasesOf(s *kind.Site) skypilot.Leases {
 	return skypilot.Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
 
 // hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
 // catalogue has prices of machines with accelerators.
-func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
+func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 	sky, r := b.SkyPilot, b.Machines.Resources
 	if sky.Price > 0 {
 		return &sky.Price
@@ -213,9 +224,13 @@ func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
 	if name == "" || err != nil || cloud == "slurm" || cloud == "kubernetes" || cloud == "ssh" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	offers, err := clientOf(sky.API, b.Token, s.LookupEnv).Offers(ctx, name, n, cloud)
+	var offers []api.Offer
+	err = p.once(ctx, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		offers, err = p.client.Offers(ctx, name, n, cloud)
+		return err
+	})
 	if err != nil || len(offers) == 0 {
 		return nil
 	}
@@ -233,11 +248,11 @@ func hourly(ctx context.Context, s *eval.Site, b *lang.Backend) *float64 {
 }
 
 // clusters are the project's, for people.
-func clusters(s *eval.Site) ([]eval.Cluster, error) {
+func clusters(s *kind.Site) ([]kind.Cluster, error) {
 	leases, err := leasesOf(s).All()
-	var all []eval.Cluster
+	var all []kind.Cluster
 	for _, l := range leases {
-		c := eval.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
+		c := kind.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
 		if cost, known := l.Cost(time.Now()); known {
 			c.Cost = &cost
 		}
@@ -247,7 +262,7 @@ func clusters(s *eval.Site) ([]eval.Cluster, error) {
 }
 
 // endClusters ends clusters of the project that no living run has.
-func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, err error) {
+func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, err error) {
 	leases, err := leasesOf(s).All()
 	if err != nil {
 		return nil, err
@@ -263,8 +278,13 @@ func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, e
 		if living && l.Run != s.Run || !all && (l.Run == s.Run || time.Now().Before(l.Kept)) {
 			continue
 		}
+		own := localServerOf(s, l.API)
 		work.Go(func() {
-			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv)}, Leases: leasesOf(s)}
+			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
+			l, ok := o.Leases.Retire(ctx, l)
+			if !ok {
+				return // a run has it, or it is gone
+			}
 			err := o.End(ctx, l)
 			mu.Lock()
 			defer mu.Unlock()
@@ -278,7 +298,7 @@ func endClusters(ctx context.Context, s *eval.Site, all bool) (ended []string, e
 }
 
 // tokenOf is the token of SkyPilot's commands, for a cluster whose block may be gone.
-func tokenOf(s *eval.Site) string {
+func tokenOf(s *kind.Site) string {
 	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
 	return token
 }
@@ -287,31 +307,43 @@ func tokenOf(s *eval.Site) string {
 const patience = 10 * time.Second
 
 // check asks the API servers of the configuration.
-func check(ctx context.Context, s *eval.Site, cfg *lang.Config, _ bool) []eval.Finding {
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []eval.Finding
+	var found []kind.Finding
 	asked := map[string]bool{}
 	for _, b := range cfg.Backends {
 		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
 			continue
 		}
 		asked[b.SkyPilot.API] = true
-		f := eval.Finding{Subject: skypilot.Kind, State: "ok"}
+		f := kind.Finding{Subject: skypilot.Kind, State: "ok"}
 		switch {
 		case s.Trusts != nil && !s.Trusts(asks(b)):
 			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
 		default:
-			health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
-			f.Detail = fmt.Sprintf("SkyPilot %s at %s", health.Version, b.SkyPilot.API)
-			if err != nil {
-				f.State, f.Detail = "missing", fmt.Sprintf("%v (hint: `sky api start` starts a server on this machine)", err)
-			}
+			f.State, f.Detail = checkServer(ctx, s, b)
 		}
 		found = append(found, f)
 	}
 	return found
+}
+
+// checkServer asks a server how it is. One that a run would start is not started.
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
+	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+	if err == nil {
+		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))
+	}
+	if b.SkyPilot.API != lang.LocalAPI || !api.Unreachable(err) {
+		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
+	}
+	sky, err := exec.LookPath("sky")
+	if err != nil {
+		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(lang.LocalAPI, s.LookupEnv), skyHint)
+	}
+	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(lang.LocalAPI, s.LookupEnv))
 }

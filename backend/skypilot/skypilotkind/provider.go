@@ -16,16 +16,29 @@ import (
 // provider is an API server and what it is asked for.
 type provider struct {
 	client *api.Client
-	task   api.Task // without commands
+	own    *localServer // nil: whoever named the server sees to it
+	task   api.Task     // without commands
+}
+
+// once makes a request, for which it starts a server that may be started.
+func (p *provider) once(ctx context.Context, do func() error) error {
+	err := do()
+	if p.own == nil || !api.Unreachable(err) {
+		return err
+	}
+	if err := p.own.ensure(ctx); err != nil {
+		return err
+	}
+	return do()
 }
 
 // pause is the time between requests to a server that is away.
 const pause = 2 * time.Second
 
 // patiently makes a request until the server is there to answer it.
-func patiently(ctx context.Context, do func() error) error {
+func (p *provider) patiently(ctx context.Context, do func() error) error {
 	for {
-		err := do()
+		err := p.once(ctx, do)
 		if err == nil || !api.Unreachable(err) {
 			return err
 		}
@@ -35,6 +48,14 @@ func patiently(ctx context.Context, do func() error) error {
 			return fmt.Errorf("%w (the last answer: %w)", context.Cause(ctx), err)
 		}
 	}
+}
+
+// Ready implements skypilot.Provider.
+func (p *provider) Ready(ctx context.Context) error {
+	return explained(p.patiently(ctx, func() error {
+		_, err := p.client.Health(ctx)
+		return err
+	}))
 }
 
 // Launch implements skypilot.Provider. A server that is away is waited for, and one that
@@ -47,14 +68,14 @@ func (p *provider) Launch(ctx context.Context, cluster string, t skypilot.Task) 
 	}
 	for {
 		var request string
-		err := patiently(ctx, func() (err error) {
+		err := p.patiently(ctx, func() (err error) {
 			request, err = p.client.Launch(ctx, cluster, task)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		err = patiently(ctx, func() error {
+		err = p.patiently(ctx, func() error {
 			_, err := p.client.WaitLaunched(ctx, request)
 			return err
 		})
@@ -89,7 +110,11 @@ func explained(err error) error {
 
 // State implements skypilot.Provider.
 func (p *provider) State(ctx context.Context, cluster string) (skypilot.State, error) {
-	found, err := p.client.Refresh(ctx, []string{cluster})
+	var found []api.Cluster
+	err := p.once(ctx, func() (err error) {
+		found, err = p.client.Refresh(ctx, []string{cluster})
+		return err
+	})
 	switch {
 	case api.NoSuchCluster(err), err == nil && len(found) == 0:
 		return skypilot.Gone, nil
@@ -123,7 +148,7 @@ func (p *provider) Failed(ctx context.Context, cluster string) error {
 
 // End implements skypilot.Provider.
 func (p *provider) End(ctx context.Context, cluster string) error {
-	err := patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
+	err := p.patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
 	if api.NoSuchCluster(err) {
 		return nil
 	}

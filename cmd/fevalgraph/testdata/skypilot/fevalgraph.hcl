@@ -2,7 +2,7 @@
 # tests: those of answers/PROBLEM count what they earn, those of tested/ have pytest.
 
 variable "where" { default = "skypilot" }
-variable "api" { type = string }
+variable "api" { default = "local" }
 
 variable "isolation" { default = null }
 variable "keep" { default = null }

@@ -1,0 +1,94 @@
+package skypilot
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// adopt takes over clusters of dead runs that can do the pool's work.
+func (p *Pool) adopt(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.cancelWithClose(cancel)()
+	defer close(p.adopting)
+	leases, err := p.opt.Leases.All()
+	if err != nil {
+		return // they are tried again when the run ends
+	}
+	for len(leases) > 0 {
+		p.mu.Lock()
+		n := min(p.opt.MaxClusters-len(p.clusters), len(leases))
+		p.mu.Unlock()
+		if n <= 0 {
+			return
+		}
+		var tried sync.WaitGroup
+		for _, l := range leases[:n] {
+			tried.Go(func() { p.adoptOne(ctx, l) })
+		}
+		tried.Wait()
+		leases = leases[n:]
+	}
+}
+
+// patience is how long a provider that does not answer is asked about a cluster that might
+// be used again, and pause is the time between questions. A launch in its place would wait, too.
+const (
+	patience = 5 * time.Minute
+	pause    = 2 * time.Second
+)
+
+// stateOf is the state of a cluster, or "" if the provider does not say.
+func (p *Pool) stateOf(ctx context.Context, cluster string) State {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		state, err := p.opt.Provider.State(ctx, cluster)
+		if err == nil {
+			return state
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}
+
+// adoptOne takes over the cluster of a lease, if it can do the pool's work.
+func (p *Pool) adoptOne(ctx context.Context, l Lease) {
+	if l.Kind != p.kind || l.Run == p.opt.Run || l.Ending {
+		return
+	}
+	if living, err := p.opt.Living(l.Run); err != nil || living {
+		return
+	}
+	if p.stateOf(ctx, l.Cluster) != Up {
+		return
+	}
+	l, ok := p.opt.Leases.adopt(ctx, l, p.opt.Run)
+	if !ok {
+		return
+	}
+	short, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c, err := p.connect(short, l)
+	if err == nil {
+		if err = p.verify(short, c, false); err != nil {
+			c.client.Close()
+		}
+	}
+	if err != nil {
+		p.opt.notice("cluster %s of an earlier run cannot be used: %v", l.Cluster, err)
+		if err := p.end(context.WithoutCancel(ctx), l); err != nil {
+			p.opt.notice("%v", err)
+		}
+		return
+	}
+	p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clusters = append(p.clusters, c)
+	p.notify()
+}

@@ -1,0 +1,42 @@
+package skypilot
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// spend counts what an ended cluster has cost.
+func (p *Pool) spend(l Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cost, known := l.Cost(time.Now()); known {
+		p.spent += cost
+	}
+}
+
+// affords refuses a launch that could make the run spend more than it may: the cluster
+// counts as if it ran for an hour. That is reserved for it.
+func (p *Pool) affords() (reserved float64, err error) {
+	o := &p.opt
+	if o.MaxCost == 0 {
+		return 0, nil
+	}
+	hourly := o.Hourly()
+	if hourly == nil {
+		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("what %s costs is not known, so that a limit cannot be kept", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	total := p.spent + p.reserved + *hourly
+	for _, c := range p.clusters {
+		cost, _ := c.lease.Cost(time.Now())
+		total += max(cost, *hourly)
+	}
+	if total > o.MaxCost {
+		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("with another cluster the run could spend $%.2f in its first hour, more than $%.2f", total, o.MaxCost)}
+	}
+	p.reserved += *hourly
+	return *hourly, nil
+}

@@ -1,0 +1,316 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/await"
+)
+
+// onClusters is a checkout of testdata/skypilot.
+type onClusters struct {
+	*checkout
+	machines *machines
+	log      string // what graders wrote, a line for each that ran
+}
+
+// checkout copies the project. Its graders note that they ran where clusters can, too.
+func (m *machines) checkout(t *testing.T) *onClusters {
+	t.Helper()
+	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", "skypilot"), t.TempDir()), m, ""}
+	notes, err := os.MkdirTemp(filepath.Join(m.dir, "slurm", "home"), "graded-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(notes) })
+	c.log = filepath.Join(notes, "log")
+	for _, dir := range []string{"answers", "tested", "sums"} {
+		if err := os.Mkdir(filepath.Join(c.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, err := os.ReadFile(filepath.Join(m.dir, "sky", "home", ".slurm", "config"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(c.place, "home", ".slurm"), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.place, "home", ".slurm", "config"), config, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, programs, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: clusters have the real ones, too
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range os.Environ() {
+		if name, _, _ := strings.Cut(pair, "="); reachesIndex(name) {
+			c.env = append(c.env, pair)
+		}
+	}
+	c.env = append(c.env, "FEVALGRAPH_VAR_api="+m.api, "NO_PROXY=127.0.0.1", "UV_CACHE_DIR="+filepath.Join(caches, "uv"),
+		"PATH="+filepath.Dir(m.judge)+":"+programs)
+	t.Cleanup(func() {
+		cmd := c.command("clean", "--clusters")
+		if err := cmd.Run(); err != nil {
+			t.Errorf("fevalgraph clean --clusters: %v\n%s", err, output(cmd))
+		}
+		c.queueIsEmpty()
+	})
+	return c
+}
+
+// ownServer has runs start an API server, for which there is a home like that of the
+// tests' server.
+func (c *onClusters) ownServer() {
+	c.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	home, bin := filepath.Join(c.place, "home"), filepath.Join(c.place, "bin")
+	copying := exec.Command("cp", "-a", "wheels", "catalogs", "config.yaml", filepath.Join(home, ".sky"))
+	copying.Dir = filepath.Join(c.machines.dir, "sky", "home", ".sky")
+	err = errors.Join(os.Mkdir(filepath.Join(home, ".sky"), 0o755), os.Mkdir(bin, 0o755), copying.Run())
+	if err == nil {
+		err = os.Symlink(filepath.Join(os.Getenv("FEVALGRAPH_SKYPILOT_KEEP"), "venv", "bin", "sky"), filepath.Join(bin, "sky"))
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	// Port 9 is closed, so that whatever looks for the outside fails at once.
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		c.env = append(c.env, name+"=http://127.0.0.1:9", strings.ToLower(name)+"=http://127.0.0.1:9")
+	}
+	c.env = append(c.env, "FEVALGRAPH_VAR_api=local", "SKYPILOT_API_SERVER_LOCAL_PORT="+port, "SKYPILOT_USER_ID=feva1e58", "SKYPILOT_DISABLE_USAGE_COLLECTION=1",
+		"no_proxy=127.0.0.1,localhost", "TERM=dumb", "PATH="+bin+":"+os.Getenv("PATH"))
+}
+
+// write makes a file of the project.
+func (c *onClusters) write(file, text string) {
+	c.t.Helper()
+	file = filepath.Join(c.dir, file)
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// answers writes solutions of a problem that is graded.
+func (c *onClusters) answers(problem string, solutions int) {
+	c.t.Helper()
+	for i := range solutions {
+		c.write(fmt.Sprintf("answers/%s/s%d.txt", problem, i), fmt.Sprintf("%s/s%d 0.%03d\n", problem, i, i))
+	}
+}
+
+// sums writes solutions of the problem with a judge.
+func (c *onClusters) sums() {
+	c.t.Helper()
+	c.write("sums/right.cpp", "#include <cstdio>\nint main() { long a, b; if (scanf(\"%ld %ld\", &a, &b) == 2) printf(\"%ld\\n\", a + b); }\n")
+	c.write("sums/first.cpp", "#include <cstdio>\nint main() { long a; if (scanf(\"%ld\", &a) == 1) printf(\"%ld\\n\", a); }\n")
+	c.write("sums/crash.cpp", "int main() { *(volatile int *)0 = 1; }\n")
+}
+
+// with is a command of the program, with variables NAME=VALUE of the configuration.
+func (c *onClusters) with(variables []string, args ...string) *exec.Cmd {
+	cmd := c.command(args...)
+	cmd.Path, cmd.Err = c.machines.program, nil
+	for _, v := range variables {
+		cmd.Env = append(cmd.Env, "FEVALGRAPH_VAR_"+v)
+	}
+	return cmd
+}
+
+// command is a command of the program that clusters get.
+func (c *onClusters) command(args ...string) *exec.Cmd {
+	cmd := c.checkout.command(args...)
+	cmd.Path, cmd.Err = c.machines.program, nil
+	return cmd
+}
+
+// judge runs to an end at which everything is judged, and returns what a person sees.
+func (c *onClusters) judge(variables ...string) string {
+	c.t.Helper()
+	cmd := c.with(variables, "run")
+	return c.judged(cmd, cmd.Run())
+}
+
+// judged checks how a run ended.
+func (c *onClusters) judged(cmd *exec.Cmd, err error) string {
+	c.t.Helper()
+	said := output(cmd)
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1) {
+		c.t.Fatalf("fevalgraph run: %v\n%s", err, said)
+	}
+	r := c.lastRun()
+	if r.end.Failed+r.end.Broken+r.end.Blocked+r.end.Interrupted+r.end.Skipped > 0 {
+		c.t.Fatalf("not everything is judged: %+v\n%s", r.end, said)
+	}
+	c.t.Logf("%d nodes ran, %d were cached, %d preempted, in %.1fs; launched %v, used again %d",
+		r.end.Executed, r.end.Cached, r.end.Preempted, r.end.Seconds, c.launched(said), strings.Count(said, "is used again"))
+	return said
+}
+
+var launching = regexp.MustCompile(`launching cluster (\S+)`)
+
+// launched are the clusters that a run says it launched.
+func (c *onClusters) launched(said string) (clusters []string) {
+	c.t.Helper()
+	for _, m := range launching.FindAllStringSubmatch(said, -1) {
+		if !strings.HasPrefix(m[1], c.prefix()) {
+			c.t.Errorf("cluster %s is none of this project, %s", m[1], c.prefix())
+		}
+		clusters = append(clusters, m[1])
+	}
+	return clusters
+}
+
+// prefix is what the names of the project's clusters begin with.
+func (c *onClusters) prefix() string {
+	sum := sha256.Sum256([]byte(filepath.Join(c.dir, ".fevalgraph")))
+	return "fg-" + hex.EncodeToString(sum[:3]) + "-"
+}
+
+// jobs are the numbers of Slurm's jobs that are clusters of the project.
+func (c *onClusters) jobs() (numbers []string) {
+	c.t.Helper()
+	for line := range strings.Lines(c.machines.slurm(c.t, "squeue", "--noheader", "--format=%A %j")) {
+		if number, name, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(name, c.prefix()) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// queueIsEmpty fails if Slurm has something of the project. A job that was told to end
+// takes its seconds.
+func (c *onClusters) queueIsEmpty() {
+	c.t.Helper()
+	await.Until(c.t, "Slurm has no job of the project", func() bool { return len(c.jobs()) == 0 })
+	if left := c.leases(); len(left) > 0 {
+		c.t.Errorf("leases are left: %q", left)
+	}
+}
+
+// leases are the files of the project's clusters.
+func (c *onClusters) leases() []string {
+	c.t.Helper()
+	files, err := filepath.Glob(filepath.Join(c.dir, ".fevalgraph", "clusters", "*.json"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return files
+}
+
+// graded counts how often each solution was graded, by what graders wrote.
+func (c *onClusters) graded() map[string]int {
+	c.t.Helper()
+	content, err := os.ReadFile(c.log)
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	times := map[string]int{}
+	for line := range bytes.Lines(content) {
+		times[strings.TrimSpace(string(line))]++
+	}
+	return times
+}
+
+// napping are variables of a run whose cells take so many seconds and note that they ran;
+// all are stale if the number is another.
+func (c *onClusters) napping(seconds float64, more ...string) []string {
+	c.t.Helper()
+	if err := os.RemoveAll(c.log); err != nil {
+		c.t.Fatal(err)
+	}
+	return append([]string{"isolation=none", "log=" + c.log, "nap=" + strconv.FormatFloat(seconds, 'f', -1, 64)}, more...)
+}
+
+// runUntil starts a run and waits until so many were graded.
+func (c *onClusters) runUntil(graded int, variables ...string) *underway {
+	c.t.Helper()
+	r := c.start(variables...)
+	var ended bool
+	there := func() bool {
+		ended = r.ended()
+		return ended || len(c.graded()) >= graded
+	}
+	// On a busy machine a launch takes minutes.
+	if !await.For(there) && !await.For(there) && !await.For(there) {
+		r.kill()
+		c.t.Fatalf("%d of %d solutions were graded\n%s", len(c.graded()), graded, output(r.cmd))
+	}
+	if ended {
+		c.t.Fatalf("the run ended before %d solutions were graded: %v\n%s", graded, r.cmd.ProcessState, output(r.cmd))
+	}
+	return r
+}
+
+// underway is a run that something happens to. It ends with the test.
+type underway struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	done chan struct{} // closed at its end
+	err  error
+}
+
+func (c *onClusters) start(variables ...string) *underway {
+	c.t.Helper()
+	r := &underway{t: c.t, cmd: c.with(variables, "run"), done: make(chan struct{})}
+	if err := r.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		defer close(r.done)
+		r.err = r.cmd.Wait()
+	}()
+	c.t.Cleanup(r.kill)
+	return r
+}
+
+func (r *underway) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *underway) kill() {
+	_ = r.cmd.Process.Kill() // it may have ended
+	<-r.done
+}
+
+// ends waits for the end, at most so long.
+func (r *underway) ends(within time.Duration) error {
+	r.t.Helper()
+	select {
+	case <-r.done:
+	case <-time.After(within):
+		r.kill()
+		r.t.Errorf("the run did not end within %v\n%s", within, output(r.cmd))
+	}
+	return r.err
+}

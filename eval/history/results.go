@@ -1,0 +1,63 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Results reads the results of a recorded run: its id, a part of it that no other run has, or
+// "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when nothing was recorded.
+func Results(state, name string) (*report.Results, error) {
+	run, err := event.FindRun(state, name)
+	if err != nil {
+		return nil, err
+	}
+	cells, err := Cells(state, run, map[string]bool{})
+	if err != nil {
+		return nil, err
+	}
+	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: cells}, nil
+}
+
+// Cells reads the results of a run, without the partition files that known has,
+// and adds to known those that it has read.
+func Cells(state string, run *event.Run, known map[string]bool) ([]report.Cell, error) {
+	manifest, err := run.Manifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := slices.DeleteFunc(slices.Clone(manifest.Partitions), func(name string) bool { return known[name] })
+	all := make([][]report.Cell, len(names))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, text := range names {
+		known[text] = true
+		group.Go(func() error {
+			part, err := partition.ParseName(text)
+			if err == nil {
+				all[i], err = partition.StoreIn(state).Results(part)
+			}
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
+				return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", text)}
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
+	}
+	return slices.Concat(all...), nil
+}

@@ -1,0 +1,50 @@
+package history
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// Run is one recorded run.
+type Run struct {
+	Run       string    `json:"run"`
+	Start     time.Time `json:"start"`               // zero when its record has no beginning
+	Selection string    `json:"selection,omitempty"` // what it was asked for, in the words of the command line; "" is everything
+	Ended     bool      `json:"ended"`
+	Seconds   float64   `json:"seconds"`
+	Executed  int       `json:"executed"` // nodes
+	Cached    int       `json:"cached"`
+	Exit      int       `json:"exit"`
+	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
+}
+
+// Runs lists the recorded runs of a project with a state, the latest first, and no more than limit; 0 is all.
+func Runs(state string, limit int) ([]Run, error) {
+	ids, err := event.Runs(state)
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	if len(ids) == 0 {
+		return nil, exit.Past(event.ErrNoRuns)
+	}
+	slices.Reverse(ids)
+	if limit > 0 {
+		ids = ids[:min(limit, len(ids))]
+	}
+	all := make([]Run, len(ids))
+	for i, id := range ids {
+		run := event.OpenRun(state, id)
+		s := Run{Run: id}
+		if start, ok := run.Start(); ok {
+			s.Start, s.Selection = start.Time, start.Selection
+		}
+		if end, ok, err := run.End(); err == nil && ok {
+			s.Ended, s.Seconds, s.Executed, s.Cached, s.Exit, s.Verdicts = true, end.Seconds, end.Executed, end.Cached, end.Exit, end.Verdicts
+		}
+		all[i] = s
+	}
+	return all, nil
+}

@@ -1,0 +1,62 @@
+// Package kind says what a kind of backend is to the application: how backends are made of
+// blocks, what it takes to ask one who it is, and how what it leaves is found and ended.
+package kind
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Kind is a kind of backend, as blocks of the configuration name it. Functions that
+// are nil have nothing to do for the kind.
+type Kind struct {
+	Name string
+	// New makes the backend of a block; env is the environment of its probes. What it
+	// holds from one session to the next is closed with the site: see Site.OnClose.
+	New func(s *Site, b *lang.Backend, env []string) (plan.Executor, error)
+	// Asks are what of a block has a part in telling who the backend is and comes from
+	// the project: commands, programs and images to run, servers to talk to; as texts that
+	// a person can judge. A call that only reads asks the backend only if the project is
+	// trusted with all of them.
+	Asks func(b *lang.Backend) []string
+	// Tools are variables, KEY=value, that lead tools to their files.
+	Tools func(lookupEnv func(string) (string, bool)) []string
+	// Environments is where commands see the Python environments that sessions
+	// share; "" is a directory beside the store.
+	Environments string
+	// Reap returns a function that ends a session of the kind that a crashed run
+	// did not end.
+	Reap func(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error
+	// Doctor checks what the kind needs; the site is closed afterwards. cfg is nil when the configuration is
+	// invalid; asked is set when containers are to be checked in any case.
+	Doctor func(ctx context.Context, s *Site, cfg *lang.Config, asked bool) []Finding
+	// Clean removes the containers and images of a project that belong to no living
+	// run. What it returns is nil when nothing could be tried.
+	Clean func(ctx context.Context, s *Site) (*RemovedContainers, error)
+	// Clusters are the project's, as far as this machine knows. No server is asked.
+	Clusters func(s *Site) ([]Cluster, error)
+	// EndClusters ends those of the project's clusters that no living run has, but for
+	// those that are kept unless all is set, and returns the names of those that it ended.
+	EndClusters func(ctx context.Context, s *Site, all bool) ([]string, error)
+	// Forecast says what a run with so much to do would ask for. Only if the project is
+	// trusted may it ask a server about prices.
+	Forecast func(ctx context.Context, s *Site, b *lang.Backend, nodes int, seconds float64, trusted bool) Launch
+}
+
+// Finding is one line of the doctor's report.
+type Finding struct {
+	Subject string `json:"subject"`
+	State   string `json:"state"` // ok, warning, missing
+	Detail  string `json:"detail"`
+}
+
+// RemovedContainers counts what was removed from a daemon.
+type RemovedContainers struct {
+	Containers, Images int
+	Built              int    // images among these that were built, not fetched
+	Networks           int    // that a run was killed over
+	Host               string // of the daemon
+}

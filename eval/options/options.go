@@ -1,0 +1,137 @@
+// Package options says what project a call of the application is about, and what the call
+// may use of the outside world: the environment, the user's key and trust, directories.
+package options
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Options name a project and what a call may use of the outside world.
+type Options struct {
+	Dir      string   // of the configuration; "" is "."
+	File     string   // in place of fevalgraph.hcl, relative to Dir
+	Vars     []string // NAME=VALUE, in order
+	VarFiles []string // relative to Dir, in order
+	// LookupEnv reads the caller's environment; nil is an empty one.
+	// FEVALGRAPH_DIR and FEVALGRAPH_CACHE_DIR move the state and the store.
+	LookupEnv func(name string) (string, bool)
+	Version   string // of the program, for required_version and records
+	Jobs      int    // nodes that run at once; 0 is the number of processors
+
+	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
+	// Remotes are the remote caches that are used, by name, and how: "r" or "rw". Nil uses
+	// all as the configuration says.
+	Remotes map[string]string
+	Offline bool // resolve no requirements over the network
+	Trusted bool // calls that only read may ask the project's backends who they are
+	Locked  bool // requirements that are not locked are an error
+
+	AdHoc      *lang.AdHoc // adds one solution that no block declares
+	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
+
+	// Benchmarks are those whose rules and files the configuration may name.
+	Benchmarks []plan.Benchmark
+	// Kinds are the kinds of backends that there are.
+	Kinds []kind.Kind
+	// Notify receives remarks that are no errors, while the call goes on, from any
+	// goroutine; nil ignores them.
+	Notify func(Notice)
+}
+
+func (o *Options) Note(n Notice) {
+	if o.Notify != nil {
+		o.Notify(n)
+	}
+}
+
+func (o *Options) Getenv(name string) (string, bool) {
+	if o.LookupEnv == nil {
+		return "", false
+	}
+	return o.LookupEnv(name)
+}
+
+// RunJobs is how many nodes run at once: what was asked for, as far as there are descriptors.
+func (o *Options) RunJobs() int {
+	return min(o.WantedJobs(), mostJobs())
+}
+
+func (o *Options) WantedJobs() int {
+	if o.Jobs == 0 {
+		return runtime.NumCPU()
+	}
+	return o.Jobs
+}
+
+// Lang are the options of loading.
+func (o *Options) Lang() lang.Options {
+	return lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Getenv, Version: o.Version,
+		AdHoc: o.AdHoc, References: o.References}
+}
+
+// LoadWarned reads the configuration, and shows and returns its warnings. Mistakes are the error, a
+// diag.List in an *exit.Error.
+func (o *Options) LoadWarned() (*lang.Config, diag.List, error) {
+	cfg, diags := lang.Load(o.Lang())
+	if diags.HasErrors() {
+		return nil, nil, exit.With(exit.Usage, diags)
+	}
+	if len(diags) > 0 {
+		o.Note(Warnings{diags})
+	}
+	return cfg, diags, nil
+}
+
+// Load reads the configuration alone. Mistakes are the error, a diag.List in an
+// *exit.Error.
+func (o *Options) Load() (*lang.Config, error) {
+	cfg, _, err := o.LoadWarned()
+	return cfg, err
+}
+
+// Path is where a file is that a caller names relative to Dir.
+func (o *Options) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(o.Dir, name)
+}
+
+// ProjectDir is the directory of the configuration's main file.
+func (o *Options) ProjectDir() string {
+	if o.File == "" {
+		return o.Dir
+	}
+	return filepath.Join(o.Dir, filepath.Dir(o.File))
+}
+
+// StateDirOf is the directory for logs and records of the project in root.
+func (o *Options) StateDirOf(root string) string {
+	dir, ok := o.Getenv("FEVALGRAPH_DIR")
+	switch {
+	case !ok || dir == "":
+		return filepath.Join(root, StateName)
+	case filepath.IsAbs(dir):
+		return dir
+	}
+	return filepath.Join(root, dir)
+}
+
+// StateDir is the project's state directory, whether or not its configuration is
+// valid.
+func (o Options) StateDir() string { return o.StateDirOf(o.ProjectDir()) }
+
+// Absolute is a path from the root, or the path itself where there is no telling.
+func Absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}

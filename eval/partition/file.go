@@ -1,0 +1,241 @@
+package partition
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// A partition file holds one version of what is known of a partition. It is named by
+// its content, written once and never changed. It is a magic line, the table of
+// sections, and the sections:
+//
+//	facts    what says whether the partition is still as it was, and its summary
+//	rows     its nodes
+//	results  the results of its cells, as report.EncodeCells encodes them
+//
+// The table has a length and a SHA-256 for each section; the SHA-256 of the table is
+// the file's name. Rows and results are compressed.
+const (
+	fileMagic      = "fevalgraph-partition 2\n"
+	sectionFacts   = 0
+	sectionRows    = 1
+	sectionResults = 2
+	sections       = 3
+	tableEntry     = 8 + sha256.Size
+	tableSize      = sections * tableEntry
+	headSize       = len(fileMagic) + tableSize
+)
+
+// Name is the digest of a partition file.
+type Name [sha256.Size]byte
+
+func (n Name) String() string { return hex.EncodeToString(n[:]) }
+
+// ParseName reads what Name.String returned.
+func ParseName(text string) (n Name, err error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(n) {
+		return n, fmt.Errorf("%q does not name a partition file", text)
+	}
+	return Name(b), nil
+}
+
+// Store is a directory of partition files.
+type Store struct{ Dir string }
+
+// StoreIn is where a project with this state directory has its partition files.
+func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions")} }
+
+// ErrDamaged says that a partition file is not what was written.
+var ErrDamaged = errors.New("malformed partition file")
+
+// Put writes a partition file, unless it is there. Without facts it has results alone.
+func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name Name, err error) {
+	cells, err := report.EncodeCells(results)
+	var head, table []byte
+	if err == nil && facts != nil {
+		if head, err = frozen.Append(nil, facts); err == nil {
+			table, err = frozen.Append(nil, &rows)
+		}
+	}
+	if err != nil {
+		return name, err
+	}
+	return s.put(head, table, cells)
+}
+
+// Facts reads the facts in a partition file all of whose sections are as they were
+// written: a caller that relies on the facts may read the others later.
+func (s Store) Facts(name Name) (*Facts, error) {
+	content, err := s.verified(name)
+	if err != nil {
+		return nil, err
+	}
+	f := new(Facts)
+	return f, frozen.Decode(string(content), f)
+}
+
+// Rows reads the nodes of a partition. As with Results, an error other than
+// fs.ErrNotExist says that the file cannot be read or is damaged.
+func (s Store) Rows(name Name) (rows []graph.Row, err error) {
+	content, err := s.read(name, sectionRows)
+	if err != nil {
+		return nil, err
+	}
+	return rows, frozen.Decode(string(content), &rows)
+}
+
+// Results reads the results of a partition's cells.
+func (s Store) Results(name Name) ([]report.Cell, error) {
+	content, err := s.read(name, sectionResults)
+	if err != nil {
+		return nil, err
+	}
+	return report.DecodeCells(content)
+}
+
+func (s Store) put(facts, rows, results []byte) (Name, error) {
+	table := make([]byte, 0, tableSize)
+	var content [][]byte
+	for i, section := range [sections][]byte{facts, rows, results} {
+		if i != sectionFacts {
+			section = compressed(section)
+		}
+		sum := sha256.Sum256(section)
+		table = append(binary.LittleEndian.AppendUint64(table, uint64(len(section))), sum[:]...)
+		content = append(content, section)
+	}
+	name := Name(sha256.Sum256(table))
+	path := s.path(name)
+	if _, err := os.Stat(path); err == nil {
+		return name, nil
+	}
+	file := append([]byte(fileMagic), table...)
+	return name, atomicfile.Write(path, 0o644, append(file, bytes.Join(content, nil)...))
+}
+
+func (s Store) path(name Name) string { return filepath.Join(s.Dir, name.String()) }
+
+// section is where a section of a file is, and what its content is.
+type section struct {
+	offset, size uint64
+	sum          [sha256.Size]byte
+}
+
+// holds reports whether content is the section's.
+func (s section) holds(content []byte) bool {
+	return uint64(len(content)) == s.size && sha256.Sum256(content) == s.sum
+}
+
+// sectionsOf reads the beginning of a file of size bytes, which has to have the name.
+func sectionsOf(head []byte, size int64, name Name) (all [sections]section, err error) {
+	if len(head) < headSize || string(head[:len(fileMagic)]) != fileMagic || Name(sha256.Sum256(head[len(fileMagic):headSize])) != name {
+		return all, ErrDamaged
+	}
+	table, offset := head[len(fileMagic):headSize], uint64(headSize)
+	for i := range all {
+		entry := table[i*tableEntry : (i+1)*tableEntry]
+		all[i] = section{offset, binary.LittleEndian.Uint64(entry), [sha256.Size]byte(entry[8:])}
+		if all[i].size > uint64(size)-offset {
+			return all, ErrDamaged
+		}
+		offset += all[i].size
+	}
+	return all, nil
+}
+
+// read returns a section of a partition file.
+func (s Store) read(name Name, at int) ([]byte, error) {
+	f, err := os.Open(s.path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(f, head)
+	all, err := sectionsOf(head[:n], info.Size(), name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	content := make([]byte, all[at].size)
+	if _, err := f.ReadAt(content, int64(all[at].offset)); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	if !all[at].holds(content) {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), ErrDamaged)
+	}
+	if at == sectionFacts {
+		return content, nil
+	}
+	return io.ReadAll(flate.NewReader(bytes.NewReader(content)))
+}
+
+// verified returns the facts of a partition file that is whole.
+func (s Store) verified(name Name) ([]byte, error) {
+	file, err := os.ReadFile(s.path(name))
+	if err != nil {
+		return nil, err
+	}
+	all, err := sectionsOf(file, int64(len(file)), name)
+	for _, section := range all {
+		if err == nil && !section.holds(file[section.offset:section.offset+section.size]) {
+			err = ErrDamaged
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	facts := all[sectionFacts]
+	return file[facts.offset : facts.offset+facts.size], nil
+}
+
+// compressed is fast rather than small: keys do not compress, and text does so well.
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		panic(err) // of the level, which is a constant
+	}
+	w.Write(b) // to memory
+	w.Close()
+	return out.Bytes()
+}
+
+// Sweep removes the partition files that are not in use and were written before a time.
+// Other files in the directory stay.
+func (s Store) Sweep(used map[Name]bool, before time.Time) error {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		name, err := ParseName(e.Name())
+		if err != nil || used[name] {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			errs = append(errs, os.Remove(filepath.Join(s.Dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,205 @@
+package partition
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Index is the file that says which partitions a project has and what they were
+// compiled and decided from. A run that may write replaces it at its end.
+//
+// Three things decide how much of it holds. While the base is the same, a partition
+// whose identity is unchanged may be taken over. While the configuration's inputs are
+// the same, too, no HCL is evaluated. Whether a partition is fresh is then decided by
+// its own facts.
+type Index struct {
+	BaseFiles []byte // cache.Snapshot of the program and the lock file
+	Indexed
+}
+
+// Indexed is what the index holds beside that.
+type Indexed struct {
+	Salt []byte   // of every digest of something that may be sensitive
+	Base []byte   // the program's version and the store, salted
+	Env  []EnvSum // every variable that was read
+
+	Invocation []byte // the options that say which configuration is read, salted
+	Inputs     []byte // cache.Snapshot of what it was evaluated from; nil when that had just changed
+	Root       string
+	Settings   lang.Settings
+	Warnings   diag.List
+	Config     []byte // SHA-256 of the file with the evaluated configuration; nil when there is none
+
+	// Whole says that the configuration has something that takes every partition
+	// compiled: an export of more than results, or a suite that stops early.
+	Whole bool
+	// Late says that it has something that takes results: exports and result blocks.
+	Late bool
+
+	Backends []Backend
+	Shared   []SharedSnapshot
+	Parts    []Ref  // in the order of results
+	Suites   []byte // the suites and their cells, salted; nil when a suite's node has no answer
+	// SuiteNodes are the nodes of suites, and of problems that cannot be evaluated.
+	SuiteNodes int
+	SuiteBytes int64
+	SuiteTime  float64
+}
+
+// SharedSnapshot is the state of the paths that a node reads which partitions share.
+type SharedSnapshot struct {
+	Sum      [sha256.Size]byte
+	Snapshot []byte
+}
+
+// SharedRef names such a node, and the state that it was decided with.
+type SharedRef struct {
+	Addr string
+	Sum  [sha256.Size]byte
+}
+
+// Ref is a partition of the index.
+type Ref struct {
+	Problem  string
+	First    string
+	Backends []string
+	ID       []byte // its fingerprint, salted; nil when it has none
+	File     Name   // zero when it is not fresh
+}
+
+// Facts are the first section of a partition file.
+type Facts struct {
+	Run      string      // that decided about the partition
+	Used     int64       // seconds since 1970 when the uses of stored outputs were noted
+	Snapshot []byte      // cache.Snapshot of the paths that only its own nodes read
+	Shared   []SharedRef // nodes that others have, too, and that read paths
+	Own      int         // nodes that no other partition has
+	Common   []string    // addresses of the nodes that others have, too
+	Cells    []graph.Row
+	Summary  []report.CellRow
+	// What serving every node saves; see event.RunEnd.
+	SavedBytes   int64
+	SavedSeconds float64
+}
+
+func indexPath(state string) string  { return filepath.Join(StoreIn(state).Dir, "index") }
+func configPath(state string) string { return filepath.Join(StoreIn(state).Dir, "configuration") }
+
+// ReadIndex reads the index; nil when there is none, when it is damaged, and when the
+// program or the lock file is another one. Its values have no names, so that only the
+// program that wrote them can read them: their snapshot comes before them.
+func ReadIndex(state string) *Index {
+	sealed, err := os.ReadFile(indexPath(state))
+	if err != nil {
+		return nil
+	}
+	content, ok := cache.Unseal(sealed)
+	if !ok || len(content) < 8 {
+		return nil
+	}
+	size, rest := binary.LittleEndian.Uint64(content), content[8:]
+	if size > uint64(len(rest)) || !Unchanged(rest[:size]) {
+		return nil
+	}
+	i := &Index{BaseFiles: rest[:size]}
+	if frozen.Decode(string(rest[size:]), &i.Indexed) != nil || len(i.Salt) == 0 {
+		return nil
+	}
+	return i
+}
+
+// Write replaces the index of a project.
+func (i *Index) Write(state string) error {
+	content := binary.LittleEndian.AppendUint64(nil, uint64(len(i.BaseFiles)))
+	content, err := frozen.Append(append(content, i.BaseFiles...), &i.Indexed)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(indexPath(state), 0o600, cache.Seal(content))
+}
+
+// WriteConfig keeps the evaluated configuration and returns its digest; nil for one that
+// has to be evaluated each time, because it has secrets or waits for results.
+func WriteConfig(state string, cfg *lang.Config) ([]byte, error) {
+	if HasSecrets(cfg) {
+		return nil, os.RemoveAll(configPath(state)) // of before it had any
+	}
+	content, err := lang.Archive(cfg)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it has no such form
+	}
+	sum := sha256.Sum256(content)
+	if known, err := os.ReadFile(configPath(state)); err == nil && bytes.Equal(known, content) {
+		return sum[:], nil
+	}
+	return sum[:], atomicfile.Write(configPath(state), 0o600, content)
+}
+
+// ReadConfig reads the configuration with a digest.
+func ReadConfig(state string, want []byte) (*lang.Config, bool) {
+	content, err := os.ReadFile(configPath(state))
+	if sum := sha256.Sum256(content); err != nil || len(want) == 0 || !bytes.Equal(sum[:], want) {
+		return nil, false
+	}
+	cfg, err := lang.Unarchive(string(content))
+	return cfg, err == nil
+}
+
+// SameEnvironment reports whether every variable of the Index has the value that it had.
+func (i *Index) SameEnvironment(lookup func(string) (string, bool)) bool {
+	for _, was := range i.Env {
+		value, set := lookup(was.Name)
+		if now := sumOf(i.Salt, was.Name, envValue{value, set}); now.Set != was.Set || !bytes.Equal(now.Sum, was.Sum) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unchanged reports whether nothing in an encoded snapshot is different by now.
+func Unchanged(snapshot []byte) bool {
+	s, err := cache.DecodeSnapshot(snapshot)
+	return err == nil && s.Changed() == ""
+}
+
+// Snapshot encodes sightings; nil when what they saw has changed since, or may change
+// without a trace.
+func Snapshot(sightings []cache.Sighting) []byte {
+	s, err := cache.TakeSnapshot(sightings)
+	if err != nil {
+		return nil
+	}
+	return s.Encode()
+}
+
+// NewSalt returns a random salt.
+func NewSalt() []byte {
+	salt := make([]byte, 16)
+	rand.Read(salt)
+	return salt
+}
+
+// HasSecrets reports whether any value of a configuration must not be written down.
+func HasSecrets(cfg *lang.Config) bool {
+	if len(cfg.Secrets) > 0 {
+		return true
+	}
+	for _, v := range cfg.Variables {
+		if v.Sensitive {
+			return true
+		}
+	}
+	return false
+}

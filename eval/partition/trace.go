@@ -1,0 +1,258 @@
+package partition
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// Trace records what a run reads of the outside: of files, node by node, so that a
+// later run can compare their states; of the environment, as sums.
+type Trace struct {
+	mu    sync.Mutex
+	nodes map[string]*nodeTrace // by address
+	env   map[string]envValue
+}
+
+type envValue struct {
+	value string
+	set   bool
+}
+
+// NewTrace returns an empty trace.
+func NewTrace() *Trace {
+	return &Trace{nodes: map[string]*nodeTrace{}, env: map[string]envValue{}}
+}
+
+// nodeTrace is what one node has read.
+type nodeTrace struct {
+	mu        sync.Mutex
+	sightings []cache.Sighting
+}
+
+// Sources is what a node reads source files with: what it reads is in the trace.
+func (t *Trace) Sources(addr string, states tasks.FileStates, store tasks.FilePutter) tasks.Sources {
+	n := t.node(addr)
+	return tasks.Sources{States: tracedStates{states, n}, Store: store, Observe: n.observe}
+}
+
+// node returns the trace of a node, which begins with this call.
+func (t *Trace) node(addr string) *nodeTrace {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.nodes[addr]
+	if n == nil {
+		n = new(nodeTrace)
+		t.nodes[addr] = n
+	}
+	return n
+}
+
+// Of returns what a node has read.
+func (t *Trace) Of(addr string) []cache.Sighting {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.nodes[addr]; n != nil {
+		return n.sightings
+	}
+	return nil
+}
+
+// LookupEnv reads the environment through the trace.
+func (t *Trace) LookupEnv(lookup func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := lookup(name)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.env[name] = envValue{value, set}
+		return value, set
+	}
+}
+
+// observe implements tasks.Sources.Observe: the state of a path is taken before the
+// task reads it.
+func (n *nodeTrace) observe(kind, name string) {
+	seen := sightings(kind, name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sightings = append(n.sightings, seen...)
+}
+
+// tracedStates adds the files that a node has read to its trace.
+type tracedStates struct {
+	tasks.FileStates
+	trace *nodeTrace
+}
+
+// Digest implements tasks.FileStates.
+func (s tracedStates) Digest(path string, info fs.FileInfo) (cache.Digest, error) {
+	at := time.Now()
+	d, err := s.FileStates.Digest(path, info)
+	if err == nil {
+		s.trace.mu.Lock()
+		defer s.trace.mu.Unlock()
+		s.trace.sightings = append(s.trace.sightings, cache.SightFile(path, info, at, d))
+	}
+	return d, err
+}
+
+// sightings are the states that the answer to an observation depends on; see
+// tasks.Sources.Observe and lang.ConfigInput for the kinds.
+func sightings(kind, name string) []cache.Sighting {
+	probe := cache.Probe{Path: name, Follow: true}
+	switch kind {
+	case "var", "env": // compared by value
+		return nil
+	case "dir":
+		probe = cache.Probe{Path: name, Listing: true}
+	case "state":
+		probe = cache.Probe{Path: name}
+	case "link":
+		probe = cache.Probe{Path: name, Exists: true}
+	case "exists":
+		probe = cache.Probe{Path: name, Follow: true, Exists: true}
+	case "fileset":
+		dir, pattern, _ := strings.Cut(name, "\x00")
+		return filesetSightings(dir, pattern)
+	case "tree":
+		return treeSightings(name)
+	}
+	return []cache.Sighting{probe.Sight()}
+}
+
+// filesetSightings are the directories that the search for a pattern lists, and the
+// targets of symbolic links among their entries. An error of the search is one of
+// these paths, which then is not as it was.
+func filesetSightings(dir, pattern string) []cache.Sighting {
+	r := &recordingFS{dir: dir}
+	r.sight(cache.Probe{Path: dir, Follow: true, Exists: true})
+	_, _ = doublestar.Glob(r, pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
+	return r.seen
+}
+
+// treeSightings are a directory and everything in it, with the targets of links,
+// except for what Python or a hidden name keeps out of hashes of it.
+func treeSightings(dir string) []cache.Sighting {
+	seen := []cache.Sighting{cache.Probe{Path: dir, Follow: true, Exists: true}.Sight()}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return seen
+	}
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			seen = append(seen, cache.Probe{Path: path, Listing: true}.Sight())
+			return nil
+		}
+		if path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		seen = append(seen, cache.Probe{Path: path, Follow: true, Listing: d.IsDir()}.Sight())
+		if d.Type()&fs.ModeSymlink != 0 {
+			seen = append(seen, cache.Probe{Path: path}.Sight())
+		}
+		return nil
+	})
+	return seen
+}
+
+// recordingFS is the directory dir; it sights what is read of it.
+type recordingFS struct {
+	dir  string
+	seen []cache.Sighting
+}
+
+func (r *recordingFS) path(name string) string {
+	return filepath.Join(r.dir, filepath.FromSlash(name))
+}
+
+func (r *recordingFS) sight(p cache.Probe) { r.seen = append(r.seen, p.Sight()) }
+
+// Open implements fs.FS.
+func (r *recordingFS) Open(name string) (fs.File, error) {
+	path := r.path(name)
+	r.sight(cache.Probe{Path: path, Follow: true})
+	return os.Open(path)
+}
+
+// ReadDir implements fs.ReadDirFS. The target of a link matters, too; the listing has
+// the kinds of the other entries.
+func (r *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	path := r.path(name)
+	r.sight(cache.Probe{Path: path, Listing: true})
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			link := filepath.Join(path, e.Name())
+			r.sight(cache.Probe{Path: link, Exists: true})
+			r.sight(cache.Probe{Path: link, Follow: true, Exists: true})
+		}
+	}
+	return entries, err
+}
+
+// Stat implements fs.StatFS.
+func (r *recordingFS) Stat(name string) (fs.FileInfo, error) {
+	path := r.path(name)
+	r.sight(cache.Probe{Path: path, Follow: true, Exists: true})
+	return os.Stat(path)
+}
+
+// EnvSum is enough of a variable to see that its value is another one.
+type EnvSum struct {
+	Name string
+	Set  bool
+	Sum  []byte // Salted, as values may be sensitive
+}
+
+// Environment returns the sums of all variables that were read, by name.
+func (t *Trace) Environment(salt []byte) []EnvSum {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []EnvSum
+	for _, name := range slices.Sorted(maps.Keys(t.env)) {
+		all = append(all, sumOf(salt, name, t.env[name]))
+	}
+	return all
+}
+
+func sumOf(salt []byte, name string, v envValue) EnvSum {
+	if !v.set {
+		return EnvSum{Name: name}
+	}
+	return EnvSum{Name: name, Set: true, Sum: Salted(salt, []byte(v.value))}
+}
+
+// Salted is a digest of content that does not give it away.
+func Salted(salt, content []byte) []byte {
+	h := hmac.New(sha256.New, salt)
+	h.Write(content)
+	return h.Sum(nil)
+}
+
+// InputSightings are those of everything that a configuration was evaluated from, by an
+// evaluation that began at a time.
+func InputSightings(inputs []lang.ConfigInput, began time.Time) []cache.Sighting {
+	var all []cache.Sighting
+	for _, in := range inputs {
+		for _, s := range sightings(in.Kind, in.Name) {
+			all = append(all, s.Before(began))
+		}
+	}
+	return all
+}

@@ -1,0 +1,91 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Known are the names that selectors can speak of, by axis.
+type Known map[string]map[string]bool
+
+// Add adds a name of an axis; "" is none.
+func (k Known) Add(axis, name string) {
+	if k[axis] == nil {
+		k[axis] = map[string]bool{}
+	}
+	if name != "" {
+		k[axis][name] = true
+	}
+}
+
+// Names are those of an axis, or of all axes, in order.
+func (k Known) Names(axis string) []string {
+	var all []string
+	for of, names := range k {
+		if axis == "" || of == axis {
+			for name := range names {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Summary lists problems and solutions.
+func (k Known) Summary() string {
+	return fmt.Sprintf("problems %s and solutions %s", someOf(k.Names("problem")), someOf(k.Names("solution")))
+}
+
+// DidYouMean is ", did you mean X?" for the first name in selectors that nothing has and
+// that another one resembles; else "".
+func (k Known) DidYouMean(args []string) string {
+	for _, arg := range args {
+		for term := range strings.SplitSeq(arg, ",") {
+			axis, value, found := strings.Cut(term, "=")
+			if !found {
+				axis, value = "", term
+				if _, body, hasKind := strings.Cut(term, ":"); hasKind {
+					value = body
+				}
+			}
+			parts := []string{value}
+			if !found {
+				parts = strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == '@' })
+			}
+			names := k.Names(strings.TrimSpace(axis))
+			for _, part := range parts {
+				if part = strings.TrimSpace(part); strings.ContainsAny(part, "*?") || slices.ContainsFunc(names, func(n string) bool { return sameName(part, n) }) {
+					continue
+				}
+				if near := text.Nearest(part, names); near != "" {
+					return fmt.Sprintf("; did you mean %q?", near)
+				}
+			}
+			// A name alone is that of a problem, with which addresses begin.
+			for _, of := range []string{"solution", "backend", "suite", "tag"} {
+				if !found && slices.ContainsFunc(k.Names(of), func(n string) bool { return sameName(value, n) }) {
+					return fmt.Sprintf("; did you mean %s=%s?", of, value)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// sameName reports whether a name is meant, with or without its instance key.
+func sameName(got, name string) bool {
+	plain := strings.ReplaceAll(name, `"`, "")
+	base, _, _ := strings.Cut(plain, "[")
+	got = strings.ReplaceAll(got, `"`, "")
+	return got == plain || got == base
+}
+
+func someOf(names []string) string {
+	const shown = 8
+	slices.Sort(names)
+	return text.Some(slices.Compact(names), shown)
+}

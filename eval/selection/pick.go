@@ -1,0 +1,114 @@
+package selection
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// resultAxes are what selectors of results may speak of beside labels.
+var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", ModelAxis}
+
+// Pick returns the checkpoints of results that selectors pick: by the names of cells and
+// their nodes that grade, or by axis. Results know no tags and no kinds of nodes.
+func Pick(r *report.Results, args []string) (*report.Results, error) {
+	if len(args) == 0 {
+		return r, nil
+	}
+	names := slices.Clone(resultAxes)
+	for i := range r.Cells {
+		for label := range maps.Keys(r.Cells[i].Labels) {
+			names = append(names, LabelPrefix+label)
+		}
+	}
+	slices.Sort(names)
+	selector, err := graph.ParseSelector(args, slices.Compact(names))
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	picked := &report.Results{Schema: r.Schema, Run: r.Run, Cells: []report.Cell{}}
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		whole := false
+		narrowed, any := plan.Narrow(*cell, func(addr string, c *report.Checkpoint) bool {
+			match := selector.Match(addr, func(axis string) []string { return resultValues(cell, c, axis) })
+			whole = whole || match && c == nil
+			return match
+		})
+		switch {
+		case whole:
+			picked.Cells = append(picked.Cells, *cell)
+		case any:
+			picked.Cells = append(picked.Cells, narrowed)
+		}
+	}
+	if len(picked.Cells) == 0 {
+		known := Known{}
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			known.Add("problem", c.Problem)
+			known.Add("solution", c.Solution)
+			known.Add("backend", c.Backend)
+			for _, checkpoint := range c.Checkpoints {
+				known.Add("checkpoint", checkpoint.Name)
+			}
+		}
+		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())
+	}
+	return picked, nil
+}
+
+// resultValues are the values of a result on an axis; c is nil for a whole cell.
+func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string {
+	switch axis {
+	case "problem":
+		return []string{cell.Problem}
+	case "solution":
+		return []string{cell.Solution}
+	case "backend":
+		return []string{cell.Backend}
+	case "repeat":
+		return []string{strconv.Itoa(cell.Repeat)}
+	case "suite":
+		return cell.Suites
+	case ModelAxis:
+		axis = LabelPrefix + ModelAxis
+	}
+	if label, ok := strings.CutPrefix(axis, LabelPrefix); ok {
+		if value, has := cell.Labels[label]; has {
+			return []string{value}
+		}
+		return nil
+	}
+	switch {
+	case c == nil:
+		return nil
+	case axis == "checkpoint":
+		return []string{c.Name}
+	}
+	return VerdictWords(*c)
+}
+
+// VerdictWords are what a selector may call the verdict on a checkpoint: passed or failed,
+// pass or fail for short, or scored without a rule to pass by, and the class and status when
+// it was not judged.
+func VerdictWords(c report.Checkpoint) []string {
+	words := []string{"failed", "fail"}
+	switch {
+	case c.Passed:
+		words = []string{"passed", "pass"}
+	case c.Class == verdict.Judged && !c.Ruled():
+		words = []string{"scored"}
+	}
+	if c.Class != verdict.Judged {
+		words = append(words, string(c.Class), string(c.Class.Status()))
+	}
+	return words
+}

@@ -1,0 +1,203 @@
+package shards
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Merged are the runs that a merge makes one of. The methods that a run of its own asks
+// work on nil, too, which is no merge.
+type Merged struct {
+	runs     []run
+	ended    map[string]event.NodeDone // the nodes that a run worked on
+	divided  []Shard                   // nil is none
+	reported map[int]bool              // shards, from 1
+	of       int                       // shards; 0 when there is no telling
+}
+
+// run is the record of a run.
+type run struct {
+	input  string
+	start  event.RunStart
+	events []event.Event
+	logs   map[string][]byte // of broken attempts, by address
+}
+
+// NewMerged has no runs yet.
+func NewMerged() *Merged {
+	return &Merged{ended: map[string]event.NodeDone{}, reported: map[int]bool{}}
+}
+
+// Divided says which shards the runs are of.
+func (m *Merged) Divided(shards []Shard) { m.divided, m.of = shards, len(shards) }
+
+// Len is how many runs there are; 0 for nil.
+func (m *Merged) Len() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.runs)
+}
+
+// Add adds the run of an input: its events, and the logs of its broken attempts in JSON.
+func (m *Merged) Add(input string, events, logs []byte) error {
+	r := run{input: input}
+	if events == nil {
+		return fmt.Errorf("%s has no record of a run; make it with `fevalgraph cache pack --run latest`", input)
+	}
+	for line := range bytes.Lines(events) {
+		r.add(event.Decode(line))
+	}
+	if logs != nil {
+		if err := json.Unmarshal(logs, &r.logs); err != nil {
+			return fmt.Errorf("%s: its logs cannot be read: %w", input, err)
+		}
+	}
+	return m.add(r)
+}
+
+// add keeps an event of what the run did. What it was served the merge finds itself.
+func (r *run) add(e event.Event) {
+	switch e := e.(type) {
+	case event.RunStart:
+		r.start = e
+	case nil, event.RunEnd, event.NodesSame:
+	case event.NodeDone:
+		if e.State != event.Cached {
+			r.events = append(r.events, e)
+		}
+	default:
+		r.events = append(r.events, e)
+	}
+}
+
+func (m *Merged) add(r run) error {
+	if r.start.Schema != event.Schema {
+		return fmt.Errorf("%s: the record of its run has schema %d, and this version reads %d", r.input, r.start.Schema, event.Schema)
+	}
+	if text := r.start.Shard; text != "" {
+		index, count, err := Parse(text)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", r.input, err)
+		case m.of == 0 && r.start.Divided:
+			return fmt.Errorf("%s is a part of what `fevalgraph plan --shards` divided: name the file that it printed with --shards", r.input)
+		case m.of != 0 && m.of != count:
+			return fmt.Errorf("%s is shard %s, and the others are of %d", r.input, text, m.of)
+		}
+		m.of, m.reported[index] = count, true
+	}
+	for _, e := range r.events {
+		if done, ok := e.(event.NodeDone); ok {
+			if known, has := m.ended[done.Addr]; !has || known.State == event.Broken {
+				m.ended[done.Addr] = done
+			}
+		}
+	}
+	m.runs = append(m.runs, r)
+	return nil
+}
+
+// Ran are the nodes that shards worked on.
+func (m *Merged) Ran() map[string]bool {
+	ran := map[string]bool{}
+	if m == nil {
+		return ran
+	}
+	for addr, done := range m.ended {
+		switch done.State {
+		case event.Done, event.Failed, event.Timeout:
+			ran[addr] = true
+		}
+	}
+	return ran
+}
+
+// Refusal returns what says why a stale node is not run here; nil without a merge.
+func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
+	if m == nil {
+		return nil
+	}
+	missing := m.missing(cfg)
+	return func(n *graph.Node) error {
+		if plan.InProcess(n) {
+			return nil
+		}
+		switch done, ok := m.ended[n.Addr]; {
+		case ok && done.State == event.Skipped:
+			return &graph.AbsentError{Err: errors.New(done.Message)}
+		case ok && done.State == event.Interrupted:
+			return errors.New("the shard that had it was interrupted")
+		case ok && done.Message != "":
+			return errors.New(done.Message)
+		}
+		if shard := missing[plan.NodeCell(n).Cell()]; shard > 0 {
+			return fmt.Errorf("shard %d did not report", shard)
+		}
+		return errors.New("no shard that reported evaluated it")
+	}
+}
+
+// missing maps the cells of shards that did not report to these.
+func (m *Merged) missing(cfg *lang.Config) map[plan.CellID]int {
+	named, missing := map[string]int{}, map[plan.CellID]int{}
+	for _, s := range m.divided {
+		for _, name := range s.Cells {
+			named[name] = s.Shard
+		}
+	}
+	plan.EachCell(cfg, func(c lang.Cell) {
+		id := plan.IDOf(c)
+		shard := named[id.String()]
+		if m.divided == nil && m.of > 0 {
+			shard = plan.ShardOf(c, m.of)
+		}
+		if shard > 0 && !m.reported[shard] {
+			missing[id] = shard
+		}
+	})
+	return missing
+}
+
+// Replay writes what the shards did into the record of the merge, in the order of the
+// shards.
+func (m *Merged) Replay(rec *event.Recorder) {
+	runs := slices.Clone(m.runs)
+	slices.SortStableFunc(runs, func(a, b run) int {
+		i, _, _ := Parse(a.start.Shard)
+		j, _, _ := Parse(b.start.Shard)
+		return i - j
+	})
+	for _, run := range runs {
+		for _, e := range run.events {
+			rec.Emit(e)
+		}
+		for addr, log := range run.logs {
+			rec.SaveLog(addr, 0, log)
+		}
+	}
+}
+
+// Sink passes on the events of the merge itself to a recorder.
+func (m *Merged) Sink(rec *event.Recorder) event.Sink { return told{rec, m.Ran()} }
+
+// told leaves out of the merge's own events that a node was served which a shard worked on.
+type told struct {
+	event.Sink
+	ran map[string]bool
+}
+
+func (t told) Emit(e event.Event) {
+	if done, ok := e.(event.NodeDone); ok && done.State == event.Cached && t.ran[done.Addr] {
+		return
+	}
+	t.Sink.Emit(e)
+}

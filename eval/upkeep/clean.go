@@ -1,0 +1,145 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// CleanRequest says what to remove of a project's.
+type CleanRequest struct {
+	KeepRuns   int  // run records to keep
+	All        bool // remove the whole state directory
+	Containers bool // remove containers and images from the daemons in use
+	Clusters   bool // end clusters, also those that are kept
+}
+
+// Cleaned is what was removed.
+type Cleaned struct {
+	Containers []kind.RemovedContainers // from each daemon that could be tried, when they were asked for
+	Clusters   []string                 // that were ended
+	State      string                   // the state directory, when it was removed
+	Sessions   int                      // of earlier runs, that were ended
+	Removed    int                      // run records
+	Runs       int                      // that there were
+}
+
+// Clean ends the sessions of crashed runs and removes old run records, or more. The
+// shared store is not touched. Cleaned is what could be removed before an error.
+func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, error) {
+	c, state := &Cleaned{}, o.StateDir()
+	reaped, err := backend.Reap(ctx, kind.SessionsDir(state), o.Reapers())
+	if err != nil {
+		return c, exit.With(exit.NotJudged, err)
+	}
+	ended, left := options.SumReaped(reaped)
+	if len(left) > 0 { // All would forget them
+		return c, exit.With(exit.NotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
+	}
+	c.Sessions = ended
+	if r.Containers {
+		if err := cleanContainers(&o, ctx, c); err != nil {
+			return c, exit.With(exit.NotJudged, err)
+		}
+	}
+	if r.Clusters || r.All { // which would forget them
+		if err := cleanClusters(&o, ctx, c); err != nil {
+			return c, exit.With(exit.NotJudged, err)
+		}
+	}
+	if r.All {
+		if err := os.RemoveAll(state); err != nil {
+			return c, exit.With(exit.NotJudged, err)
+		}
+		c.State = state
+		return c, nil
+	}
+	runs, err := event.Runs(state)
+	if err != nil {
+		return c, exit.With(exit.NotJudged, err)
+	}
+	for c.Runs = len(runs); c.Runs-c.Removed > max(r.KeepRuns, 0); c.Removed++ {
+		if err := os.RemoveAll(filepath.Join(state, "runs", runs[c.Removed])); err != nil {
+			return c, exit.With(exit.NotJudged, err)
+		}
+	}
+	if err := sweepPartitions(state, runs[c.Removed:], time.Now()); err != nil {
+		return c, exit.With(exit.NotJudged, err)
+	}
+	return c, nil
+}
+
+// youngPartition is the age below which an unused partition file may be one that a run
+// is about to record.
+const youngPartition = time.Hour
+
+// sweepPartitions removes the partition files that neither the index nor any of the
+// runs names.
+func sweepPartitions(state string, runs []string, now time.Time) error {
+	used := map[partition.Name]bool{}
+	if i := partition.ReadIndex(state); i != nil {
+		for _, part := range i.Parts {
+			used[part.File] = true
+		}
+	}
+	for _, id := range runs {
+		manifest, err := event.OpenRun(state, id).Manifest()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err // it may name any of them
+		}
+		for _, text := range manifest.Partitions {
+			if name, err := partition.ParseName(text); err == nil {
+				used[name] = true
+			}
+		}
+	}
+	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition))
+}
+
+func cleanClusters(o *options.Options, ctx context.Context, c *Cleaned) error {
+	there, err := Clusters(*o)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	// What may have to be started for it, such as a server that is asked, is listed as a run's.
+	r, err := backend.OpenRegistry(kind.SessionsDir(o.StateDir()), event.NewRunID(time.Now(), uint16(rand.Uint32())))
+	if err != nil {
+		return err
+	}
+	site := o.BareSite()
+	site.Registry = r
+	r.Prove(site.Key)
+	c.Clusters, err = o.EndClusters(ctx, site, true)
+	return errors.Join(err, site.Close(), r.Close())
+}
+
+func cleanContainers(o *options.Options, ctx context.Context, c *Cleaned) error {
+	site := o.BareSite()
+	var errs []error
+	for _, k := range o.Kinds {
+		if k.Clean == nil {
+			continue
+		}
+		removed, err := k.Clean(ctx, site)
+		if removed != nil {
+			c.Containers = append(c.Containers, *removed)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, site.Close())...)
+}

@@ -1,0 +1,193 @@
+package user
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// Who a backend is, is part of keys, and a project says how to find out: by its own
+// commands, programs, images and servers. So a call that only reads asks a backend only
+// for what its project was trusted with. A person trusts a project by Trust, or by having
+// it executed: whoever runs a project has run all that. Trust is in each single thing,
+// known by its text, so that no other edit of a project takes it away, and content that
+// came from elsewhere since is not trusted with what the user did not agree to.
+
+// Trust is what a user trusted the project in a directory with.
+type Trust struct {
+	// Root is the real path of the project's directory.
+	Root string
+	// Adding says that a person has the project executed, or trusts it.
+	Adding bool
+
+	path  string // of the file that has it; "" when there can be none
+	all   bool   // the caller says so, for this call
+	known map[string]bool
+
+	added  bool
+	asked  []Trusted       // that were added, or known before
+	listed map[string]bool // among these
+}
+
+// trustFile is the content of a file about a project.
+type trustFile struct {
+	Root string   `json:"root"`
+	Asks []string `json:"asks"` // digests, sorted
+}
+
+// OpenTrust reads what the project in a directory is trusted with: with everything, if all is
+// set. state is that of the user, or "". One whose file cannot be read is not trusted.
+func OpenTrust(state, project string, all bool) *Trust {
+	t := &Trust{Root: realPath(project), all: all, known: map[string]bool{}, listed: map[string]bool{}}
+	if state == "" {
+		return t
+	}
+	t.path = filepath.Join(trustDir(state), digestOf(t.Root))
+	if file, err := readTrust(t.path); err == nil && file.Root == t.Root {
+		for _, ask := range file.Asks {
+			t.known[ask] = true
+		}
+	}
+	return t
+}
+
+// trustDir has a file for each project that something was trusted in.
+func trustDir(state string) string { return filepath.Join(state, "trust") }
+
+func readTrust(path string) (f trustFile, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(text, &f)
+}
+
+// Allows reports whether a backend may be asked for all of some things.
+func (t *Trust) Allows(asks []string) bool {
+	return t.all || !slices.ContainsFunc(asks, func(ask string) bool { return !t.known[t.digest(ask)] })
+}
+
+// Add trusts the project with what it takes to ask a backend.
+func (t *Trust) Add(addr string, asks []string) {
+	if one := addr + "\x00" + strings.Join(asks, "\x00"); len(asks) > 0 && !t.listed[one] {
+		t.listed[one] = true
+		t.asked = append(t.asked, Trusted{addr, asks})
+	}
+	for _, ask := range asks {
+		if d := t.digest(ask); !t.known[d] {
+			t.known[d], t.added = true, true
+		}
+	}
+}
+
+// digest is by what a thing is known: its text and, of the project's own programs that
+// it names, their content.
+func (t *Trust) digest(ask string) string {
+	parts := []string{ask}
+	for _, word := range strings.FieldsFunc(ask, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|<>()=,:", r) }) {
+		if rel, err := filepath.Rel(t.Root, word); err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			content, err := os.ReadFile(word)
+			parts = append(parts, digestOf(string(content)), fmt.Sprint(err))
+		}
+	}
+	return digestOf(parts...)
+}
+
+func digestOf(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Save writes down what was added. Of two that do so at once one may be lost, and is
+// asked for again.
+func (t *Trust) Save() error {
+	if !t.added {
+		return nil
+	}
+	if t.path == "" {
+		return errors.New("there is no place for what is trusted; set HOME or XDG_STATE_HOME")
+	}
+	file := trustFile{Root: t.Root}
+	for ask := range t.known {
+		file.Asks = append(file.Asks, ask)
+	}
+	slices.Sort(file.Asks)
+	text, err := json.Marshal(file)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(t.path), 0o700)
+	}
+	if err == nil {
+		err = atomicfile.WriteDurable(t.path, 0o600, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("writing down that %s is trusted: %w", t.Root, err)
+	}
+	t.added = false
+	return nil
+}
+
+// realPath is a path without symbolic links, as far as they can be followed.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// Trusted is a backend and what asking it who it is takes: its project's own
+// commands, programs, images and servers.
+type Trusted struct {
+	Addr string   `json:"backend"`
+	Asks []string `json:"asks"`
+}
+
+// Asked are the backends whose asks were added, in order.
+func (t *Trust) Asked() []Trusted { return t.asked }
+
+// Revoke takes back what the project was trusted with; false when that was nothing.
+func (t *Trust) Revoke() (any bool, err error) {
+	if t.path == "" {
+		return false, nil
+	}
+	err = os.Remove(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("taking back trust: %w", err)
+	}
+	return true, nil
+}
+
+// TrustedProjects are the directories of the projects that the user with a state trusts,
+// sorted.
+func TrustedProjects(state string) ([]string, error) {
+	dir := trustDir(state)
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing what is trusted: %w", err)
+	}
+	var roots []string
+	for _, f := range files {
+		if file, err := readTrust(filepath.Join(dir, f.Name())); err == nil && file.Root != "" {
+			roots = append(roots, file.Root)
+		}
+	}
+	slices.Sort(roots)
+	return roots, nil
+}

@@ -1,0 +1,234 @@
+package requirements
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+)
+
+// Locker answers with pinned requirements: from the lock file, or, when the
+// command may write, by resolving them and writing it.
+type Locker struct {
+	o      LockerOptions
+	rehash bool
+
+	mu     sync.Mutex
+	lock   *Lock
+	failed map[setID]error // by set, so that uv is asked once
+	used   map[setID]bool  // sets that were asked for
+	done   map[setID]bool  // sets that this invocation resolved
+	told   bool            // that there are no hashes
+}
+
+// LockerOptions say where pins are kept, and whether others may be made.
+type LockerOptions struct {
+	Path     string // of the lock file
+	State    string // directory of the project's state
+	ReadOnly bool   // resolve nothing
+	Locked   bool   // requirements that are not locked are an error
+	Offline  bool   // use no network
+	Upgrade  bool   // resolve again, without regard to the lock file
+	// LookupEnv reads the caller's environment.
+	LookupEnv func(name string) (string, bool)
+	// Renewed is called when a lock file that cannot be read is replaced, Unhashed for the
+	// first pins without hashes, and Resolving before so many requirements are resolved for
+	// a version of Python.
+	Renewed   func()
+	Unhashed  func(pins []string)
+	Resolving func(requirements int, python string)
+}
+
+// NewLocker reads the lock file.
+func NewLocker(o LockerOptions) (*Locker, error) {
+	l := &Locker{o: o, failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}}
+	var err error
+	if l.lock, err = Load(o.Path); err != nil && o.Upgrade {
+		o.Renewed()
+		l.lock, err = &Lock{}, nil
+	}
+	return l, err
+}
+
+// Rehash has requirements whose pins have no hashes resolved again, to the same versions.
+func (l *Locker) Rehash() { l.rehash = true }
+
+// Used counts the sets of requirements that were asked for.
+func (l *Locker) Used() int { return len(l.used) }
+
+// Resolved counts those that were resolved.
+func (l *Locker) Resolved() int { return len(l.done) }
+
+// Pins are those of some requirements on a backend, for commands with an environment; nil
+// when they are not locked and the locker may not write.
+func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error) {
+	can := b.Capabilities()
+	interpreter, version, err := can.Python.Interpreter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	platform, err := can.Python.Platform(ctx)
+	if err != nil {
+		return nil, err
+	}
+	python := minorVersion(version)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := setOf(python, platform, requires)
+	l.used[key] = true
+	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.o.Upgrade && !l.lacksHashes(pins) || l.done[key]) {
+		if unhashed := Unhashed(pins); !l.o.ReadOnly && !l.told && len(unhashed) > 0 {
+			l.told = true
+			l.o.Unhashed(unhashed)
+		}
+		return pins, nil
+	}
+	if err := l.failed[key]; err != nil {
+		return nil, err
+	}
+	switch {
+	case l.o.ReadOnly:
+		return nil, nil
+	case l.o.Locked:
+		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
+			strings.Join(requires, ", "), python, FileName)}
+	case l.o.Offline && can.OwnFiles: // a fresh container has no cache of uv's
+		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
+	}
+	var resolver Resolver = &Inside{Backend: b, Env: env}
+	if !can.OwnFiles {
+		if resolver, err = l.uv(); err != nil {
+			return nil, err
+		}
+	}
+	pins, err := l.resolve(ctx, resolver, interpreter, Set{Python: python, Platform: platform, Requires: requires})
+	if err != nil {
+		l.failed[key] = err
+		return nil, err
+	}
+	l.done[key] = true
+	return pins, nil
+}
+
+// resolve asks for the pins of a set and writes the lock file, while no other
+// process of the project does: what that wrote meanwhile is kept, and is an
+// answer, too.
+func (l *Locker) resolve(ctx context.Context, resolver Resolver, interpreter string, set Set) ([]string, error) {
+	release, err := l.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var preferences []string
+	if !l.o.Upgrade {
+		if l.lock, err = Load(l.o.Path); err != nil {
+			return nil, &graph.InputError{Err: err}
+		}
+		pins, ok := l.lock.Pins(set.Python, set.Platform, set.Requires)
+		if ok && !l.lacksHashes(pins) {
+			return pins, nil
+		}
+		for _, line := range pins { // the versions stay
+			pin, _ := Cut(line)
+			preferences = append(preferences, pin)
+		}
+		if !ok {
+			preferences = l.lock.Preferences(set.Python, set.Platform)
+		}
+	}
+	l.o.Resolving(len(set.Requires), set.Python)
+	pins, err := resolver.Resolve(ctx, interpreter, set.Requires, preferences)
+	var unresolvable *UnresolvableError
+	if errors.As(err, &unresolvable) {
+		return nil, &graph.InputError{Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	set.Pins = pins
+	l.lock.Put(set)
+	if err := l.lock.Save(l.o.Path); err != nil {
+		return nil, err
+	}
+	pins, _ = l.lock.Pins(set.Python, set.Platform, set.Requires)
+	return pins, nil
+}
+
+// lacksHashes reports whether pins are to be resolved again for want of hashes.
+func (l *Locker) lacksHashes(pins []string) bool {
+	return l.rehash && len(Unhashed(pins)) > 0
+}
+
+// exclusive waits until no other process of the project resolves. The lock is
+// the kernel's and ends with the process.
+func (l *Locker) exclusive(ctx context.Context) (release func(), err error) {
+	lock, err := lockedfile.Wait(ctx, filepath.Join(l.o.State, "locking.lock"))
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
+	if err != nil {
+		return nil, fmt.Errorf("waiting for another process that resolves requirements: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+func (l *Locker) uv() (*UV, error) {
+	program, err := exec.LookPath("uv")
+	if err != nil {
+		return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
+	}
+	// uv gets the caller's whole environment: how to reach the index is in it,
+	// and only versions come back.
+	return &UV{Program: program, Offline: l.o.Offline, Env: append(SystemCertificates(l.o.LookupEnv), os.Environ()...), Scratch: filepath.Join(l.o.State, "locking")}, nil
+}
+
+// Prune drops the sets that nothing asked for, of the platforms and interpreters
+// in use: sets of other platforms belong to other machines.
+func (l *Locker) Prune(ctx context.Context) (dropped int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	release, err := l.exclusive(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	if l.lock, err = Load(l.o.Path); err != nil {
+		return 0, err
+	}
+	stacks := map[string]bool{}
+	for set := range l.used {
+		stacks[set.stack] = true
+	}
+	dropped = l.lock.Keep(func(s Set) bool {
+		return !stacks[stackOf(s.Python, s.Platform)] || l.used[setOf(s.Python, s.Platform, s.Requires)]
+	})
+	return dropped, l.lock.Save(l.o.Path)
+}
+
+// stackOf names what versions are for.
+func stackOf(python, platform string) string { return python + " on " + platform }
+
+// setID tells sets of requirements apart.
+type setID struct{ stack, requires string }
+
+func setOf(python, platform string, requires []string) setID {
+	return setID{stackOf(python, platform), strings.Join(Normalise(requires), "\n")}
+}
+
+// minorVersion is "3.11" of "CPython 3.11.7".
+func minorVersion(version string) string {
+	fields := strings.Fields(version)
+	if len(fields) == 0 {
+		return version
+	}
+	parts := strings.SplitN(fields[len(fields)-1], ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
