@@ -7,6 +7,7 @@
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
+# make soak-buildbarn   kills and stops the daemons of an engine under runs, ROUNDS times
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
 #             on one store for HAMMER, flips bits, and collects BLOBS blobs
 # make differential  compares incremental runs of SEEDS random projects with clean
@@ -44,9 +45,9 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -156,6 +157,13 @@ soak-skypilot: SEED ?=
 soak-skypilot: $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 0 -v -run '^TestSkyPilotKilled$$' ./cmd/fevalgraph
+
+# As soak, of runs on an engine; no part of it, as it takes 10 s or more a round.
+soak-buildbarn: ROUNDS ?= 20
+soak-buildbarn: SEED ?=
+soak-buildbarn: $(BUILDBARN)/bb_worker
+	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) \
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -timeout 0 -v -run '^TestBuildbarnKilled$$' ./cmd/fevalgraph
 
 # Other seeds than those of test, which begin at FIRST.
 soak-differential: SEEDS ?= 100
