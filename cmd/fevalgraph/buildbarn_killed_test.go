@@ -20,7 +20,7 @@ import (
 //
 // The moments are random; the seed that it prints has them again.
 func TestBuildbarnKilled(t *testing.T) {
-	f := newFarm(t)
+	b := newBarn(t)
 	rounds := 3
 	if asked := os.Getenv(roundsVariable); asked != "" {
 		n, err := strconv.Atoi(asked)
@@ -37,7 +37,7 @@ func TestBuildbarnKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds with %s=%d", rounds, seedVariable, seed)
-	s := &farmSoak{farm: f, answers: 20}
+	s := &barnSoak{barn: b, answers: 20}
 	s.want, s.whole = s.clean()
 	t.Logf("a clean run takes %v", s.whole)
 	hit := 0
@@ -54,16 +54,16 @@ func TestBuildbarnKilled(t *testing.T) {
 	}
 }
 
-// farmSoak is what all rounds share. t is that of the round.
-type farmSoak struct {
-	*farm
+// barnSoak is what all rounds share. t is that of the round.
+type barnSoak struct {
+	*barn
 	answers int
 	want    string        // a clean run's results
 	whole   time.Duration // that it takes
 }
 
 // clean runs without any trouble; twice, because the first one also sends the program.
-func (s *farmSoak) clean() (results string, took time.Duration) {
+func (s *barnSoak) clean() (results string, took time.Duration) {
 	for range 2 {
 		c := s.checkout(s.answers)
 		c.env = append(c.env, "FEVALGRAPH_VAR_nap=0.2")
@@ -74,24 +74,24 @@ func (s *farmSoak) clean() (results string, took time.Duration) {
 	return results, took
 }
 
-// farmTrouble is what happens to a run: a daemon is killed, or stopped, for a while; or
+// barnTrouble is what happens to a run: a daemon is killed, or stopped, for a while; or
 // fevalgraph is killed.
-type farmTrouble struct {
+type barnTrouble struct {
 	daemon string
 	stops  bool
 	at     time.Duration
 	pause  time.Duration
 }
 
-func (s *farmSoak) trouble(random *rand.Rand) farmTrouble {
+func (s *barnSoak) trouble(random *rand.Rand) barnTrouble {
 	daemons := []string{"worker-a", "worker-b", "runner-a", "runner-b", "scheduler", "storage", "fevalgraph"}
-	x := farmTrouble{daemon: daemons[random.IntN(len(daemons))], stops: random.IntN(2) == 0,
+	x := barnTrouble{daemon: daemons[random.IntN(len(daemons))], stops: random.IntN(2) == 0,
 		at: time.Duration(random.Int64N(int64(s.whole))), pause: time.Duration(random.Int64N(int64(5 * time.Second)))}
 	x.stops = x.stops && x.daemon != "fevalgraph"
 	return x
 }
 
-func (x farmTrouble) String() string {
+func (x barnTrouble) String() string {
 	does := "kill"
 	if x.stops {
 		does = "stop"
@@ -100,7 +100,7 @@ func (x farmTrouble) String() string {
 }
 
 // round reports whether the run went on when the trouble came.
-func (s *farmSoak) round(random *rand.Rand) (hit bool) {
+func (s *barnSoak) round(random *rand.Rand) (hit bool) {
 	x := s.trouble(random)
 	c := s.checkout(s.answers)
 	c.t = s.t
@@ -144,7 +144,7 @@ func (s *farmSoak) round(random *rand.Rand) (hit bool) {
 	return hit
 }
 
-func (s *farmSoak) inflict(x farmTrouble, kill func()) {
+func (s *barnSoak) inflict(x barnTrouble, kill func()) {
 	switch {
 	case x.daemon == "fevalgraph":
 		kill()

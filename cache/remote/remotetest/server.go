@@ -171,6 +171,24 @@ func (s *Server) Holds() (entries, blobs int) {
 	return len(s.entries), len(s.blobs)
 }
 
+// Blob is one that the server has, by its SHA-256.
+func (s *Server) Blob(hash string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, ok := s.blobs[hash]
+	return content, ok
+}
+
+// Put stores a blob.
+func (s *Server) Put(content []byte) *execution.Digest {
+	sum := sha256.Sum256(content)
+	d := &execution.Digest{Hash: hex.EncodeToString(sum[:]), SizeBytes: int64(len(content))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[d.Hash] = content
+	return d
+}
+
 // Evict removes all blobs.
 func (s *Server) Evict() {
 	s.mu.Lock()

@@ -20,67 +20,67 @@ const (
 	barnDirVariable   = "FEVALGRAPH_TEST_BUILDBARN_DIR"   // the directory of its scripts/buildbarn
 )
 
-// farm is a Buildbarn of the tests' own with two workers.
-type farm struct {
+// barn is a Buildbarn of the tests' own with two workers.
+type barn struct {
 	t                    *testing.T
 	endpoint, state, dir string
 	program              string // fevalgraph, which actions get: this program would be the tests there
 }
 
-func newFarm(t *testing.T) *farm {
+func newBarn(t *testing.T) *barn {
 	t.Helper()
-	f := &farm{t: t, endpoint: os.Getenv(barnVariable), state: os.Getenv(barnStateVariable), dir: os.Getenv(barnDirVariable)}
+	b := &barn{t: t, endpoint: os.Getenv(barnVariable), state: os.Getenv(barnStateVariable), dir: os.Getenv(barnDirVariable)}
 	switch {
-	case f.endpoint == "" && os.Getenv(realVariable) == "":
+	case b.endpoint == "" && os.Getenv(realVariable) == "":
 		t.Skip("needs a Buildbarn: make buildbarn")
-	case f.endpoint == "":
+	case b.endpoint == "":
 		t.Fatalf("%s is not set", barnVariable)
 	}
-	f.program = filepath.Join(t.TempDir(), "fevalgraph")
-	build := exec.Command("go", "build", "-o", f.program, ".")
+	b.program = filepath.Join(t.TempDir(), "fevalgraph")
+	build := exec.Command("go", "build", "-o", b.program, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the program for workers: %v\n%s", err, out)
 	}
-	return f
+	return b
 }
 
-// checkout copies testdata/farm and writes answers, each of which earns its number.
-func (f *farm) checkout(answers int) *checkout {
-	f.t.Helper()
-	c := newCheckoutOf(f.t, filepath.Join("testdata", "farm"), f.t.TempDir())
-	c.env = []string{"FEVALGRAPH_VAR_endpoint=" + f.endpoint, "FEVALGRAPH_VAR_state=" + f.state, "FEVALGRAPH_VAR_program=" + f.program}
+// checkout copies testdata/barn and writes answers, each of which earns its number.
+func (b *barn) checkout(answers int) *checkout {
+	b.t.Helper()
+	c := newCheckoutOf(b.t, filepath.Join("testdata", "barn"), b.t.TempDir())
+	c.env = []string{"FEVALGRAPH_VAR_endpoint=" + b.endpoint, "FEVALGRAPH_VAR_state=" + b.state, "FEVALGRAPH_VAR_program=" + b.program}
 	if err := os.Mkdir(filepath.Join(c.dir, "answers"), 0o755); err != nil {
-		f.t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	for i := range answers {
 		if err := os.WriteFile(filepath.Join(c.dir, "answers", fmt.Sprintf("s%d.txt", i)), fmt.Appendln(nil, i), 0o644); err != nil {
-			f.t.Fatal(err)
+			b.t.Fatal(err)
 		}
 	}
 	return c
 }
 
 // signal sends a signal to a daemon, such as worker-a.
-func (f *farm) signal(daemon string, s syscall.Signal) {
-	f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(f.dir, "pids", daemon))
+func (b *barn) signal(daemon string, s syscall.Signal) {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.dir, "pids", daemon))
 	if err != nil {
-		f.t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err == nil {
 		err = syscall.Kill(pid, s)
 	}
 	if err != nil {
-		f.t.Fatalf("signal %v to %s: %v", s, daemon, err)
+		b.t.Fatalf("signal %v to %s: %v", s, daemon, err)
 	}
 }
 
 // restart starts a daemon again, which it kills if it runs.
-func (f *farm) restart(daemon string) {
-	f.t.Helper()
-	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "buildbarn"), "restart", f.dir, daemon).CombinedOutput(); err != nil {
-		f.t.Fatalf("restart %s: %v\n%s", daemon, err, out)
+func (b *barn) restart(daemon string) {
+	b.t.Helper()
+	if out, err := exec.Command(filepath.Join("..", "..", "scripts", "buildbarn"), "restart", b.dir, daemon).CombinedOutput(); err != nil {
+		b.t.Fatalf("restart %s: %v\n%s", daemon, err, out)
 	}
 }
