@@ -101,6 +101,7 @@ var rooms = []room{
 	{"bench", nil, "it measures from outside"},
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
+	{"bench/remote", []string{"backend/remote", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
 	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
@@ -124,14 +125,14 @@ var libraries = []struct {
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},
 	{"google.golang.org/grpc", []string{"reapi", "cache/remote/remotetest"}},
-	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction"}},
+	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction", "bench/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest", "internal/ramdir"}},
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
