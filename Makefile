@@ -200,4 +200,5 @@ docker-down:
 
 clean:
 	for dir in $(DOCKER) $(VICTIM); do if [ -e $$dir ]; then scripts/docker-daemon remove $$dir; fi; done
+	if [ -e $(TOOLS)/buildbarn-cluster ]; then scripts/buildbarn stop $(TOOLS)/buildbarn-cluster; fi
 	rm -rf bin .tools
