@@ -82,7 +82,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real skypilot differential
+test: tools check race real buildbarn skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -136,9 +136,9 @@ skypilot: build $(UV) $(GOJUDGE)
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # What needs a Buildbarn, which is started for it and ends with it.
-buildbarn: build $(UV) $(BUILDBARN)/bb_worker
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 \
-	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -timeout 30m -run '^TestBuildbarn' ./reapi ./cmd/fevalgraph
+buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
