@@ -57,7 +57,7 @@ func TestDockerCompiles(t *testing.T) {
 
 // With an image, every cell is on the container backend and none is here.
 func TestSCBenchImageCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
+	cfg := compiles(t, lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
 	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
 		t.Errorf("the backend is %+v", d)
 	}
@@ -65,7 +65,7 @@ func TestSCBenchImageCompiles(t *testing.T) {
 
 // The scbench example reads a checkout of two problems of our own.
 func TestSCBenchCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
+	cfg := compiles(t, lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
 	var got []string
 	for _, p := range cfg.Problems {
 		for _, c := range p.Checkpoints {
@@ -308,7 +308,7 @@ func executed(t *testing.T, stream string) []string {
 
 func TestSCBenchRuns(t *testing.T) {
 	dir := project(t, "scbench")
-	runs(t, dir, []string{"--var", "root=" + checkout(t)}, 0, scbenchVerdicts)
+	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python="}, 0, scbenchVerdicts)
 }
 
 func TestSCBenchDockerRuns(t *testing.T) {
@@ -316,7 +316,7 @@ func TestSCBenchDockerRuns(t *testing.T) {
 		t.Skip("needs a Docker daemon; make test has one")
 	}
 	dir := project(t, "scbench")
-	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
+	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python=", "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
 }
 
 var scbenchVerdicts = []string{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
@@ -22,6 +23,16 @@ type Benchmark struct {
 	Judge  judge.Dialect // of judge problems
 	Export func(context.Context, Export) (Exported, error)
 	Import *Importer
+	// Readers read the benchmark's own problems and solutions.
+	Readers []lang.Reader
+}
+
+// Readers are those of benchmarks.
+func Readers(benchmarks []Benchmark) (all []lang.Reader) {
+	for _, b := range benchmarks {
+		all = append(all, b.Readers...)
+	}
+	return all
 }
 
 // Export is a request to write results in the files of a benchmark's own tools.

@@ -65,7 +65,7 @@ var rooms = []room{
 	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "verdict", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
 	{"graph", []string{"cache", "event"}, "the engine knows neither the language, nor pytest, nor backends"},
 	{"verdict", nil, "a verdict is data that tasks make and others read; nothing else is known of it here"},
-	{"compat", []string{"compat", "compat/scbench/workspace", "compat/frontier/batch", "compat/frontier/rules", "plan", "lang", "report", "verdict", "cache"}, "what is particular to a benchmark lies upon plan"},
+	{"compat", []string{"compat", "compat/scbench/workspace", "compat/frontier/batch", "compat/frontier/rules", "plan", "lang", "lang/diag", "report", "verdict", "cache"}, "what is particular to a benchmark lies upon plan"},
 	{"compat/scbench/workspace", nil, "they are names"},
 	{"compat/frontier/batch", nil, "it reads and writes files of batches, whoever judged"},
 	{"compat/frontier/rules", nil, "rules read text"},
