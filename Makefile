@@ -3,9 +3,11 @@
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
 # make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
+# make buildbarn  actions on a real Buildbarn
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
+# make soak-buildbarn   kills and stops the daemons of an engine under runs, ROUNDS times
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
 #             on one store for HAMMER, flips bits, and collects BLOBS blobs
 # make differential  compares incremental runs of SEEDS random projects with clean
@@ -29,6 +31,7 @@ DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
 SKYPILOT  := $(TOOLS)/skypilot
+BUILDBARN := $(TOOLS)/buildbarn
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
@@ -42,15 +45,15 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot|TestSkyPilotKilled|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot soak soak-batch soak-skypilot soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE)
+tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker
 
 # Listing what is needed downloads it.
 modules:
@@ -70,12 +73,16 @@ $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
 $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
 
+# Four programs, of which it writes one last.
+$(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
+	scripts/retry tools/buildbarn/build $(BUILDBARN)
+
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real skypilot differential
+test: tools check race real buildbarn skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -128,6 +135,11 @@ skypilot: build $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
+# What needs a Buildbarn, which is started for it and ends with it.
+buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
+
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100
 soak: SEED ?=
@@ -145,6 +157,13 @@ soak-skypilot: SEED ?=
 soak-skypilot: $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 0 -v -run '^TestSkyPilotKilled$$' ./cmd/fevalgraph
+
+# As soak, of runs on an engine; no part of it, as it takes 10 s or more a round.
+soak-buildbarn: ROUNDS ?= 20
+soak-buildbarn: SEED ?=
+soak-buildbarn: $(BUILDBARN)/bb_worker
+	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) \
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -timeout 0 -v -run '^TestBuildbarnKilled$$' ./cmd/fevalgraph
 
 # Other seeds than those of test, which begin at FIRST.
 soak-differential: SEEDS ?= 100
@@ -181,4 +200,5 @@ docker-down:
 
 clean:
 	for dir in $(DOCKER) $(VICTIM); do if [ -e $$dir ]; then scripts/docker-daemon remove $$dir; fi; done
+	if [ -e $(TOOLS)/buildbarn-cluster ]; then scripts/buildbarn stop $(TOOLS)/buildbarn-cluster; fi
 	rm -rf bin .tools

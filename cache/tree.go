@@ -12,13 +12,15 @@ import (
 )
 
 // Entry is one thing in a tree: a file (Digest set), a symlink (Link set) or
-// a directory (Dir set), and exactly one of them.
+// a directory (Dir set), and exactly one of them; or, for BuildTree alone, a
+// tree that was made before (Tree set).
 type Entry struct {
 	Path       string // slash-separated, clean, relative, UTF-8
 	Digest     Digest
 	Executable bool
 	Link       string // target, as it is written in the link
 	Dir        bool
+	Tree       Digest
 }
 
 // Tree is a directory with everything below it, as REAPI Directory messages.
@@ -75,7 +77,7 @@ func (e *Entry) check() error {
 		}
 	}
 	kinds := 0
-	for _, is := range []bool{!e.Digest.IsZero(), e.Link != "", e.Dir} {
+	for _, is := range []bool{!e.Digest.IsZero(), e.Link != "", e.Dir, !e.Tree.IsZero()} {
 		if is {
 			kinds++
 		}
@@ -87,6 +89,8 @@ func (e *Entry) check() error {
 		return checkTarget(e.Link)
 	case e.Executable && e.Dir:
 		return errors.New("a directory has no executable bit")
+	case !e.Tree.IsZero():
+		return checkDigest(e.Tree)
 	case !e.Dir:
 		return checkDigest(e.Digest)
 	}
@@ -117,6 +121,8 @@ func (t *Tree) add(es []Entry, at int) (Digest, error) {
 			}
 		}
 		switch {
+		case !deeper && !first.Tree.IsZero():
+			d.dirs = append(d.dirs, dirNode{name, first.Tree})
 		case deeper || first.Dir:
 			sub, err := t.add(below, end+1)
 			if err != nil {

@@ -215,3 +215,23 @@ func TestDecodeDirectoryRefuses(t *testing.T) {
 		t.Errorf("a directory with node properties: %v", err)
 	}
 }
+
+// A tree that was made before can be put into another by its digest.
+func TestGraft(t *testing.T) {
+	f := SumBytes([]byte("f"))
+	inner, err := BuildTree([]Entry{{Path: "a/f", Digest: f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grafted, err := BuildTree([]Entry{{Path: "d/inner", Tree: inner.Root}, {Path: "d/g", Digest: f}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := BuildTree([]Entry{{Path: "d/inner/a/f", Digest: f}, {Path: "d/g", Digest: f}})
+	if err != nil || grafted.Root != whole.Root {
+		t.Errorf("got %v, want %v, %v", grafted.Root, whole.Root, err)
+	}
+	if _, err := BuildTree([]Entry{{Path: "d", Tree: inner.Root}, {Path: "d/g", Digest: f}}); err == nil {
+		t.Error("something was put into a tree that was made before")
+	}
+}

@@ -58,15 +58,21 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 }
 
 // EachBlob calls fn for every blob that an output consists of and that seen does not have:
-// directories, before what is in them, and files. It adds them to seen. An error of fn ends
-// the walk and is returned as it is. A Directory that is not in the store, or was dropped
-// as damaged, is a *MissingError.
-func EachBlob(ctx context.Context, s Store, o Output, seen map[Digest]bool, fn func(Digest) error) error {
-	if seen[o.Digest] {
+// directories, before what is in them, and files. It adds them to seen, without names: a file
+// may have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
+// another error ends the walk and is returned as it is. A Directory that is not in the store,
+// or was dropped as damaged, is a *MissingError.
+func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn func(Output) error) error {
+	o.Name = ""
+	if seen[o] {
 		return nil
 	}
-	seen[o.Digest] = true
-	if err := fn(o.Digest); err != nil || !o.Tree {
+	seen[o] = true
+	err := fn(o)
+	if o.Tree && err == fs.SkipDir {
+		return nil
+	}
+	if err != nil || !o.Tree {
 		return err
 	}
 	d, err := readDirectory(ctx, s, o.Digest)
@@ -94,10 +100,10 @@ func EachBlob(ctx context.Context, s Store, o Output, seen map[Digest]bool, fn f
 // reads the directories and only looks for the files. All of them count as
 // used.
 func TreeComplete(ctx context.Context, s Store, root Digest) error {
-	return EachBlob(ctx, s, Output{Digest: root, Tree: true}, map[Digest]bool{}, func(g Digest) error {
-		ok, err := s.Has(ctx, g)
+	return EachBlob(ctx, s, Output{Digest: root, Tree: true}, map[Output]bool{}, func(o Output) error {
+		ok, err := s.Has(ctx, o.Digest)
 		if err == nil && !ok {
-			err = &MissingError{Digest: g}
+			err = &MissingError{Digest: o.Digest}
 		}
 		return err
 	})

@@ -17,11 +17,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
-	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/reapi"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
@@ -168,9 +168,9 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 		}
 	}
 	if strings.HasPrefix(u.Scheme, "http") {
-		return httpcache.Open(u, config, remote.Authorization(token)), nil
+		return httpcache.Open(u, config, reapi.Authorization(token)), nil
 	}
-	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Header: remote.Authorization(token)})
+	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Headers: map[string]string{"authorization": reapi.Authorization(token)}})
 }
 
 func isLoopback(host string) bool {

@@ -18,7 +18,7 @@ type backendKind struct {
 // backendKinds are the kinds, in the order of the documentation. A kind is one entry
 // here and one file.
 func backendKinds() []backendKind {
-	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind(), skyPilotKind()}
+	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind(), skyPilotKind(), remoteKind()}
 }
 
 // kindOf finds a kind by name; the zero backendKind is none.

@@ -119,6 +119,7 @@ type Backend struct {
 	GoJudge   *GoJudgeBackend  // set when Kind is "gojudge"
 	LightCP   *LightCPBackend  // set when Kind is "lightcp"
 	SkyPilot  *SkyPilotBackend // set when Kind is "skypilot"
+	Remote    *RemoteBackend   // set when Kind is "remote"
 	Range     diag.Range
 }
 

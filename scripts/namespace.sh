@@ -27,7 +27,8 @@ gone() {
 	local tries=$(($1 * 10)) pid
 	shift
 	for pid in "$@"; do
-		while [ -e "/proc/$pid" ] && [ "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)" != Z ]; do
+		# One whose first thread has ended has its files as long as another has not.
+		while [ -e "/proc/$pid" ] && [ "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)$(ls "/proc/$pid/task" 2>/dev/null | wc -l)" != Z1 ]; do
 			[ $tries -gt 0 ] || return 1
 			tries=$((tries - 1))
 			sleep 0.1

@@ -16,8 +16,8 @@ import (
 )
 
 // TestPorts runs the part of the suite that is about commands with ports. The
-// package's TestMain must call Main.
-func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
+// package's TestMain must call Main. For without, see TestEndings.
+func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store), without ...string) {
 	t.Run("Loopback", func(t *testing.T) { testLoopback(t, open) })
 	t.Run("AtOnce", func(t *testing.T) { testAtOnce(t, open) })
 	t.Run("LeftRunning", func(t *testing.T) { testLeftRunning(t, open) })
@@ -26,7 +26,7 @@ func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Sto
 		testProcesses(t, func(t *testing.T) (backend.Backend, cache.Store) {
 			b, store := open(t)
 			return &ported{Backend: b, t: t}, store
-		})
+		}, without...)
 	})
 }
 

@@ -282,7 +282,7 @@ func testSandboxCancel(t *testing.T, open SandboxOpener) {
 	time.AfterFunc(200*time.Millisecond, func() { cancel(stop) })
 	start := time.Now()
 	p := script(actSleep)
-	p.Limits.Clock = 100 * prompt
+	p.Limits.Clock = 10 * prompt
 	if ends, err := b.Run(ctx, p); !errors.Is(err, stop) {
 		t.Errorf("got %+v, %v", ends, err)
 	}

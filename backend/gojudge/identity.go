@@ -43,6 +43,9 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 		{Label: "platform", Value: c.about.OS + "/" + c.about.Platform},
 		{Label: "go-judge", Value: c.about.BuildVersion},
 	}
+	if c.process != nil && c.process.opt.Rlimits && len(groups(c.process.id)) == 0 {
+		identity = append(identity, backend.Field{Label: "memory limits", Value: "of each process"})
+	}
 	for i, command := range s.opt.Versions {
 		if slices.Contains(s.opt.Versions[:i], command) {
 			continue

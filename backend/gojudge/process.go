@@ -33,6 +33,9 @@ type Process struct {
 	Scratch string
 	// Registry lists the server before it exists; nil lists none.
 	Registry *backend.Registry
+	// Rlimits lets a server go on that may make no control groups: memory is limited for each
+	// process then, and the number of processes is not.
+	Rlimits bool
 }
 
 // binaryHint is what to do about a go-judge that is not there.
@@ -185,7 +188,7 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 		parallelism = runtime.NumCPU()
 	}
 	p.cmd = exec.Command(binary,
-		"-http-addr", address, "-cgroup-prefix", p.id, "-no-fallback", "-src-prefix", src, "-dir", files,
+		"-http-addr", address, "-cgroup-prefix", p.id, "-no-fallback="+strconv.FormatBool(!p.opt.Rlimits), "-src-prefix", src, "-dir", files,
 		"-parallelism", strconv.Itoa(parallelism),
 		// A container that is made while a program is written is what errBusy
 		// comes from. Two are for pairs.

@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/gojudge/gojudgekind"
 	"github.com/fevalgraph/fevalgraph/backend/lightcp/lightcpkind"
 	"github.com/fevalgraph/fevalgraph/backend/local/localkind"
+	"github.com/fevalgraph/fevalgraph/backend/remote/remotekind"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/skypilotkind"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
@@ -19,5 +20,6 @@ func All() []kind.Kind {
 		gojudgekind.Kind(),
 		lightcpkind.Kind(),
 		skypilotkind.Kind(),
+		remotekind.Kind(),
 	}
 }

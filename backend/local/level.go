@@ -24,8 +24,8 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	if b.opt.Isolation != "" {
 		wanted = []isolation.Level{isolation.Level(b.opt.Isolation)}
 	}
-	if wanted[0] == isolation.None {
-		return isolation.None, nil
+	if wanted[0] == isolation.None || b.opt.Isolation != "" && b.opt.Tried {
+		return wanted[0], nil
 	}
 	view, remove, err := b.trialView()
 	if err != nil {

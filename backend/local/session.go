@@ -46,7 +46,7 @@ func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.L
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
-	id := workspace.NewID()
+	id := cmp.Or(b.opt.Session, workspace.NewID())
 	s := &session{
 		b: b, id: id, base: filepath.Join(scratch, id), keep: spec.Keep,
 		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(), level: level,

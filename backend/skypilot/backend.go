@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 )
 
@@ -22,7 +23,7 @@ type pooled struct{ *Pool }
 
 // Identity implements backend.Backend.
 func (b pooled) Identity(ctx context.Context) (backend.Identity, error) {
-	f, err := b.know(ctx, factIdentity)
+	f, err := b.know(ctx, facts.Identity)
 	return f.Identity, err
 }
 
@@ -34,15 +35,15 @@ func (b pooled) Capabilities() backend.Capabilities {
 	can := backend.Capabilities{
 		Python: b, OwnFiles: true,
 		BareIdentity: func(ctx context.Context) (backend.Identity, error) {
-			f, err := b.know(ctx, factBare)
+			f, err := b.know(ctx, facts.Bare)
 			return f.Identity, err
 		},
 		Programs: func(ctx context.Context, words []string) (backend.Identity, error) {
-			f, err := b.know(ctx, factPrograms+strings.Join(words, " "))
+			f, err := b.know(ctx, facts.Programs+strings.Join(words, " "))
 			return f.Identity, err
 		},
 		Isolation: func() string {
-			level, _ := b.facts.get(factIsolation) // what has run has run on a cluster that said it
+			level, _ := b.facts.Get(facts.Isolation) // what has run has run on a cluster that said it
 			return level.Text
 		},
 	}
@@ -56,13 +57,13 @@ func (b pooled) Capabilities() backend.Capabilities {
 
 // Interpreter implements backend.Python.
 func (b pooled) Interpreter(ctx context.Context) (path, version string, err error) {
-	f, err := b.know(ctx, factInterpreter)
+	f, err := b.know(ctx, facts.Interpreter)
 	return f.Path, f.Text, err
 }
 
 // Platform implements backend.Python.
 func (b pooled) Platform(ctx context.Context) (string, error) {
-	f, err := b.know(ctx, factPlatform)
+	f, err := b.know(ctx, facts.Platform)
 	return f.Text, err
 }
 
@@ -172,7 +173,7 @@ type pooledSandbox struct{ *Pool }
 
 // Identity implements backend.Sandbox.
 func (s pooledSandbox) Identity(ctx context.Context) (backend.Identity, error) {
-	f, err := s.know(ctx, factSandbox)
+	f, err := s.know(ctx, facts.Sandbox)
 	return f.Identity, err
 }
 

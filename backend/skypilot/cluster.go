@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
 )
@@ -33,8 +34,8 @@ type cluster struct {
 	lost     bool
 	prepared map[string]bool
 
-	preparing chan struct{}   // has a value while something is prepared, or verified
-	told      map[string]fact // what it said of itself; who prepares has it
+	preparing chan struct{}         // has a value while something is prepared, or verified
+	told      map[string]facts.Fact // what it said of itself; who prepares has it
 }
 
 // home is the directory of the user that a cluster's jobs run as. HOME is another one on
@@ -170,7 +171,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
 		return nil, err
 	}
-	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), told: map[string]fact{}}
+	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), told: map[string]facts.Fact{}}
 	c.asked = c.askProvider(5 * time.Second)
 	address, err := c.address(ctx)
 	if err != nil {

@@ -2,127 +2,43 @@ package skypilot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
-
-// What is asked of machines.
-const (
-	factIdentity    = "identity"
-	factBare        = "bare"
-	factInterpreter = "interpreter"
-	factPlatform    = "platform"
-	factSandbox     = "sandbox"
-	factIsolation   = "isolation" // known once there was a cluster
-	factPrograms    = "programs " // and the words
-)
-
-// fact is an answer.
-type fact struct {
-	Identity backend.Identity `json:"identity,omitempty"`
-	Path     string           `json:"path,omitempty"`
-	Text     string           `json:"text,omitempty"`
-}
-
-// facts are what a pool's machines said of themselves. They outlive the machines: a run
-// with nothing to do, or a plan, must not launch any to find out what they are. Each new
-// cluster is asked the same again before it gets work.
-type facts struct {
-	path string
-
-	mu    sync.Mutex
-	known map[string]fact
-}
-
-func readFacts(path string) *facts {
-	f := &facts{path: path, known: map[string]fact{}}
-	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &f.known) != nil || f.known == nil {
-		f.known = map[string]fact{} // a damaged file: the machines know
-	}
-	return f
-}
-
-func (f *facts) get(what string) (fact, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	answer, ok := f.known[what]
-	return answer, ok
-}
-
-// put remembers answers, in place of all others if they replace them.
-func (f *facts) put(answers map[string]fact) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for what, answer := range answers {
-		f.known[what] = answer
-	}
-	text, err := json.MarshalIndent(f.known, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(f.path), 0o755)
-	}
-	if err == nil {
-		err = atomicfile.Write(f.path, 0o644, append(text, '\n'))
-	}
-	return err
-}
 
 // know answers a question about the pool's machines: from memory, or by one of them.
-func (p *Pool) know(ctx context.Context, what string) (fact, error) {
-	if answer, ok := p.facts.get(what); ok {
+func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
+	if answer, ok := p.facts.Get(what); ok {
 		return answer, nil
 	}
 	c, err := p.acquire(ctx, nil)
 	if err != nil {
-		return fact{}, err
+		return facts.Fact{}, err
 	}
 	defer p.release(c)
 	done, err := c.alone(ctx)
 	if err != nil {
-		return fact{}, err
+		return facts.Fact{}, err
 	}
 	defer done()
-	if answer, ok := p.facts.get(what); ok { // another caller asked meanwhile
+	if answer, ok := p.facts.Get(what); ok { // another caller asked meanwhile
 		return answer, nil
 	}
 	answer, err := askMachine(ctx, c.client, what)
 	if err != nil {
-		return fact{}, err
+		return facts.Fact{}, err
 	}
 	c.told[what] = answer
-	return answer, p.facts.put(map[string]fact{what: answer})
+	return answer, p.facts.Put(map[string]facts.Fact{what: answer})
 }
 
-func askMachine(ctx context.Context, c *worker.Client, what string) (a fact, err error) {
-	can := c.Backend().Capabilities()
-	switch what {
-	case factIdentity:
-		a.Identity, err = c.Backend().Identity(ctx)
-	case factBare:
-		a.Identity, err = can.BareIdentity(ctx)
-	case factInterpreter:
-		a.Path, a.Text, err = can.Python.Interpreter(ctx)
-	case factPlatform:
-		a.Text, err = can.Python.Platform(ctx)
-	case factIsolation:
-		a.Text = can.Level()
-	case factSandbox:
-		a.Identity, err = c.Sandbox().Identity(ctx)
-	default:
-		a.Identity, err = can.Programs(ctx, strings.Fields(strings.TrimPrefix(what, factPrograms)))
-	}
-	return a, err
+func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact, error) {
+	return facts.Ask(ctx, c.Backend(), c.Sandbox(), what)
 }
 
 // otherError says that a cluster is not what the pool's clusters were.
@@ -141,19 +57,17 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 		return err
 	}
 	defer done()
-	p.facts.mu.Lock()
-	known := maps.Clone(p.facts.known)
-	p.facts.mu.Unlock()
-	if _, ok := known[factIsolation]; !ok {
-		level, err := askMachine(ctx, c.client, factIsolation)
+	known := p.facts.All()
+	if _, ok := known[facts.Isolation]; !ok {
+		level, err := askMachine(ctx, c.client, facts.Isolation)
 		if err == nil {
-			err = p.facts.put(map[string]fact{factIsolation: level})
+			err = p.facts.Put(map[string]facts.Fact{facts.Isolation: level})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	changed := map[string]fact{}
+	changed := map[string]facts.Fact{}
 	first := ""
 	for _, what := range slices.Sorted(maps.Keys(known)) {
 		before := known[what]
@@ -168,7 +82,7 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 		if !reflect.DeepEqual(before, now) {
 			changed[what] = now
 			if first == "" {
-				first = difference(what, before, now)
+				first = facts.Difference(what, before, now)
 			}
 		}
 	}
@@ -180,34 +94,9 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 		p.mu.Lock()
 		p.wrong = other
 		p.mu.Unlock()
-		if err := p.facts.put(changed); err != nil {
+		if err := p.facts.Put(changed); err != nil {
 			return err
 		}
 	}
 	return other
-}
-
-// difference describes the first difference between two answers.
-func difference(what string, before, now fact) string {
-	for i := range max(len(before.Identity), len(now.Identity)) {
-		was, is := fieldAt(before.Identity, i), fieldAt(now.Identity, i)
-		switch {
-		case was == is:
-		case was.Label == is.Label:
-			return fmt.Sprintf("%s was %q and is %q", is.Label, was.Value, is.Value)
-		case is.Label == "":
-			return fmt.Sprintf("%s was %q and is not there", was.Label, was.Value)
-		default:
-			return fmt.Sprintf("%s was not there and is %q", is.Label, is.Value)
-		}
-	}
-	words := func(f fact) string { return strings.TrimSpace(f.Path + " " + f.Text) }
-	return fmt.Sprintf("%s was %q and is %q", strings.TrimSpace(what), words(before), words(now))
-}
-
-func fieldAt(all backend.Identity, i int) (f backend.Field) {
-	if i < len(all) {
-		f = all[i]
-	}
-	return f
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
@@ -74,7 +75,7 @@ type Pool struct {
 	opt            Options
 	kind           string // see Lease.Kind
 	program, judge string // digests of what clusters get
-	facts          *facts
+	facts          *facts.File
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed, and made again, when any of this changes
@@ -113,7 +114,7 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	sum := sha256.Sum256(text)
 	p.kind = hex.EncodeToString(sum[:])
-	p.facts = readFacts(o.Facts)
+	p.facts = facts.Read(o.Facts)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	if o.Idle > 0 {

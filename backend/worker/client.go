@@ -243,11 +243,11 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		var f failure
+		var f Failure
 		if err := readJSON(response.Body, &f); err != nil {
 			return &cutError{err: fmt.Errorf("%s: %w", response.Status, err)}
 		}
-		return f.err()
+		return f.Err()
 	}
 	return read(response)
 }

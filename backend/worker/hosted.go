@@ -137,7 +137,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 		h.broken = true
 		given := h.newCall([sha256.Size]byte{})
 		given.cancel(context.Canceled)
-		given.spool.finish(callResult{Failure: failureOf(context.Canceled)})
+		given.spool.finish(callResult{Failure: FailureOf(context.Canceled)})
 	}
 	c := h.newCall(sum)
 	if h.early[n] {
@@ -179,7 +179,7 @@ func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResul
 	if cause := context.Cause(ctx); cause != nil {
 		r, err = callResult{}, cause // whatever is said of what was not let end
 	}
-	r.Failure = failureOf(err)
+	r.Failure = FailureOf(err)
 	return r
 }
 
@@ -241,11 +241,15 @@ func (h *hosted) close(ctx context.Context) error {
 }
 
 // localize makes a command of a client one of this machine.
-func (h *Host) localize(cmd *backend.Command) {
+func (h *Host) localize(cmd *backend.Command) { Localize(cmd, h.Environments, h.Tools) }
+
+// Localize makes a command of a client one of a machine: environments are its directory of
+// Environments, and tools are variables, KEY=value, that the command gets unless it sets them.
+func Localize(cmd *backend.Command, environments string, tools []string) {
 	here := func(words []string) []string {
 		out := make([]string, len(words))
 		for i, word := range words {
-			out[i] = strings.ReplaceAll(word, Environments, h.Environments)
+			out[i] = strings.ReplaceAll(word, Environments, environments)
 		}
 		return out
 	}
@@ -255,7 +259,7 @@ func (h *Host) localize(cmd *backend.Command) {
 		name, _, _ := strings.Cut(v, "=")
 		given[name] = true
 	}
-	for _, v := range h.Tools {
+	for _, v := range tools {
 		if name, _, _ := strings.Cut(v, "="); !given[name] {
 			cmd.Env = append(cmd.Env, v)
 		}

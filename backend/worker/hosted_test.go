@@ -54,10 +54,10 @@ func TestLateCalls(t *testing.T) {
 		t.Error("a new session is not sound")
 	}
 	h.cancel(0)
-	if err := resultOf(t, make1(t, h, 0)).Failure.err(); !errors.Is(err, context.Canceled) || b.Execs() != 0 {
+	if err := resultOf(t, make1(t, h, 0)).Failure.Err(); !errors.Is(err, context.Canceled) || b.Execs() != 0 {
 		t.Errorf("cancelled before it arrived: %v, %d commands ran", err, b.Execs())
 	}
-	if err := resultOf(t, make1(t, h, 2)).Failure.err(); err != nil || b.Execs() != 1 {
+	if err := resultOf(t, make1(t, h, 2)).Failure.Err(); err != nil || b.Execs() != 1 {
 		t.Errorf("after one that never arrived: %v, %d commands ran", err, b.Execs())
 	}
 	ask := callRequest{Verify: true}
@@ -129,8 +129,8 @@ func TestEndIsNoVerdict(t *testing.T) {
 	c := make1(t, h, 0)
 	c.cancel(errEnded)
 	r := resultOf(t, c)
-	if lost := (*backend.PreemptedError)(nil); !errors.As(r.Failure.err(), &lost) || r.Exit != (backend.Exit{}) {
-		t.Errorf("got %+v, %v", r.Exit, r.Failure.err())
+	if lost := (*backend.PreemptedError)(nil); !errors.As(r.Failure.Err(), &lost) || r.Exit != (backend.Exit{}) {
+		t.Errorf("got %+v, %v", r.Exit, r.Failure.Err())
 	}
 	if err := h.close(context.Background()); err != nil {
 		t.Error(err)

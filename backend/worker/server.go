@@ -129,13 +129,13 @@ const maxRequest = 256 << 20
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	given := sha256.Sum256([]byte(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 	if subtle.ConstantTimeCompare(given[:], s.token[:]) != 1 {
-		answer(w, http.StatusUnauthorized, &failure{Text: "the token is not that of the worker"})
+		answer(w, http.StatusUnauthorized, &Failure{Text: "the token is not that of the worker"})
 		return
 	}
 	client := r.Header.Get(clientHeader)
 	tenure, err := s.begin(client, r.URL.Path == pathAttach)
 	if err != nil {
-		answer(w, http.StatusConflict, failureOf(err))
+		answer(w, http.StatusConflict, FailureOf(err))
 		return
 	}
 	defer s.done()
@@ -158,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		answer(w, http.StatusInternalServerError, failureOf(err))
+		answer(w, http.StatusInternalServerError, FailureOf(err))
 	}
 }
 
@@ -265,7 +265,7 @@ func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, 
 	can := s.host.Backend.Capabilities()
 	a := &attachAnswer{Network: s.host.Backend.Network(), Level: can.Level(), Sandbox: s.host.Sandbox != nil}
 	if can.GPU != nil {
-		a.GPU = failureOf(can.GPU(ctx))
+		a.GPU = FailureOf(can.GPU(ctx))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +308,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 	switch {
 	case !isCall && r.Method == http.MethodDelete:
 		err := s.end(context.WithoutCancel(r.Context()), func(h *hosted) bool { return h.id == id && h.client == client })
-		answer(w, http.StatusOK, callResult{Failure: failureOf(err)})
+		answer(w, http.StatusOK, callResult{Failure: FailureOf(err)})
 	case !isCall:
 		answer(w, http.StatusOK, s.open(w, r, client, id))
 	default:
@@ -320,7 +320,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 		s.mu.Unlock()
 		n, err := strconv.Atoi(number)
 		if h == nil || err != nil || n < 0 {
-			answer(w, http.StatusNotFound, &failure{Text: "the worker has no such session any more", Gone: true})
+			answer(w, http.StatusNotFound, &Failure{Text: "the worker has no such session any more", Gone: true})
 			return
 		}
 		s.inCall(w, r, h, n)
@@ -336,17 +336,17 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 		err = json.Unmarshal(body, &ask)
 	}
 	if err != nil {
-		return callResult{Failure: failureOf(err)}
+		return callResult{Failure: FailureOf(err)}
 	}
 	h := s.find(client, id, sha256.Sum256(body), ask)
 	if h == nil {
-		return callResult{Failure: failureOf(errEnded)}
+		return callResult{Failure: FailureOf(errEnded)}
 	}
 	dir, err := h.dir(r.Context())
 	if err != nil && r.Context().Err() == nil { // it is not there for another try
 		err = errors.Join(err, s.end(context.Background(), func(other *hosted) bool { return other == h }))
 	}
-	return callResult{Dir: dir, Failure: failureOf(err)}
+	return callResult{Dir: dir, Failure: FailureOf(err)}
 }
 
 func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hosted {
@@ -402,12 +402,12 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 		s.disown(h)
 	}
 	if err != nil {
-		answer(w, http.StatusConflict, failureOf(err))
+		answer(w, http.StatusConflict, FailureOf(err))
 		return
 	}
 	from, err := strconv.ParseInt(cmp.Or(r.URL.Query().Get("from"), "0"), 10, 64)
 	if err != nil || from < 0 {
-		answer(w, http.StatusBadRequest, &failure{Text: "bad offset"})
+		answer(w, http.StatusBadRequest, &Failure{Text: "bad offset"})
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -417,7 +417,7 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 	switch {
 	case err == nil:
 	case sent.n == 0 && r.Context().Err() == nil:
-		answer(w, http.StatusInternalServerError, failureOf(err))
+		answer(w, http.StatusInternalServerError, FailureOf(err))
 	default:
 		panic(http.ErrAbortHandler) // the client must not take it for the end
 	}

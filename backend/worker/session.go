@@ -40,7 +40,7 @@ func (b remoteBackend) Capabilities() backend.Capabilities {
 			return b.identity(ctx, askPrograms, words...)
 		},
 		Isolation: func() string { return b.attached.Level },
-		GPU:       func(context.Context) error { return b.attached.GPU.err() },
+		GPU:       func(context.Context) error { return b.attached.GPU.Err() },
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	var r callResult
 	err := c.ask(ctx, pathSessions+s.id, ask, &r)
 	if err == nil {
-		err = r.Failure.err()
+		err = r.Failure.Err()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
@@ -263,7 +263,7 @@ func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, ha
 		return callResult{}, context.Cause(ctx)
 	}
 	if err == nil {
-		err = result.Failure.err()
+		err = result.Failure.Err()
 	}
 	return result, err
 }
@@ -306,7 +306,7 @@ func (s *session) Close(ctx context.Context) error {
 		return nil // with the machine
 	}
 	if err == nil {
-		err = r.Failure.err()
+		err = r.Failure.Err()
 	}
 	return err
 }

@@ -50,16 +50,16 @@ func (c *Client) supply(ctx context.Context, needs []cache.Output) error {
 		return err
 	}
 	defer done()
-	seen := map[cache.Digest]bool{}
+	seen := map[cache.Output]bool{}
 	var all []cache.Digest
 	c.mu.Lock()
 	for d := range c.there {
-		seen[d] = true // with a tree, all that is in it
+		seen[cache.Output{Digest: d}], seen[cache.Output{Digest: d, Tree: true}] = true, true // with a tree, all that is in it
 	}
 	c.mu.Unlock()
 	for _, o := range needs {
-		err := cache.EachBlob(ctx, c.store, o, seen, func(d cache.Digest) error {
-			all = append(all, d)
+		err := cache.EachBlob(ctx, c.store, o, seen, func(o cache.Output) error {
+			all = append(all, o.Digest)
 			return nil
 		})
 		if err != nil {

@@ -42,7 +42,7 @@ type attachRequest struct {
 type attachAnswer struct {
 	Network backend.Network `json:"network"`
 	Level   string          `json:"level"`
-	GPU     *failure        `json:"gpu,omitempty"` // why commands see none
+	GPU     *Failure        `json:"gpu,omitempty"` // why commands see none
 	Sandbox bool            `json:"sandbox"`
 	// Orphans are the sessions of an earlier client, by what was asked to open them.
 	Orphans [][sha256.Size]byte `json:"orphans,omitempty"`
@@ -88,7 +88,7 @@ type callRequest struct {
 type callResult struct {
 	Dir     string       `json:"dir,omitempty"`
 	Exit    backend.Exit `json:"exit"`
-	Failure *failure     `json:"failure,omitempty"`
+	Failure *Failure     `json:"failure,omitempty"`
 }
 
 type runAnswer struct {
@@ -140,8 +140,8 @@ func readFrame(r io.Reader, buffer *[]byte) (kind byte, data []byte, err error) 
 	return head[0], data, err
 }
 
-// failure is an error on its way: its text, and what callers look for in it.
-type failure struct {
+// Failure is an error on its way: its text, and what callers look for in it.
+type Failure struct {
 	Text    string        `json:"text"`
 	Kinds   []string      `json:"kinds,omitempty"` // of sentinels
 	Errno   uintptr       `json:"errno,omitempty"` // of an exhausted machine
@@ -172,11 +172,12 @@ func clip(text string) string {
 	return text[:maxText/2] + " ... " + text[len(text)-maxText/2:]
 }
 
-func failureOf(err error) *failure {
+// FailureOf is the failure of an error; nil of none.
+func FailureOf(err error) *Failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: clip(err.Error())}
+	f := &Failure{Text: clip(err.Error())}
 	for _, name := range slices.Sorted(maps.Keys(sentinels)) {
 		if errors.Is(err, sentinels[name]) {
 			f.Kinds = append(f.Kinds, name)
@@ -206,8 +207,8 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// err is the error on the other side.
-func (f *failure) err() error {
+// Err is the error on the other side; nil of no Failure.
+func (f *Failure) Err() error {
 	if f == nil {
 		return nil
 	}

@@ -66,10 +66,14 @@ func (a *writer) write(signer cache.RecordKey, c Contents) error {
 	if err := a.file(headName, []byte(head)); err != nil {
 		return err
 	}
-	blobs := map[cache.Digest]bool{}
+	blobs, seen := map[cache.Digest]bool{}, map[cache.Output]bool{}
 	for _, r := range c.Records {
 		for _, o := range r.Outputs {
-			if err := cache.EachBlob(a.ctx, a.store, o, blobs, func(cache.Digest) error { return nil }); err != nil {
+			err := cache.EachBlob(a.ctx, a.store, o, seen, func(o cache.Output) error {
+				blobs[o.Digest] = true
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}

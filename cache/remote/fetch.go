@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // Open implements cache.Lower. The blob is kept before it is read; one that does not come
@@ -175,7 +176,7 @@ func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	case err != nil:
 		return &localError{err}
 	case got != d:
-		return &RefusedError{Err: fmt.Errorf("it sent other bytes than those of blob %s", d)}
+		return &reapi.RefusedError{Err: fmt.Errorf("it sent other bytes than those of blob %s", d)}
 	}
 	return nil
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
-	"github.com/fevalgraph/fevalgraph/cache/remote/reapi"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // Most tests wait for servers that are slow.
@@ -71,7 +71,7 @@ func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o re
 	}
 	var transport remote.Transport
 	if protocol == "grpc" {
-		transport, err = reapi.Open(reapi.Options{Address: s.GRPC, Header: token})
+		transport, err = reapi.Open(reapi.Options{Address: s.GRPC, Headers: map[string]string{"authorization": token}})
 	} else {
 		var base *url.URL
 		if base, err = url.Parse(s.HTTP); err == nil {

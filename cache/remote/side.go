@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // side is one half of a cache's use, reading or writing, which ends when it costs more than
@@ -52,7 +54,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 	pause := 50 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		err := s.once(ctx, call)
-		var refused *RefusedError
+		var refused *reapi.RefusedError
 		var own *localError
 		switch {
 		case err == nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // far is a server in memory that takes a while for each call.
@@ -80,7 +81,7 @@ func (f *far) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Di
 	return nil
 }
 
-func (f *far) Write(ctx context.Context, blobs []cache.Digest, from remote.Source) (map[cache.Digest]error, error) {
+func (f *far) Write(ctx context.Context, blobs []cache.Digest, from reapi.Source) (map[cache.Digest]error, error) {
 	if err := f.arrive(ctx); err != nil {
 		return nil, err
 	}

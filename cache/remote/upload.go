@@ -249,7 +249,9 @@ func (s *Store) sendBlobs(ctx context.Context, blobs map[cache.Digest]bool) (ref
 		})
 	}
 	for _, why := range refused {
-		s.writes.failed(why)
+		if !isLocal(why) {
+			s.writes.failed(why)
+		}
 	}
 	if err == nil {
 		s.found(slices.DeleteFunc(ask, func(d cache.Digest) bool { return refused[d] != nil }))
@@ -273,7 +275,7 @@ type source struct {
 	progress func(int64)
 }
 
-// Open implements Source. A blob that is not there is no fault of the server.
+// Open implements reapi.Source. A blob that is not there is no fault of the server.
 func (s source) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.Store.Open(ctx, d)
 	if err != nil {

@@ -31,7 +31,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},
@@ -43,7 +43,7 @@ var rooms = []room{
 	{"eval/user", nil, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
-	{"eval", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
@@ -55,6 +55,7 @@ var rooms = []room{
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
 	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
+	{"internal/firstaction", []string{"cache", "reapi"}, "it has one action run"},
 	{"internal/await", nil, "it is for tests of any room"},
 	{"internal/longtest", nil, "it is for tests of any room"},
 	{"internal/abreast", nil, "it is for tests of any room"},
@@ -78,19 +79,25 @@ var rooms = []room{
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
 	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/kinds", []string{"eval/kind", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind", "backend/skypilot/skypilotkind"}, "it is a list"},
+	{"backend/kinds", []string{"eval/kind", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind", "backend/skypilot/skypilotkind", "backend/remote/remotekind"}, "it is a list"},
 	{"backend/local/localkind", []string{"eval/kind", "lang", "plan", "backend", "backend/local"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/docker/dockerkind", []string{"eval/kind", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/gojudge/gojudgekind", []string{"eval/kind", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval/kind", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/worker", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
-	{"backend/skypilot", []string{"backend", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
+	{"backend/facts", []string{"backend"}, "it keeps what machines said, whatever they are"},
+	{"backend/remote/parcel", []string{"cache"}, "it packs and unpacks files, wherever they go"},
+	{"backend/remote", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/worker", "cache", "reapi"}, "it knows no kind of engine, and nothing of what its actions run on"},
+	{"backend/remote/remotehost", []string{"backend", "backend/facts", "backend/remote", "backend/remote/parcel", "backend/worker", "backend/workspace", "backend/local", "backend/gojudge", "cache"}, "it joins what an action is made of"},
+	{"backend/remote/remotekind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/remote", "backend/worker", "cache", "reapi"}, "a kind makes its backend of a block and knows no other kind"},
+	{"backend/skypilot", []string{"backend", "backend/facts", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
 	{"backend/skypilot/skypilotkind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/local", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
-	{"cache/remote", []string{"cache"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
+	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
+	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
 	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
@@ -100,6 +107,7 @@ var rooms = []room{
 	{"bench", nil, "it measures from outside"},
 	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
+	{"bench/remote", []string{"backend/remote", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
 	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
@@ -122,15 +130,15 @@ var libraries = []struct {
 	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},
-	{"google.golang.org/grpc", []string{"cache/remote", "backend/remote"}},
-	{"github.com/bazelbuild", []string{"cache/remote", "backend/remote"}},
+	{"google.golang.org/grpc", []string{"reapi", "cache/remote/remotetest"}},
+	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction", "bench/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest", "internal/ramdir"}},
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
@@ -297,7 +305,7 @@ func TestCheck(t *testing.T) {
 		{"view", "github.com/hashicorp/hcl/v2", "view imports github.com/hashicorp/hcl/v2, which only lang, plan may"},
 		{"view", "github.com/spf13/cobra", "view imports github.com/spf13/cobra, which only internal/cli may"},
 		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker, bench/docker may"},
-		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only cache/remote, backend/remote may"},
+		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only reapi, cache/remote/remotetest may"},
 		{"report", "testing", "report imports testing, which only"},
 		{"tools/x", "context", "tools/x is in no room"},
 	} {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // connections are how many requests are under way at once.
@@ -56,7 +57,7 @@ func (c *client) Close() error {
 func (c *client) call(ctx context.Context, method, place, name string, size int64, body io.Reader, offset int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(place, name).String(), body)
 	if err != nil {
-		return nil, &remote.RefusedError{Err: err}
+		return nil, &reapi.RefusedError{Err: err}
 	}
 	if body != nil {
 		request.ContentLength = size
@@ -83,9 +84,9 @@ func (c *client) call(ctx context.Context, method, place, name string, size int6
 		answer.Body = nil
 		return answer, nil
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return nil, &remote.RefusedError{Err: err, Rights: true}
+		return nil, &reapi.RefusedError{Err: err, Rights: true}
 	case code < 500 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout:
-		return nil, &remote.RefusedError{Err: err}
+		return nil, &reapi.RefusedError{Err: err}
 	}
 	return nil, err
 }
@@ -105,7 +106,7 @@ func (c *client) Entry(ctx context.Context, id cache.Key) (*execution.ActionResu
 	}
 	e := new(execution.ActionResult)
 	if len(content) > maxEntry || proto.Unmarshal(content, e) != nil {
-		return nil, &remote.RefusedError{Err: fmt.Errorf("entry %s is malformed", id)}
+		return nil, &reapi.RefusedError{Err: fmt.Errorf("entry %s is malformed", id)}
 	}
 	return e, nil
 }
@@ -127,7 +128,7 @@ func (c *client) put(ctx context.Context, place, name string, size int64, body i
 	case err != nil:
 		return err
 	case answer.Body == nil:
-		return &remote.RefusedError{Err: fmt.Errorf("there is no /%s on the server", place)}
+		return &reapi.RefusedError{Err: fmt.Errorf("there is no /%s on the server", place)}
 	}
 	return answer.Body.Close()
 }
@@ -229,7 +230,7 @@ func (r *blobReader) close() {
 }
 
 // Write implements remote.Transport.
-func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.Source) (map[cache.Digest]error, error) {
+func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Source) (map[cache.Digest]error, error) {
 	var mu sync.Mutex
 	refused := map[cache.Digest]error{}
 	group, ctx := errgroup.WithContext(ctx)
@@ -242,7 +243,7 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.So
 			}
 			defer r.Close()
 			err = c.put(ctx, "cas", d.Hex(), d.Size, r)
-			if no, ok := err.(*remote.RefusedError); ok && !no.Rights {
+			if no, ok := err.(*reapi.RefusedError); ok && !no.Rights {
 				mu.Lock()
 				defer mu.Unlock()
 				refused[d], err = err, nil

@@ -1,5 +1,5 @@
 // Package remotetest is a remote cache in this process, over both protocols, for tests: it
-// can be slow, full, down and lying. It tells what it was asked.
+// can be slow, full, down and lying. It tells what it was asked. It may be an engine, too.
 package remotetest
 
 import (
@@ -53,6 +53,11 @@ type Server struct {
 	broken  map[string]bool // that have been truncated
 	paid    time.Time       // until when the rate is used up
 	ended   chan struct{}
+
+	engine     Engine // nil executes nothing
+	refuses    *status.Status
+	operations map[string]*operation
+	killed     []string
 }
 
 // Test is what a server needs of a testing.TB.
@@ -65,7 +70,7 @@ type Test interface {
 // Start starts a server that ends with the test.
 func Start(t Test) *Server {
 	t.Helper()
-	s := &Server{blobs: map[string][]byte{}, entries: map[string][]byte{}, parts: map[string][]byte{}, calls: map[string]int{}, broken: map[string]bool{}, ended: make(chan struct{})}
+	s := &Server{blobs: map[string][]byte{}, entries: map[string][]byte{}, parts: map[string][]byte{}, calls: map[string]int{}, broken: map[string]bool{}, operations: map[string]*operation{}, ended: make(chan struct{})}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +95,8 @@ func Start(t Test) *Server {
 	execution.RegisterActionCacheServer(g, service)
 	execution.RegisterContentAddressableStorageServer(g, service)
 	bytestream.RegisterByteStreamServer(g, service)
+	execution.RegisterExecutionServer(g, service)
+	g.RegisterService(&queueState, service)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -162,6 +169,24 @@ func (s *Server) Holds() (entries, blobs int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.entries), len(s.blobs)
+}
+
+// Blob is one that the server has, by its SHA-256.
+func (s *Server) Blob(hash string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, ok := s.blobs[hash]
+	return content, ok
+}
+
+// Put stores a blob.
+func (s *Server) Put(content []byte) *execution.Digest {
+	sum := sha256.Sum256(content)
+	d := &execution.Digest{Hash: hex.EncodeToString(sum[:]), SizeBytes: int64(len(content))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[d.Hash] = content
+	return d
 }
 
 // Evict removes all blobs.

@@ -19,6 +19,7 @@ type service struct {
 	execution.UnimplementedCapabilitiesServer
 	execution.UnimplementedActionCacheServer
 	execution.UnimplementedContentAddressableStorageServer
+	execution.UnimplementedExecutionServer
 	bytestream.UnimplementedByteStreamServer
 }
 
@@ -32,7 +33,10 @@ func (s *service) GetCapabilities(context.Context, *execution.GetCapabilitiesReq
 	if s.now().Compress {
 		c.SupportedCompressors = []execution.Compressor_Value{execution.Compressor_ZSTD}
 	}
-	return &execution.ServerCapabilities{CacheCapabilities: c}, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &execution.ServerCapabilities{CacheCapabilities: c, ExecutionCapabilities: &execution.ExecutionCapabilities{
+		DigestFunction: execution.DigestFunction_SHA256, ExecEnabled: s.engine != nil}}, nil
 }
 
 func (s *service) GetActionResult(_ context.Context, ask *execution.GetActionResultRequest) (*execution.ActionResult, error) {

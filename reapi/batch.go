@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/remote"
 )
 
 // calls are how many messages and streams one Read or Write has under way.
@@ -51,17 +49,18 @@ func large(batch []cache.Digest, limit int64) bool {
 	return len(batch) == 1 && batch[0].Size+digestBytes > limit
 }
 
-// Read implements remote.Transport.
-func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error {
-	a, err := c.abilities(ctx)
+// Read calls into with each of the blobs that the server has, also from several goroutines
+// at once. It resumes a stream that breaks off, and verifies nothing.
+func (c *Client) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error {
+	a, err := c.Capabilities(ctx)
 	if err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(calls)
-	for batch := range batches(blobs, a.batch) {
+	for batch := range batches(blobs, a.Batch) {
 		group.Go(func() error {
-			if large(batch, a.batch) {
+			if large(batch, a.Batch) {
 				return c.readStream(ctx, batch[0], a, into)
 			}
 			return c.readBatch(ctx, batch, a, into)
@@ -70,9 +69,9 @@ func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache
 	return group.Wait()
 }
 
-func (c *client) readBatch(ctx context.Context, blobs []cache.Digest, a *abilities, into func(cache.Digest, io.Reader) error) error {
+func (c *Client) readBatch(ctx context.Context, blobs []cache.Digest, a *Capabilities, into func(cache.Digest, io.Reader) error) error {
 	ask := &execution.BatchReadBlobsRequest{InstanceName: c.o.Instance, Digests: digests(blobs)}
-	if a.zstd {
+	if a.Zstd {
 		ask.AcceptableCompressors = []execution.Compressor_Value{execution.Compressor_IDENTITY, execution.Compressor_ZSTD}
 	}
 	answer, err := c.blobs.BatchReadBlobs(c.with(ctx), ask)
@@ -84,7 +83,7 @@ func (c *client) readBatch(ctx context.Context, blobs []cache.Digest, a *abiliti
 		asked[d] = true
 	}
 	for _, r := range answer.Responses {
-		d, err := parse(r.Digest)
+		d, err := Parse(r.Digest)
 		if err != nil || !asked[d] || codes.Code(r.GetStatus().GetCode()) != codes.OK {
 			continue // it did not come
 		}
@@ -115,9 +114,11 @@ func decompressor(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Write implements remote.Transport.
-func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.Source) (map[cache.Digest]error, error) {
-	a, err := c.abilities(ctx)
+// Write sends blobs. It resumes a stream that breaks off. A blob that the server does not
+// take, and others do not depend on, is among refused, and so is, with a *SourceError, one
+// that cannot be read.
+func (c *Client) Write(ctx context.Context, blobs []cache.Digest, from Source) (map[cache.Digest]error, error) {
+	a, err := c.Capabilities(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,15 +133,16 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.So
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(calls)
-	for batch := range batches(blobs, a.batch) {
+	for batch := range batches(blobs, a.Batch) {
 		group.Go(func() (err error) {
-			if large(batch, a.batch) {
+			if large(batch, a.Batch) {
 				err = c.writeStream(ctx, batch[0], from)
 			} else {
 				err = c.writeBatch(ctx, batch, a, from, refuse)
 			}
-			var no *remote.RefusedError
-			if errors.As(err, &no) && !no.Rights {
+			var no *RefusedError
+			var own *SourceError
+			if errors.As(err, &no) && !no.Rights || errors.As(err, &own) {
 				refuse(err, batch...)
 				return nil
 			}
@@ -150,20 +152,24 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from remote.So
 	return refused, group.Wait()
 }
 
-func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilities, from remote.Source, refuse func(error, ...cache.Digest)) error {
+func (c *Client) writeBatch(ctx context.Context, blobs []cache.Digest, a *Capabilities, from Source, refuse func(error, ...cache.Digest)) error {
 	ask := &execution.BatchUpdateBlobsRequest{InstanceName: c.o.Instance}
 	for _, d := range blobs {
 		content, err := readAll(ctx, from, d)
 		if err != nil {
-			return err
+			refuse(&SourceError{d, err}, d)
+			continue
 		}
-		one := &execution.BatchUpdateBlobsRequest_Request{Digest: digest(d), Data: content}
-		if a.zstd && len(content) >= minCompressed {
+		one := &execution.BatchUpdateBlobsRequest_Request{Digest: Digest(d), Data: content}
+		if a.Zstd && len(content) >= minCompressed {
 			if packed := compressor.EncodeAll(content, nil); len(packed) < len(content) {
 				one.Data, one.Compressor = packed, execution.Compressor_ZSTD
 			}
 		}
 		ask.Requests = append(ask.Requests, one)
+	}
+	if len(ask.Requests) == 0 {
+		return nil
 	}
 	answer, err := c.blobs.BatchUpdateBlobs(c.with(ctx), ask)
 	if err != nil {
@@ -171,7 +177,7 @@ func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilit
 	}
 	for _, r := range answer.Responses {
 		if said := status.FromProto(r.GetStatus()); said.Code() != codes.OK {
-			d, err := parse(r.Digest)
+			d, err := Parse(r.Digest)
 			if err != nil {
 				return err
 			}
@@ -184,7 +190,7 @@ func (c *client) writeBatch(ctx context.Context, blobs []cache.Digest, a *abilit
 // compressor is safe for concurrent use.
 var compressor, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 
-func readAll(ctx context.Context, from remote.Source, d cache.Digest) ([]byte, error) {
+func readAll(ctx context.Context, from Source, d cache.Digest) ([]byte, error) {
 	r, err := from.Open(ctx, d)
 	if err != nil {
 		return nil, err
@@ -192,7 +198,7 @@ func readAll(ctx context.Context, from remote.Source, d cache.Digest) ([]byte, e
 	defer r.Close()
 	content := make([]byte, d.Size)
 	if _, err := io.ReadFull(r, content); err != nil {
-		return nil, fmt.Errorf("reading blob %s to be sent: %w", d, err)
+		return nil, err
 	}
 	return content, nil
 }

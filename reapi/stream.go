@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/remote"
 )
 
 // Streams.
@@ -22,7 +21,7 @@ const (
 )
 
 // resource is the name of a blob to be read.
-func (c *client) resource(d cache.Digest, kind string) string {
+func (c *Client) resource(d cache.Digest, kind string) string {
 	name := fmt.Sprintf("%s/%s", kind, d)
 	if c.o.Instance != "" {
 		name = c.o.Instance + "/" + name
@@ -31,11 +30,11 @@ func (c *client) resource(d cache.Digest, kind string) string {
 }
 
 // readStream reads one blob. A stream that breaks off is asked for from where it ended.
-func (c *client) readStream(ctx context.Context, d cache.Digest, a *abilities, into func(cache.Digest, io.Reader) error) error {
+func (c *Client) readStream(ctx context.Context, d cache.Digest, a *Capabilities, into func(cache.Digest, io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &blobReader{ctx: c.with(ctx), c: c, name: c.resource(d, "blobs")}
-	if a.zstd {
+	if a.Zstd {
 		r.name, r.packed = c.resource(d, "compressed-blobs/zstd"), true
 	}
 	defer r.close()
@@ -52,7 +51,7 @@ func (c *client) readStream(ctx context.Context, d cache.Digest, a *abilities, i
 // blobReader is the content of a blob that streams bring.
 type blobReader struct {
 	ctx    context.Context
-	c      *client
+	c      *Client
 	name   string
 	packed bool // compressed
 
@@ -130,7 +129,7 @@ func (m *messageReader) Read(p []byte) (int, error) {
 
 // writeStream sends one blob. After a stream that broke off, the server says how much of it
 // has come.
-func (c *client) writeStream(ctx context.Context, d cache.Digest, from remote.Source) error {
+func (c *Client) writeStream(ctx context.Context, d cache.Digest, from Source) error {
 	name := c.resource(d, "uploads/"+uuid()+"/blobs")
 	committed := int64(0)
 	for fails := 0; ; {
@@ -152,14 +151,14 @@ func (c *client) writeStream(ctx context.Context, d cache.Digest, from remote.So
 	}
 }
 
-func (c *client) writeFrom(ctx context.Context, name string, d cache.Digest, from remote.Source, offset int64) error {
+func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, from Source, offset int64) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
-		return err
+		return &SourceError{d, err}
 	}
 	defer r.Close()
 	if _, err := io.CopyN(io.Discard, r, offset); err != nil {
-		return err
+		return &SourceError{d, err}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -171,7 +170,7 @@ func (c *client) writeFrom(ctx context.Context, name string, d cache.Digest, fro
 	for end := false; !end; {
 		n, err := io.ReadFull(r, buffer[:min(chunk, d.Size-offset)])
 		if err != nil {
-			return err
+			return &SourceError{d, err}
 		}
 		end = offset+int64(n) == d.Size
 		err = stream.Send(&bytestream.WriteRequest{ResourceName: name, WriteOffset: offset, Data: buffer[:n], FinishWrite: end})

@@ -1,0 +1,34 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Ask asks a machine, by its backend and its sandbox, which may be nil.
+func Ask(ctx context.Context, b backend.Backend, sandbox backend.Sandbox, what string) (a Fact, err error) {
+	can := b.Capabilities()
+	switch what {
+	case Identity:
+		a.Identity, err = b.Identity(ctx)
+	case Bare:
+		a.Identity, err = can.BareIdentity(ctx)
+	case Interpreter:
+		a.Path, a.Text, err = can.Python.Interpreter(ctx)
+	case Platform:
+		a.Text, err = can.Python.Platform(ctx)
+	case Isolation:
+		a.Text = can.Level()
+	case Sandbox:
+		if sandbox == nil {
+			return a, errors.New("the machine has no sandbox")
+		}
+		a.Identity, err = sandbox.Identity(ctx)
+	default:
+		a.Identity, err = can.Programs(ctx, strings.Fields(strings.TrimPrefix(what, Programs)))
+	}
+	return a, err
+}

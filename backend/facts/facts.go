@@ -1,0 +1,113 @@
+// Package facts keeps what machines said of themselves. It outlives them: a run with nothing
+// to do, or a plan, must not start any to find out what they are. Each new machine is asked
+// the same again before it gets work.
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// What machines are asked.
+const (
+	Identity    = "identity"
+	Bare        = "bare" // identity of commands that need no Python
+	Interpreter = "interpreter"
+	Platform    = "platform"
+	Sandbox     = "sandbox"
+	Isolation   = "isolation"
+	Programs    = "programs " // and the words
+)
+
+// Fact is an answer.
+type Fact struct {
+	Identity backend.Identity `json:"identity,omitempty"`
+	Path     string           `json:"path,omitempty"`
+	Text     string           `json:"text,omitempty"`
+}
+
+// File has facts of machines of one kind. It is safe for concurrent use.
+type File struct {
+	path string
+
+	mu    sync.Mutex
+	known map[string]Fact
+}
+
+// Read reads facts. A file that is not there, or is damaged, has none: the machines know.
+func Read(path string) *File {
+	f := &File{path: path, known: map[string]Fact{}}
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &f.known) != nil || f.known == nil {
+		f.known = map[string]Fact{}
+	}
+	return f
+}
+
+// Get returns what is known.
+func (f *File) Get(what string) (Fact, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	answer, ok := f.known[what]
+	return answer, ok
+}
+
+// All returns a copy of all that is known.
+func (f *File) All() map[string]Fact {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make(map[string]Fact, len(f.known))
+	for what, answer := range f.known {
+		all[what] = answer
+	}
+	return all
+}
+
+// Put remembers answers.
+func (f *File) Put(answers map[string]Fact) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for what, answer := range answers {
+		f.known[what] = answer
+	}
+	text, err := json.MarshalIndent(f.known, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(f.path), 0o755)
+	}
+	if err == nil {
+		err = atomicfile.Write(f.path, 0o644, append(text, '\n'))
+	}
+	return err
+}
+
+// Difference describes the first difference between two answers.
+func Difference(what string, before, now Fact) string {
+	for i := range max(len(before.Identity), len(now.Identity)) {
+		was, is := fieldAt(before.Identity, i), fieldAt(now.Identity, i)
+		switch {
+		case was == is:
+		case was.Label == is.Label:
+			return fmt.Sprintf("%s was %q and is %q", is.Label, was.Value, is.Value)
+		case is.Label == "":
+			return fmt.Sprintf("%s was %q and is not there", was.Label, was.Value)
+		default:
+			return fmt.Sprintf("%s was not there and is %q", is.Label, is.Value)
+		}
+	}
+	words := func(f Fact) string { return strings.TrimSpace(f.Path + " " + f.Text) }
+	return fmt.Sprintf("%s was %q and is %q", strings.TrimSpace(what), words(before), words(now))
+}
+
+func fieldAt(all backend.Identity, i int) (f backend.Field) {
+	if i < len(all) {
+		f = all[i]
+	}
+	return f
+}

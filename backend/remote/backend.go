@@ -1,0 +1,203 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/reapi"
+)
+
+// Options configure a Backend.
+type Options struct {
+	Client   *reapi.Client
+	Uploader *reapi.Uploader // of the client
+	Store    cache.Store     // that inputs come from, and what sandboxes leave goes to
+	// Name is the backend's address, for messages.
+	Name string
+	// Platform are the properties that an engine chooses workers by, sorted by name.
+	Platform []Property
+	// Host says how machines are used. Its Run is set by New.
+	Host Host
+	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
+	// a backend without a sandbox.
+	Program, Judge string
+	// InFlight is how many actions are under way at most.
+	InFlight int
+	// MaxTimeout is the longest limit that the engine takes of an action.
+	MaxTimeout time.Duration
+	// Patience is how long a server may be away, or have no workers, before work is given up.
+	Patience time.Duration
+	// MaxState bounds what one command leaves to the next, in bytes.
+	MaxState int64
+	// Facts is the file of what machines said of themselves. NotAsked is the error of a
+	// question that they have not answered, where none may be asked; nil asks them.
+	Facts    string
+	NotAsked error
+}
+
+// Property is one of a platform.
+type Property struct{ Name, Value string }
+
+// Backend implements backend.Backend on an engine.
+type Backend struct {
+	opt   Options
+	gate  *gate
+	facts *facts.File
+	files *files
+
+	asking sync.Mutex // one caller at a time asks the machines
+
+	confirmed atomic.Bool // a worker of this run is what is known of workers
+
+	mu        sync.Mutex
+	wrong     error                     // what is known is not what workers are
+	opened    map[[sha256.Size]byte]int // sessions, by what opens them
+	snapshots map[string]*snapshot
+}
+
+// New returns a backend. Nothing is asked or sent before something runs.
+func New(o Options) *Backend {
+	o.Host.Run = strings.ToLower(rand.Text())
+	return &Backend{opt: o, gate: newGate(o.InFlight), facts: facts.Read(o.Facts), files: &files{paths: map[string]cache.Digest{}},
+		opened: map[[sha256.Size]byte]int{}, snapshots: map[string]*snapshot{}}
+}
+
+// Identity implements backend.Backend.
+func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
+	return b.identity(ctx, facts.Identity)
+}
+
+// identity is an answer with the properties that workers are chosen by.
+func (b *Backend) identity(ctx context.Context, what string) (backend.Identity, error) {
+	f, err := b.know(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	identity := slices.Clone(f.Identity)
+	for _, p := range b.opt.Platform {
+		identity = append(identity, backend.Field{Label: "property " + p.Name, Value: p.Value})
+	}
+	return identity, nil
+}
+
+// Network implements backend.Backend: workers keep the ports of commands apart.
+func (b *Backend) Network() backend.Network { return backend.PrivateNetwork }
+
+// Capabilities implements backend.Backend.
+func (b *Backend) Capabilities() backend.Capabilities {
+	return backend.Capabilities{
+		Python: b, OwnFiles: true,
+		BareIdentity: func(ctx context.Context) (backend.Identity, error) { return b.identity(ctx, facts.Bare) },
+		Programs: func(ctx context.Context, words []string) (backend.Identity, error) {
+			f, err := b.know(ctx, facts.Programs+strings.Join(words, " "))
+			return f.Identity, err
+		},
+		Isolation: func() string {
+			level, _ := b.facts.Get(facts.Isolation) // what has run has run on a worker that said it
+			return level.Text
+		},
+		GPU: func(ctx context.Context) error {
+			f, err := b.know(ctx, GPU)
+			if err == nil && f.Text != "" {
+				err = &backend.AbsentError{Device: "GPU", Err: errors.New(f.Text)}
+			}
+			return err
+		},
+	}
+}
+
+// Interpreter implements backend.Python.
+func (b *Backend) Interpreter(ctx context.Context) (path, version string, err error) {
+	f, err := b.know(ctx, facts.Interpreter)
+	return f.Path, f.Text, err
+}
+
+// Platform implements backend.Python.
+func (b *Backend) Platform(ctx context.Context) (string, error) {
+	f, err := b.know(ctx, facts.Platform)
+	return f.Text, err
+}
+
+// asking bounds how long a worker may take to say what it is: it runs commands for that.
+const asking = 10 * time.Minute
+
+// know answers a question about the workers: from memory, or by one of them.
+func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
+	if answer, ok := b.facts.Get(what); ok {
+		return answer, nil
+	}
+	if b.opt.NotAsked != nil {
+		return facts.Fact{}, b.opt.NotAsked
+	}
+	b.asking.Lock()
+	defer b.asking.Unlock()
+	if answer, ok := b.facts.Get(what); ok { // another caller asked meanwhile
+		return answer, nil
+	}
+	ask := []string{what}
+	for _, always := range []string{facts.Isolation, Place} {
+		if _, ok := b.facts.Get(always); !ok && always != what {
+			ask = append(ask, always)
+		}
+	}
+	r, err := b.perform(ctx, &work{name: "asking a worker", limit: asking, task: Task{Ask: ask}, judge: what == facts.Sandbox})
+	if err != nil {
+		return facts.Fact{}, fmt.Errorf("asking a worker of %s for its %s: %w", b.opt.Name, strings.TrimSpace(what), err)
+	}
+	if err := b.facts.Put(r.Facts); err != nil {
+		return facts.Fact{}, err
+	}
+	return r.Facts[what], nil
+}
+
+// begin makes known what every session needs to know.
+func (b *Backend) begin(ctx context.Context) error {
+	_, err := b.know(ctx, Place)
+	return err
+}
+
+// idLength is that of the names of workspaces, which leave room for sockets in them.
+const idLength = 10
+
+// Open implements backend.Backend.
+func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	place, err := b.know(ctx, Place)
+	if err != nil {
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	s := &session{b: b, name: spec.Name, id: b.sessionID(spec), readOnly: spec.ReadOnly}
+	s.dir = place.Text + "/" + s.id + "/" + Work
+	if spec.Snapshot != "" {
+		s.snapshot = spec.Snapshot
+		if _, err := b.current(ctx, s.snapshot, nil); err != nil {
+			return nil, fmt.Errorf("opening a session: %w", err)
+		}
+	}
+	if err := s.Place(ctx, spec.Inputs...); err != nil {
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	return s, nil
+}
+
+// sessionID names a session: another one for each that is opened in a run.
+func (b *Backend) sessionID(spec backend.Spec) string {
+	sum := sha256.Sum256(Encode([]any{b.opt.Host.Run, spec}))
+	b.mu.Lock()
+	b.opened[sum]++
+	n := b.opened[sum]
+	b.mu.Unlock()
+	sum = sha256.Sum256(fmt.Appendf(sum[:], "%d", n))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:idLength])
+}

@@ -1,0 +1,297 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/await"
+)
+
+func shell(script string) backend.Command {
+	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + backendtest.Path}}
+}
+
+// restart kills a daemon of the tests' Buildbarn and starts it again.
+func restart(t *testing.T, name string) {
+	t.Helper()
+	if out, err := exec.Command("../../scripts/buildbarn", "restart", os.Getenv("FEVALGRAPH_TEST_BUILDBARN_DIR"), name).CombinedOutput(); err != nil {
+		t.Fatalf("restart %s: %v\n%s", name, err, out)
+	}
+}
+
+// begun is a file that a command, as another user, makes when it runs.
+func begun(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "begun-")
+	if err == nil {
+		err = os.Chmod(dir, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "begun")
+}
+
+// outside lets commands write where tests see it.
+func outside(o *remote.Options) { o.Host.Isolation = "none" }
+
+func exists(name string) func() bool {
+	return func() bool {
+		_, err := os.Lstat(name)
+		return err == nil
+	}
+}
+
+// A command that is cancelled ends, and its session is as it was before it.
+func TestBuildbarnCancel(t *testing.T) {
+	b, _ := open(t, outside)
+	s, err := b.Open(t.Context(), backend.Spec{Name: t.Name(), Inputs: []backend.Input{{Path: "f", Content: []byte("as it was")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	if _, err := s.Exec(t.Context(), shell("true")); err != nil {
+		t.Fatal(err)
+	}
+	stop, mark := errors.New("stop"), begun(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		await.For(exists(mark))
+		cancel(stop)
+	}()
+	began := time.Now()
+	if exit, err := s.Exec(ctx, shell("echo changed >f; touch "+mark+"; while [ -e "+mark+" ]; do sleep 0.1; done; touch "+mark+".over")); !errors.Is(err, stop) {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	if took := time.Since(began); took > 3*time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	f, err := s.Collect(t.Context(), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(f); string(text) != "as it was" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+// A worker that is not what keys were made of does nothing, and its field is named.
+func TestBuildbarnOtherWorker(t *testing.T) {
+	known := filepath.Join(t.TempDir(), "facts.json")
+	b, _ := open(t, func(o *remote.Options) { o.Facts = known })
+	if _, err := b.Capabilities().BareIdentity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := facts.Read(known)
+	was, _ := f.Get(facts.Bare)
+	was.Identity[0].Value = "plan9/mips"
+	if err := f.Put(map[string]facts.Fact{facts.Bare: was}); err != nil {
+		t.Fatal(err)
+	}
+	b, _ = open(t, func(o *remote.Options) { o.Facts = known })
+	s, err := b.Open(t.Context(), backend.Spec{Name: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := s.Exec(t.Context(), shell("true"))
+	var other *remote.OtherError
+	if !errors.As(err, &other) || !strings.Contains(err.Error(), `platform was "plan9/mips" and is "linux/`) {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	// Once that was said, it is what workers are.
+	b, _ = open(t, func(o *remote.Options) { o.Facts = known })
+	if _, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, shell("true")); err != nil {
+		t.Error(err)
+	}
+}
+
+// counting counts what is read of a store.
+type counting struct {
+	cache.Store
+	files atomic.Int64
+}
+
+func (c *counting) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
+	if d.Size == 1000 {
+		c.files.Add(1)
+	}
+	return c.Store.Open(ctx, d)
+}
+
+// Files that the server has are not sent again, by this run or another.
+func TestBuildbarnReused(t *testing.T) {
+	const files = 5000
+	store := &counting{Store: cache.NewMemory()}
+	b, _ := open(t, func(o *remote.Options) { o.Store = store })
+	var entries []cache.Entry
+	for i := range files {
+		content := fmt.Appendf(nil, "%s %0*d", t.Name(), 999-len(t.Name()), i)
+		d, err := cache.PutBytes(t.Context(), store.Store, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, cache.Entry{Path: fmt.Sprintf("d%d/f%d", i%50, i), Digest: d})
+	}
+	tree, err := cache.BuildTree(entries)
+	if err == nil {
+		err = tree.Store(t.Context(), store.Store)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(b *remote.Backend) time.Duration {
+		t.Helper()
+		began := time.Now()
+		var out bytes.Buffer
+		cmd := shell("find . -type f | wc -l")
+		cmd.Output = &out
+		exit, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name(), Inputs: []backend.Input{{Tree: tree.Root}}}, cmd)
+		if err != nil || exit.Code != 0 || strings.TrimSpace(out.String()) != fmt.Sprint(files) {
+			t.Errorf("got %+v, %v, %q", exit, err, out.String())
+		}
+		return time.Since(began)
+	}
+	first := count(b)
+	sent := store.files.Load()
+	again := count(b)
+	other, _ := open(t, func(o *remote.Options) { o.Store = store })
+	another := count(other)
+	if now := store.files.Load(); now != sent {
+		t.Errorf("%d files were sent again", now-sent)
+	}
+	t.Logf("%d files were sent; it took %v, then %v, and %v in another run", sent, first, again, another)
+}
+
+// When the server loses everything, inputs are sent again. What only it had is lost with it,
+// and so is the session: that is no fault of the command.
+func TestBuildbarnEvicted(t *testing.T) {
+	b, store := open(t, func(o *remote.Options) { o.Patience = 3 * time.Minute })
+	d, err := cache.PutBytes(t.Context(), store, []byte("from the store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := cache.BuildTree([]cache.Entry{{Path: "f", Digest: d}})
+	if err == nil {
+		err = tree.Store(t.Context(), store)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := backend.Spec{Name: t.Name(), Inputs: []backend.Input{{Tree: tree.Root}}}
+	s, err := b.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := shell("cat f; head -c 100000 /dev/urandom >made")
+	if exit, err := s.Exec(t.Context(), fill); err != nil || exit.Code != 0 {
+		t.Fatalf("got %+v, %v", exit, err)
+	}
+	restart(t, "storage")
+	var gone *backend.PreemptedError
+	if exit, err := s.Exec(t.Context(), shell("cat made >/dev/null")); !errors.As(err, &gone) {
+		t.Errorf("the state of a session was lost: got %+v, %v", exit, err)
+	}
+	if exit, err := backend.Once(t.Context(), b, spec, fill); err != nil || exit.Code != 0 {
+		t.Errorf("another session: got %+v, %v", exit, err)
+	}
+}
+
+// A worker that is killed with an action is no fault of the command.
+func TestBuildbarnLostWorker(t *testing.T) {
+	b, _ := open(t, func(o *remote.Options) {
+		outside(o)
+		o.Patience = 3 * time.Minute
+	})
+	mark := begun(t)
+	go func() {
+		if await.For(exists(mark)) {
+			restart(t, "worker-a")
+		}
+	}()
+	var notes bytes.Buffer
+	cmd := shell("if [ -e " + mark + " ]; then exit 5; fi; touch " + mark + "; sleep 1000")
+	cmd.Notes = &notes
+	exit, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, cmd)
+	if err != nil || exit.Code != 5 {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+	t.Logf("notes: %s", notes.String())
+}
+
+// What no worker can do is said with the platform.
+func TestBuildbarnNoWorkers(t *testing.T) {
+	b, _ := open(t, func(o *remote.Options) {
+		o.Platform = []remote.Property{{Name: "pool", Value: "none"}}
+		o.Patience = time.Second
+	})
+	_, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, shell("true"))
+	if err == nil || !strings.Contains(err.Error(), "no workers for the platform pool=none") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What was prepared is made again when the server has lost it, also in the middle of a run,
+// and used by another run as long as the server has it.
+func TestBuildbarnPrepared(t *testing.T) {
+	known := filepath.Join(t.TempDir(), "facts.json")
+	change := func(o *remote.Options) {
+		outside(o)
+		o.Facts, o.Patience = known, 3*time.Minute
+	}
+	b, _ := open(t, change)
+	counter := begun(t)
+	prepare := shell("echo x >>" + counter + "; mkdir -p /fevalgraph/environments/e && echo prepared >/fevalgraph/environments/e/file")
+	made := func() int {
+		text, err := os.ReadFile(counter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(text, []byte("x"))
+	}
+	use := func(b *remote.Backend, snapshot string) {
+		t.Helper()
+		var out bytes.Buffer
+		cmd := shell("cat /fevalgraph/environments/e/file")
+		cmd.Output = &out
+		exit, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name(), Snapshot: snapshot}, cmd)
+		if err != nil || exit.Code != 0 || out.String() != "prepared\n" {
+			t.Errorf("got %+v, %v, %q", exit, err, out.String())
+		}
+	}
+	snapshot, exit, err := b.Prepare(t.Context(), "e", prepare)
+	if err != nil || exit.Code != 0 || snapshot == "" {
+		t.Fatalf("got %q, %+v, %v", snapshot, exit, err)
+	}
+	use(b, snapshot)
+	other, _ := open(t, change)
+	again, _, err := other.Prepare(t.Context(), "e", prepare)
+	if err != nil || made() != 1 {
+		t.Errorf("another run prepared it again: %d, %v", made(), err)
+	}
+	use(other, again)
+	restart(t, "storage")
+	restart(t, "worker-a") // which has files of its own
+	use(other, again)
+	if made() != 2 {
+		t.Errorf("it was prepared %d times", made())
+	}
+	if _, exit, err := b.Prepare(t.Context(), "bad", shell("exit 3")); err != nil || exit.Code != 3 {
+		t.Errorf("a command that fails: %+v, %v", exit, err)
+	}
+}

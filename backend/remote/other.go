@@ -1,0 +1,45 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/backend/facts"
+)
+
+// OtherError says that a worker is not what the backend's workers were. What it has to do is
+// broken: keys were made of something else.
+type OtherError struct{ Host, Backend, Difference string }
+
+func (e *OtherError) Error() string {
+	return fmt.Sprintf("worker %s is not what workers of backend %s were: %s; if all of them are so now, run again, and what depends on it is judged by it; if they differ, tell them apart by platform", e.Host, e.Backend, e.Difference)
+}
+
+// expected are the answers that a worker has to give. Only an action that brings go-judge can
+// say what its sandbox is, and it runs nothing else.
+func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.facts.All()
+	maps.DeleteFunc(all, func(what string, _ facts.Fact) bool { return what != Place && (what == facts.Sandbox) != judge })
+	return all, b.wrong
+}
+
+// other is the error of a worker that answered otherwise. If no worker of this run has given
+// the answers that are known, its own take their place for the next run, and nothing else is
+// done in this one.
+func (b *Backend) other(expected map[string]facts.Fact, r *Result) error {
+	what := slices.Sorted(maps.Keys(r.Different))[0]
+	err := &OtherError{r.Host, b.opt.Name, facts.Difference(what, expected[what], r.Different[what])}
+	if b.confirmed.Load() {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wrong == nil {
+		b.wrong = err
+	}
+	return errors.Join(err, b.facts.Put(r.Different))
+}

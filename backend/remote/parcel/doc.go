@@ -1,0 +1,80 @@
+// Package parcel carries directories from one machine to another: everything that a next
+// command could see of what a command left, which a tree of the Remote Execution API cannot
+// hold. Modes, times, hard links, FIFOs, names that are no text and paths that are longer than
+// a system call takes are among it.
+//
+// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a
+// server may not store large ones, in which the contents of files follow each other. What the
+// other machine has anyway is not packed: a file whose content is in an earlier piece, or in an
+// input, is a reference to it. So what a command changed is what travels.
+//
+// It knows nothing of who sends pieces, and never follows a symbolic link.
+package parcel
+
+import "github.com/fevalgraph/fevalgraph/cache"
+
+// PieceSize is the size of a piece, in bytes, but for the last one.
+const PieceSize = 4 << 20
+
+// small is the size of files, in bytes, that share pieces with others: a caller that reads
+// one of them fetches little else.
+const small = 256 << 10
+
+// Kind is what an entry is.
+type Kind uint8
+
+// The kinds.
+const (
+	File Kind = iota
+	Directory
+	Symlink
+	FIFO
+	HardLink // to Target, an earlier entry
+)
+
+// Entry is one file of a parcel.
+type Entry struct {
+	Path   string // slash-separated, relative; any bytes
+	Kind   Kind
+	Mode   uint32 // permissions, with the set-uid, set-gid and sticky bits of the system
+	Time   int64  // of the last change, in nanoseconds since 1970
+	Target string // of a Symlink, or of a HardLink
+	Digest cache.Digest
+	// Piece is the piece that the content begins in, at At; it goes on in those that follow.
+	// -1 is content that is no part of the parcel: the other machine has it by its digest.
+	Piece int
+	At    int64
+}
+
+// Index is what a parcel consists of. Directories come before what is in them.
+type Index struct {
+	Entries []Entry
+	Pieces  []cache.Digest
+	// Omitted counts the bytes of files, and the entries, that were too much to be carried.
+	OmittedBytes   int64
+	OmittedEntries int
+}
+
+// Find returns the entry at a path; nil when there is none.
+func (x *Index) Find(path string) *Entry {
+	for i := range x.Entries {
+		if x.Entries[i].Path == path {
+			return &x.Entries[i]
+		}
+	}
+	return nil
+}
+
+// Options say what of directories is packed.
+type Options struct {
+	Parts []string // names of the directories, below the one that is packed
+	// Before is the parcel that was unpacked there; nil is none.
+	Before *Index
+	// Known reports whether the other machine has a content by its digest.
+	// KnownSize reports whether any of these has a size.
+	Known     func(cache.Digest) bool
+	KnownSize func(int64) bool
+	// Limit bounds the bytes of all files together that are not known; what goes beyond is
+	// omitted. 0 is none.
+	Limit int64
+}

@@ -1,0 +1,66 @@
+package parcel
+
+import (
+	"crypto/sha256"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// sum is the digest of what a reader yields.
+func sum(r io.Reader, buffer []byte) (cache.Digest, error) {
+	h := sha256.New()
+	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, buffer)
+	d := cache.Digest{Size: n}
+	h.Sum(d.Hash[:0])
+	return d, err
+}
+
+// validBytes reports whether a path, which may be no text, leads to below where it starts.
+func validBytes(name string) bool {
+	for element := range strings.SplitSeq(name, "/") {
+		if element == "" || element == "." || element == ".." || strings.Contains(element, "\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// makeFIFO makes a FIFO.
+func makeFIFO(root *os.Root, name string) error {
+	dir, err := root.Open(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return unix.Mknodat(int(dir.Fd()), path.Base(name), unix.S_IFIFO|0o600, 0)
+}
+
+// finish gives an entry its mode and its time. An earlier entry of the parcel is never a
+// symbolic link where a later one is something else.
+func finish(root *os.Root, e *Entry) error {
+	at := time.Unix(0, e.Time)
+	if err := root.Chtimes(e.Path, at, at); err != nil {
+		return err
+	}
+	return root.Chmod(e.Path, modeOf(e.Mode))
+}
+
+// modeOf is a mode of the system as package fs writes it.
+func modeOf(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits & 0o777)
+	for bit, is := range map[uint32]fs.FileMode{syscall.S_ISUID: fs.ModeSetuid, syscall.S_ISGID: fs.ModeSetgid, syscall.S_ISVTX: fs.ModeSticky} {
+		if bits&bit != 0 {
+			mode |= is
+		}
+	}
+	return mode
+}

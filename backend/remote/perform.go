@@ -1,0 +1,256 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/reapi"
+)
+
+// work is one action.
+type work struct {
+	name    string // for messages
+	task    Task
+	notes   io.Writer      // may be nil
+	expects bool           // the worker has to be what is known of workers
+	judge   bool           // the action has go-judge
+	limit   time.Duration  // of what the task runs; 0 is none
+	entries []cache.Entry  // of the input root, beside the program and the task
+	needs   []cache.Output // of the store, that the server has to have
+	blobs   reapi.Messages // likewise, in memory
+	has     []cache.Digest // that only the server has
+}
+
+// overhead is what an action may take beside what its task runs: fetching inputs, making a
+// workspace, asking the machine.
+const overhead = 10 * time.Minute
+
+// tries bound how often an action is tried whose machine, or whose blobs, were lost. The
+// engine has tried each more than once by then.
+const tries = 3
+
+// perform has an action executed. Its error is that of the task, too.
+func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
+	w.task.Protocol, w.task.Host = Protocol, b.opt.Host
+	if w.expects {
+		var err error
+		if w.task.Expect, err = b.expected(w.judge); err != nil {
+			return nil, err
+		}
+	}
+	timeout := b.opt.MaxTimeout
+	if w.limit > 0 {
+		timeout = min(timeout, w.limit+overhead)
+	}
+	if w.limit >= b.opt.MaxTimeout {
+		return nil, &backend.SettingError{Setting: "max_timeout", Err: fmt.Errorf("the engine's limit of %v ends actions before a limit of %v", b.opt.MaxTimeout, w.limit),
+			Hint: "lower the limit, or raise that of the engine and max_timeout with it"}
+	}
+	action, err := b.compose(w, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
+	}
+	var lost, missed int
+	began := time.Now()
+	for again := false; ; again = true {
+		r, err := b.attempt(ctx, w, action, timeout, again)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var gone *reapi.LostError
+		var missing *reapi.MissingError
+		var away *reapi.AwayError
+		var busy *reapi.BusyError
+		var none *reapi.NoWorkersError
+		switch {
+		case err == nil:
+			if len(r.Different) > 0 {
+				return nil, b.other(w.task.Expect, r)
+			}
+			if w.expects {
+				b.confirmed.Store(true)
+			}
+			return r, r.Failure.Err()
+		case errors.As(err, &missing):
+			if missed++; missed >= tries || isGone(missing.Blobs, w.has) {
+				return nil, &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)}
+			}
+		case errors.As(err, &gone):
+			if lost++; lost >= tries && time.Since(began) > b.opt.Patience || lost >= 10*tries {
+				return nil, &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)}
+			}
+			b.note(w, "the action was lost and is executed again: "+gone.Error())
+			pause(ctx, time.Second)
+		case errors.As(err, &busy):
+			continue // the gate waits
+		case errors.As(err, &away), errors.As(err, &none):
+			if time.Since(began) > b.opt.Patience {
+				return nil, fmt.Errorf("%s: %w", w.name, err)
+			}
+			pause(ctx, 2*time.Second)
+		default:
+			return nil, fmt.Errorf("%s: %w", w.name, err)
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// isGone reports whether the server lost what only it had: trying again cannot help.
+func isGone(blobs, has []cache.Digest) bool {
+	return slices.ContainsFunc(blobs, func(d cache.Digest) bool { return slices.Contains(has, d) })
+}
+
+// attempt uploads what the server lacks and has the action executed once.
+func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *Result, err error) {
+	if again { // its answer may have been lost, and not the action
+		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
+			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
+				return r, nil
+			}
+		}
+	}
+	if err := b.gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	var busy *reapi.BusyError
+	defer func() {
+		if errors.As(err, &busy) {
+			b.gate.leave(true, busy.Wait)
+		} else {
+			b.gate.leave(false, 0)
+		}
+	}()
+	epoch := b.opt.Uploader.Epoch()
+	if err := b.supply(ctx, w); err != nil {
+		return nil, err
+	}
+	q := &queue{began: time.Now(), note: func(text string) { b.note(w, text) }}
+	defer q.stop()
+	done, err := b.opt.Client.Execute(ctx, action, reapi.Execution{SkipCache: true, Timeout: timeout, Platform: b.platformText(), Progress: q.progress})
+	var missing *reapi.MissingError
+	if errors.As(err, &missing) {
+		b.opt.Uploader.Forget(epoch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if done.TimedOut {
+		return nil, fmt.Errorf("the engine ended the action after %v, which its command's own limit should have done: its worker may be overloaded", timeout)
+	}
+	if code := done.Result.GetExitCode(); code != 0 {
+		return nil, fmt.Errorf("the program of the action ended with exit status %d: %s", code, b.words(ctx, done.Result))
+	}
+	return b.read(ctx, done.Result)
+}
+
+func (b *Backend) note(w *work, text string) {
+	if w.notes != nil {
+		fmt.Fprintln(w.notes, text)
+	}
+}
+
+// slow is how long an action may be queued before a note says so.
+const slow = 10 * time.Second
+
+// queue notes that an action waits for a worker.
+type queue struct {
+	began time.Time
+	note  func(string)
+	timer *time.Timer
+}
+
+func (q *queue) progress(stage execution.ExecutionStage_Value) {
+	switch stage {
+	case execution.ExecutionStage_QUEUED:
+		if q.timer == nil {
+			q.timer = time.AfterFunc(slow, func() { q.note("waiting for a worker of the engine") })
+		}
+	case execution.ExecutionStage_EXECUTING:
+		q.stop()
+		if waited := time.Since(q.began); waited >= slow {
+			q.note(fmt.Sprintf("a worker began after %v", waited.Round(time.Second)))
+		}
+	}
+}
+
+func (q *queue) stop() {
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+}
+
+// words are the last of what the program of an action printed.
+func (b *Backend) words(ctx context.Context, r *execution.ActionResult) string {
+	text := r.GetStderrRaw()
+	if d, err := reapi.Parse(r.GetStderrDigest()); err == nil && len(text) == 0 && d.Size < 1<<20 {
+		text, _ = b.blob(ctx, d)
+	}
+	const last = 2000
+	return fmt.Sprintf("%q", text[max(0, len(text)-last):])
+}
+
+// read fetches the result of an action.
+func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*Result, error) {
+	for _, f := range r.GetOutputFiles() {
+		if f.GetPath() != ResultFile {
+			continue
+		}
+		d, err := reapi.Parse(f.GetDigest())
+		if err != nil {
+			return nil, err
+		}
+		text, err := b.blob(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		result := &Result{}
+		if err := json.Unmarshal(text, result); err != nil {
+			return nil, fmt.Errorf("reading the result of an action: %w", err)
+		}
+		if result.Protocol != Protocol {
+			return nil, fmt.Errorf("the result is of protocol %d, not %d", result.Protocol, Protocol)
+		}
+		return result, nil
+	}
+	return nil, errors.New("the program of the action left no result")
+}
+
+// blob reads a blob of the server. One that is not there is a *reapi.MissingError.
+func (b *Backend) blob(ctx context.Context, d cache.Digest) ([]byte, error) {
+	if d.Size == 0 {
+		return nil, nil
+	}
+	var content []byte
+	err := reapi.Persist(ctx, b.opt.Patience, func() error {
+		content = nil
+		return b.opt.Client.Read(ctx, []cache.Digest{d}, func(got cache.Digest, r io.Reader) error {
+			text, err := io.ReadAll(io.LimitReader(r, d.Size+1))
+			if err == nil && cache.SumBytes(text) == d {
+				content = text
+			}
+			return err
+		})
+	})
+	if err == nil && content == nil {
+		err = &reapi.MissingError{Blobs: []cache.Digest{d}, Err: errors.New("it is not there any more, or damaged")}
+	}
+	return content, err
+}

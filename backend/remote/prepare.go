@@ -1,0 +1,158 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// snapshot is a directory that a command prepared, which the server has. It is made again
+// when the server has lost it.
+type snapshot struct {
+	name string
+	cmd  backend.Command // without writers
+
+	mu   sync.Mutex // one caller at a time makes it
+	made *made
+}
+
+// made is a snapshot that was made.
+type made struct {
+	Snapshot Snapshot
+	Text     []byte // of its index
+	Pieces   []cache.Digest
+}
+
+// Prepare implements backend.Backend. What an earlier run prepared is used as long as the
+// server has it.
+func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (id string, exit backend.Exit, err error) {
+	if err := b.begin(ctx); err != nil {
+		return "", backend.Exit{}, err
+	}
+	plain := cmd
+	plain.Output, plain.Errors, plain.Notes, plain.Online = nil, nil, nil, true
+	known := []any{name}
+	for _, what := range []string{Place, facts.Platform, facts.Interpreter} {
+		f, _ := b.facts.Get(what) // one that was never asked for has no part in it
+		known = append(known, f)
+	}
+	sum := sha256.Sum256(Encode(known))
+	id = hex.EncodeToString(sum[:8])
+	b.mu.Lock()
+	s := b.snapshots[id]
+	if s == nil {
+		s = &snapshot{name: id, cmd: plain}
+		b.snapshots[id] = s
+	}
+	b.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made == nil {
+		s.made = b.recall(id)
+	}
+	if s.made != nil {
+		if missing, err := b.lacks(ctx, s.made.Pieces); err != nil || !missing {
+			return id, backend.Exit{}, err
+		}
+	}
+	s.made, exit, err = b.prepare(ctx, id, cmd)
+	if err != nil || s.made == nil {
+		return "", exit, err
+	}
+	return id, exit, nil
+}
+
+// prepare runs a command that prepares something. What it makes is nil if it did not exit
+// with 0.
+func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (*made, backend.Exit, error) {
+	id := strings.ToLower(rand.Text()[:idLength])
+	exec := cmd
+	exec.Output, exec.Errors, exec.Notes, exec.Online = nil, nil, nil, true
+	r, err := b.perform(ctx, &work{name: "prepare", notes: cmd.Notes, expects: true, limit: cmd.Timeout,
+		task: Task{Session: &Session{ID: id, Prepare: id, Exec: &exec}}})
+	if err == nil {
+		err = b.print(ctx, cmd, r)
+	}
+	if err != nil {
+		return nil, backend.Exit{}, err
+	}
+	if r.Exit != (backend.Exit{Seconds: r.Exit.Seconds}) {
+		return nil, r.Exit, nil
+	}
+	index, text, err := b.index(ctx, r)
+	if err != nil {
+		return nil, r.Exit, err
+	}
+	m := &made{Snapshot: Snapshot{ID: id, Index: cache.SumBytes(text)}, Text: text, Pieces: index.Pieces}
+	return m, r.Exit, b.remember(name, m)
+}
+
+// lacks reports whether the server lacks any of some blobs.
+func (b *Backend) lacks(ctx context.Context, blobs []cache.Digest) (bool, error) {
+	missing, err := b.opt.Client.Missing(ctx, blobs)
+	return len(missing) > 0, err
+}
+
+// current is a snapshot as it is now. lost is one that turned out to be lost, which is then
+// made again.
+func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, error) {
+	b.mu.Lock()
+	s := b.snapshots[id]
+	b.mu.Unlock()
+	if s == nil {
+		return nil, fmt.Errorf("no snapshot is called %q", id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made != nil && s.made != lost {
+		return s.made, nil
+	}
+	m, exit, err := b.prepare(ctx, s.name, s.cmd)
+	if err == nil && m == nil {
+		err = fmt.Errorf("preparing again what the server lost: it ended with %+v", exit)
+	}
+	if err == nil {
+		s.made = m
+	}
+	return m, err
+}
+
+// remembered is where a snapshot is remembered between runs.
+func (b *Backend) remembered(name string) string {
+	return filepath.Join(strings.TrimSuffix(b.opt.Facts, ".json")+"-prepared", name)
+}
+
+func (b *Backend) remember(name string, m *made) error {
+	path := b.remembered(name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = atomicfile.Write(path, 0o644, cache.Seal(Encode(m)))
+	}
+	return err
+}
+
+// recall returns what an earlier run prepared; nil if there is nothing.
+func (b *Backend) recall(name string) *made {
+	sealed, err := os.ReadFile(b.remembered(name))
+	if err != nil {
+		return nil
+	}
+	text, ok := cache.Unseal(sealed)
+	m := &made{}
+	if !ok || json.Unmarshal(text, m) != nil {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,110 @@
+package remotehost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+)
+
+// Environments lie beside workspaces, each below a name of its own, and are made once on a
+// machine: actions that need the same one find it there. Commands are isolated, so that
+// they can read but not change it.
+
+const (
+	// whole is the file that an environment has once all of it is there.
+	whole = "whole"
+	// content is where it is.
+	content = "content"
+	// lockSuffix is that of a file beside an environment, by which one action makes it.
+	lockSuffix = ".lock"
+)
+
+// place is where the environment of an ID is.
+func (h *host) place(id string) string { return filepath.Join(h.base, environmentsDir, id) }
+
+// prepare runs a command that makes an environment.
+func (h *host) prepare(ctx context.Context, task *remote.Session, result *remote.Result) (err error) {
+	place := h.place(task.Prepare)
+	if err := os.MkdirAll(filepath.Join(place, content), 0o755); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, workspace.Remove(place)) }()
+	cmd := *task.Exec
+	worker.Localize(&cmd, filepath.Join(place, content), h.tools())
+	err = h.exec(cmd, false, result, func(cmd backend.Command) (backend.Exit, error) {
+		_, exit, err := h.backend(task.ID).Prepare(ctx, task.Prepare, cmd)
+		return exit, err
+	})
+	if err != nil || result.Exit != (backend.Exit{Seconds: result.Exit.Seconds}) {
+		return err
+	}
+	root, err := os.OpenRoot(place)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return h.leave(root, parcel.Options{Parts: []string{content}}, result)
+}
+
+// environment returns where commands find the environments that they need.
+func (h *host) environment(s *remote.Snapshot) (string, error) {
+	if s == nil {
+		return filepath.Join(h.base, environmentsDir, "none"), nil
+	}
+	place := h.place(s.ID)
+	now := time.Now()
+	if os.Chtimes(filepath.Join(place, whole), now, now) == nil {
+		return filepath.Join(place, content), nil
+	}
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return "", err
+	}
+	lock, err := lockedfile.Wait(context.Background(), place+lockSuffix)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(filepath.Join(place, whole)); err == nil { // another action made it meanwhile
+		return filepath.Join(place, content), nil
+	}
+	if err := h.unpack(place, s); err != nil {
+		return "", fmt.Errorf("making the environment: %w", err)
+	}
+	return filepath.Join(place, content), nil
+}
+
+func (h *host) unpack(place string, s *remote.Snapshot) error {
+	if err := workspace.Remove(place); err != nil { // half of one
+		return err
+	}
+	name, err := h.store.file(remote.SnapshotFile, s.Index)
+	if err != nil {
+		return err
+	}
+	index, err := readIndex(name)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(place, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(place)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := parcel.Restore(root, index, h.store); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(place, whole), nil, 0o644)
+}

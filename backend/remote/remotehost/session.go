@@ -1,0 +1,151 @@
+package remotehost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+)
+
+// step does one step of a session.
+func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Result) (err error) {
+	if err := h.store.add(ctx, task.Inputs); err != nil {
+		return err
+	}
+	environment, err := h.environment(task.Snapshot)
+	if err != nil {
+		return err
+	}
+	s, err := h.open(ctx, task)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	root, err := os.OpenRoot(filepath.Dir(s.Dir()))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var before *parcel.Index
+	if task.State {
+		if before, err = readIndex(filepath.Join(h.dir, remote.StateFile)); err != nil {
+			return err
+		}
+		if err := parcel.Restore(root, before, h.store); err != nil {
+			return fmt.Errorf("making the workspace as it was: %w", err)
+		}
+	}
+	for _, in := range task.Inputs {
+		if in.Placed {
+			continue
+		}
+		if err := s.Place(ctx, in.Input); err != nil {
+			return err
+		}
+	}
+	if task.Exec != nil {
+		cmd := *task.Exec
+		worker.Localize(&cmd, environment, h.tools())
+		if err := h.exec(cmd, task.Apart, result, func(cmd backend.Command) (backend.Exit, error) { return s.Exec(ctx, cmd) }); err != nil {
+			return err
+		}
+		result.Verify = worker.FailureOf(s.Verify(ctx))
+	}
+	return h.leave(root, parcel.Options{Parts: remote.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
+}
+
+// turn is how long an action waits for one that an engine gave up, and that has yet to end on
+// this machine: the directory is that of both.
+const turn = time.Minute
+
+// open makes the session's directory.
+func (h *host) open(ctx context.Context, task *remote.Session) (backend.Session, error) {
+	b := h.backend(task.ID)
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		s, err := b.Open(ctx, backend.Spec{Name: "action", ReadOnly: task.ReadOnly})
+		if !errors.Is(err, fs.ErrExist) {
+			return s, err
+		}
+		if time.Since(began) > turn {
+			return nil, &backend.PreemptedError{Err: fmt.Errorf("an action that was given up still runs: %w", err)}
+		}
+		if err := h.reap(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (h *host) knows(d cache.Digest) bool {
+	known, err := h.store.Has(context.Background(), d)
+	return known && err == nil
+}
+
+// exec runs a command by do, and keeps what it prints.
+func (h *host) exec(cmd backend.Command, apart bool, result *remote.Result, do func(backend.Command) (backend.Exit, error)) (err error) {
+	var notes bytes.Buffer
+	output := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, remote.OutputDir))}
+	errs := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, remote.ErrorsDir))}
+	cmd.Output, cmd.Notes = output, &notes
+	if apart {
+		cmd.Errors = errs
+	}
+	if result.Exit, err = do(cmd); err != nil {
+		return err
+	}
+	result.Notes = notes.Bytes()
+	var errErr error
+	result.Output, result.OutputPieces, err = output.close()
+	result.Errors, result.ErrorsPieces, errErr = errs.close()
+	return errors.Join(err, errErr)
+}
+
+// leave packs what goes on.
+func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) error {
+	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, remote.LeftDir)), o)
+	if err != nil {
+		return fmt.Errorf("keeping what was left: %w", err)
+	}
+	if index.OmittedEntries > 0 {
+		result.Notes = fmt.Appendf(result.Notes, "%d files of %d bytes are not kept for the next command: they are more than max_state\n", index.OmittedEntries, index.OmittedBytes)
+	}
+	before := 0
+	if o.Before != nil {
+		before = len(o.Before.Pieces)
+	}
+	if added := index.Pieces[before:]; len(added) == 1 && added[0].Size <= remote.Inline {
+		if result.Added, err = os.ReadFile(filepath.Join(h.dir, remote.LeftDir, "0")); err != nil {
+			return err
+		}
+	}
+	text, err := frozen.Append(nil, index)
+	if err != nil {
+		return err
+	}
+	if len(text) <= remote.Inline {
+		result.Index = text
+		return nil
+	}
+	d := cache.SumBytes(text)
+	result.IndexAt = &d
+	return os.WriteFile(filepath.Join(h.dir, remote.IndexFile), text, 0o644)
+}
+
+func readIndex(path string) (*parcel.Index, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &parcel.Index{}
+	return x, frozen.Decode(string(text), x)
+}

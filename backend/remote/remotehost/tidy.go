@@ -1,0 +1,57 @@
+package remotehost
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+)
+
+// unused is how long what was made for many actions stays when none has needed it.
+const unused = 7 * 24 * time.Hour
+
+// tidy removes what was not needed for long: environments, answers to earlier runs, and what
+// trials of isolation left that were killed. The first action of a run on a machine does it.
+// What cannot be removed now is, the next time.
+func (h *host) tidy() {
+	before := time.Now().Add(-unused)
+	for _, e := range h.entries(environmentsDir) {
+		dir := filepath.Join(h.base, environmentsDir, strings.TrimSuffix(e.Name(), lockSuffix))
+		mark := filepath.Join(dir, whole)
+		used, err := os.Stat(mark)
+		switch {
+		case err == nil && used.ModTime().Before(before):
+			if os.Remove(mark) == nil {
+				_ = workspace.Remove(dir)
+			}
+		case err != nil && age(e).Before(before): // half of one, or a lock of none
+			_ = workspace.Remove(filepath.Join(h.base, environmentsDir, e.Name()))
+		}
+	}
+	for _, e := range h.entries(answersDir) {
+		if age(e).Before(before) {
+			_ = os.Remove(filepath.Join(h.base, answersDir, e.Name()))
+		}
+	}
+	for _, e := range h.entries("") {
+		if strings.HasPrefix(e.Name(), "trial-") && age(e).Before(before) {
+			_ = workspace.Remove(filepath.Join(h.base, e.Name()))
+		}
+	}
+}
+
+func (h *host) entries(dir string) []os.DirEntry {
+	all, _ := os.ReadDir(filepath.Join(h.base, dir))
+	return all
+}
+
+// age is when a file was last changed.
+func age(e os.DirEntry) time.Time {
+	info, err := e.Info()
+	if err != nil {
+		return time.Now()
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,66 @@
+package remote
+
+import (
+	"context"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Sandbox is the backend as a sandbox: its programs run in go-judge, which actions bring.
+func (b *Backend) Sandbox() backend.Sandbox { return sandbox{b} }
+
+type sandbox struct{ b *Backend }
+
+// Identity implements backend.Sandbox.
+func (s sandbox) Identity(ctx context.Context) (backend.Identity, error) {
+	return s.b.identity(ctx, facts.Sandbox)
+}
+
+// Run implements backend.Sandbox.
+func (s sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
+	if err := s.b.begin(ctx); err != nil {
+		return nil, err
+	}
+	w := &work{name: "programs", expects: true, judge: true, task: Task{Programs: programs}}
+	for d := range FilesOf(programs) {
+		w.entries = append(w.entries, cache.Entry{Path: FilesDir + "/" + d.Hex(), Digest: d})
+		w.needs = append(w.needs, cache.Output{Digest: d})
+	}
+	for _, p := range programs {
+		w.limit = max(w.limit, p.Limits.Clock, p.Limits.CPU, time.Second)
+	}
+	r, err := s.b.perform(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return r.Endings, s.keep(ctx, r)
+}
+
+// keep puts what programs left into the store.
+func (s sandbox) keep(ctx context.Context, r *Result) error {
+	there := map[cache.Digest]bool{}
+	for _, blob := range r.Blobs {
+		d, err := cache.PutBytes(ctx, s.b.opt.Store, blob)
+		if err != nil {
+			return err
+		}
+		there[d] = true
+	}
+	for _, d := range LeftBy(r.Endings) {
+		if there[d] {
+			continue
+		}
+		text, err := s.b.blob(ctx, d)
+		if err == nil {
+			_, err = cache.PutBytes(ctx, s.b.opt.Store, text)
+		}
+		if err != nil {
+			return err
+		}
+		s.b.opt.Uploader.Has(cache.Output{Digest: d}) // what a compiler made is what the next program is
+	}
+	return nil
+}

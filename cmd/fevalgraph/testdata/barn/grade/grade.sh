@@ -1,0 +1,3 @@
+# Prints what the answer says that it earns.
+sleep "$NAP"
+cat answer.txt

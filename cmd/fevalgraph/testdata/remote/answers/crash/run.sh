@@ -1,0 +1,2 @@
+echo 50
+kill -SEGV $$

@@ -1,0 +1,2 @@
+(setsid sleep 1000 >/dev/null 2>&1 &)
+echo 30

@@ -1,0 +1,1 @@
+echo 44 >pipe & cat pipe

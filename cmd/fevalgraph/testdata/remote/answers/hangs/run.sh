@@ -1,0 +1,3 @@
+echo 70
+trap '' TERM
+while :; do sleep 1; done

@@ -1,0 +1,3 @@
+echo 41 >"$(printf 'no\377text')"
+echo x >'new
+line'

@@ -1,0 +1,1 @@
+cat "$(printf 'no\377text')"

@@ -1,0 +1,1 @@
+sleep 0.1; echo 1 >built

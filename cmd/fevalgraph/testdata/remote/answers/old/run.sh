@@ -1,0 +1,1 @@
+[ built -nt answer/run.sh ] && echo 43

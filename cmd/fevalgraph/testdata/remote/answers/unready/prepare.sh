@@ -1,0 +1,1 @@
+echo it cannot be set up >&2; exit 4

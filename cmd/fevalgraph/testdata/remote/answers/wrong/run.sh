@@ -1,0 +1,1 @@
+echo no score; exit 3

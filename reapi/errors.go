@@ -1,0 +1,150 @@
+package reapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// AwayError says that a server is away or out of order: the same call may succeed later.
+type AwayError struct{ Err error }
+
+func (e *AwayError) Error() string { return e.Err.Error() }
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// RefusedError says that a server does not do what it is asked: now, and if it is asked
+// again.
+type RefusedError struct {
+	Err    error
+	Rights bool // the caller may not
+}
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// SourceError says that a blob could not be read where it was to be sent from: no fault of
+// the server.
+type SourceError struct {
+	Digest cache.Digest
+	Err    error
+}
+
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("reading blob %s to be sent: %v", e.Digest, e.Err)
+}
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// BusyError says that an engine takes no more actions now: fewer at once may be taken.
+type BusyError struct {
+	Err  error
+	Wait time.Duration // that the engine asks for before another try; 0 if it does not say
+}
+
+func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
+func (e *BusyError) Unwrap() error { return e.Err }
+
+// NoWorkersError says that an engine has no workers for a platform.
+type NoWorkersError struct {
+	Platform string // name=value, with commas between; may be ""
+	Err      error
+}
+
+func (e *NoWorkersError) Error() string {
+	if e.Platform == "" {
+		return "the engine has no workers for actions without platform properties: " + e.Err.Error()
+	}
+	return fmt.Sprintf("the engine has no workers for the platform %s: %v", e.Platform, e.Err)
+}
+func (e *NoWorkersError) Unwrap() error { return e.Err }
+
+// MissingError says that an action was not executed for lack of blobs: they were removed, or
+// never sent.
+type MissingError struct {
+	Blobs []cache.Digest // none if the engine does not say which
+	Err   error
+}
+
+func (e *MissingError) Error() string {
+	if len(e.Blobs) == 0 {
+		return "the server lacks blobs of the action: " + e.Err.Error()
+	}
+	return fmt.Sprintf("the server lacks %d blobs of the action, such as %s: %v", len(e.Blobs), e.Blobs[0], e.Err)
+}
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// LostError says that an action may have been executed and has no result: its worker, or the
+// engine, was lost, or someone else killed it. It may be executed again.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return "the action was lost: " + e.Err.Error() }
+func (e *LostError) Unwrap() error { return e.Err }
+
+// fault says of an error of a call whether another try may help.
+func fault(err error) error {
+	said := status.Convert(err)
+	switch said.Code() {
+	case codes.OK:
+		return nil
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return &RefusedError{Err: short(said), Rights: true}
+	case codes.InvalidArgument, codes.Unimplemented, codes.FailedPrecondition, codes.OutOfRange:
+		return &RefusedError{Err: short(said)}
+	case codes.Canceled, codes.DeadlineExceeded:
+		return &AwayError{err} // the cause may be the caller's own context
+	}
+	return &AwayError{short(said)}
+}
+
+func short(said *status.Status) error {
+	return fmt.Errorf("%s: %.200q", said.Code(), said.Message())
+}
+
+// noWorkers are what engines say that have no workers for a platform. The code alone does
+// not tell it from other trouble.
+var noWorkers = []string{"No workers exist", "No registered executors"}
+
+// executionFault is the error of an action that was not executed, or has no result.
+func executionFault(said *status.Status, platform string) error {
+	err := short(said)
+	if slices.ContainsFunc(noWorkers, func(text string) bool { return strings.Contains(said.Message(), text) }) {
+		return &NoWorkersError{platform, err}
+	}
+	switch said.Code() {
+	case codes.ResourceExhausted:
+		busy := &BusyError{Err: err}
+		for _, d := range said.Details() {
+			if retry, ok := d.(*errdetails.RetryInfo); ok {
+				busy.Wait = retry.GetRetryDelay().AsDuration()
+			}
+		}
+		return busy
+	case codes.FailedPrecondition, codes.NotFound:
+		return &MissingError{missingBlobs(said), err}
+	case codes.InvalidArgument, codes.Unimplemented, codes.OutOfRange, codes.Unauthenticated, codes.PermissionDenied:
+		return fault(said.Err())
+	}
+	return &LostError{err}
+}
+
+// missingBlobs are those that an engine names.
+func missingBlobs(said *status.Status) (blobs []cache.Digest) {
+	for _, d := range said.Details() {
+		failure, _ := d.(*errdetails.PreconditionFailure)
+		for _, v := range failure.GetViolations() {
+			// With an instance, and a function of digests, in front of it or not.
+			if words := strings.Split(v.GetSubject(), "/"); v.GetType() == "MISSING" && len(words) > 2 {
+				if blob, err := cache.ParseDigest(strings.Join(words[len(words)-2:], "/")); err == nil {
+					blobs = append(blobs, blob)
+				}
+			}
+		}
+	}
+	return blobs
+}

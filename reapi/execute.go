@@ -1,0 +1,178 @@
+package reapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path"
+	"time"
+
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Execution is how an action is executed.
+type Execution struct {
+	SkipCache bool          // even if the engine has a result
+	Timeout   time.Duration // of the action; 0 if it has none
+	Platform  string        // of the action, as NoWorkersError has it
+	// Progress learns of each stage, in order, while Execute waits; may be nil.
+	Progress func(execution.ExecutionStage_Value)
+}
+
+// Executed is an action that an engine has executed.
+type Executed struct {
+	Result   *execution.ActionResult // of one that timed out, what there was until then
+	Cached   bool                    // the engine had the result
+	TimedOut bool                    // by the action's own limit
+	Message  string                  // of the engine, for people; may be ""
+}
+
+// Execute has an action executed whose blobs the server has, those of its inputs included,
+// and waits for the result. A stream that breaks off is attached to again. When ctx ends,
+// the action is killed if Options.State is set, also for others who wait for the same action; otherwise it is left to the
+// engine, which may execute it to its end. The error is a *BusyError, *NoWorkersError,
+// *MissingError, *LostError, *RefusedError, or the cause of ctx.
+func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) (*Executed, error) {
+	began := time.Now()
+	stream, err := c.engine.Execute(c.with(ctx), &execution.ExecuteRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), SkipCacheLookup: e.SkipCache})
+	w := waiter{progress: e.Progress}
+	pause := 100 * time.Millisecond
+	for cuts := 0; ; cuts++ {
+		var answer *execution.ExecuteResponse
+		if err == nil {
+			var more bool
+			if answer, more, err = w.follow(stream); more {
+				cuts, pause = 0, 100*time.Millisecond
+			}
+		}
+		switch {
+		case answer != nil:
+			return executed(answer, e, began)
+		case ctx.Err() != nil:
+			c.kill(w.name)
+			return nil, context.Cause(ctx)
+		case w.name == "" || !isCut(err) || cuts > resumes:
+			return nil, w.fault(status.Convert(err), e)
+		}
+		select {
+		case <-time.After(pause + rand.N(pause)):
+		case <-ctx.Done():
+			continue
+		}
+		pause *= 4
+		stream, err = c.engine.WaitExecution(c.with(ctx), &execution.WaitExecutionRequest{Name: w.name})
+	}
+}
+
+// isCut reports whether a stream ended by trouble between here and the engine.
+func isCut(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.Internal, codes.Aborted, codes.Unknown, codes.Canceled, codes.DeadlineExceeded:
+		return true
+	}
+	return false
+}
+
+// waiter follows the streams of one operation.
+type waiter struct {
+	name     string // of the operation; "" until the engine has given it one
+	stage    execution.ExecutionStage_Value
+	progress func(execution.ExecutionStage_Value)
+}
+
+// follow reads a stream up to the response; more says that anything came.
+func (w *waiter) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation]) (answer *execution.ExecuteResponse, more bool, err error) {
+	for {
+		o, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			err = status.Error(codes.Unavailable, "the stream ended without a result")
+		}
+		if err != nil {
+			return nil, more, err
+		}
+		more = true
+		w.name = o.GetName()
+		var m execution.ExecuteOperationMetadata
+		if o.GetMetadata().UnmarshalTo(&m) == nil && m.Stage > w.stage && w.progress != nil {
+			w.stage = m.Stage
+			w.progress(m.Stage)
+		}
+		if !o.GetDone() {
+			continue
+		}
+		answer = new(execution.ExecuteResponse)
+		if failed := o.GetError(); failed != nil { // no server should
+			answer.Status = failed
+		} else if err := o.GetResponse().UnmarshalTo(answer); err != nil {
+			return nil, more, status.Errorf(codes.DataLoss, "malformed answer: %v", err)
+		}
+		return answer, more, nil
+	}
+}
+
+// fault is the error of an operation whose stream ended. One that has a name had begun.
+func (w *waiter) fault(said *status.Status, e Execution) error {
+	if w.name != "" && said.Code() == codes.NotFound {
+		return &LostError{fmt.Errorf("the engine no longer knows it: %w", short(said))}
+	}
+	return executionFault(said, e.Platform)
+}
+
+// executed tells what became of an action.
+func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (*Executed, error) {
+	said := status.FromProto(answer.GetStatus())
+	x := &Executed{Result: answer.GetResult(), Cached: answer.GetCachedResult(), Message: answer.GetMessage()}
+	switch {
+	case said.Code() == codes.OK && x.Result != nil:
+		return x, nil
+	case said.Code() == codes.OK:
+		return nil, &LostError{errors.New("the engine sent no result")}
+	case said.Code() != codes.DeadlineExceeded:
+		return nil, executionFault(said, e.Platform)
+	}
+	if x.Result == nil {
+		x.Result = new(execution.ActionResult)
+	}
+	// Calls between servers have deadlines, too, and are no fault of the action.
+	took := time.Since(began)
+	if m := x.Result.GetExecutionMetadata(); m.GetExecutionStartTimestamp() != nil && m.GetExecutionCompletedTimestamp() != nil {
+		took = m.ExecutionCompletedTimestamp.AsTime().Sub(m.ExecutionStartTimestamp.AsTime())
+	}
+	if e.Timeout == 0 || took < e.Timeout {
+		return nil, &LostError{fmt.Errorf("it took %v of its %v: %w", took.Round(time.Millisecond), e.Timeout, short(said))}
+	}
+	x.TimedOut = true
+	return x, nil
+}
+
+// killing is how long a scheduler may take to answer while a run ends.
+const killing = 5 * time.Second
+
+// kill ends an operation. There is nothing more to be done about one that it does not end.
+func (c *Client) kill(operation string) {
+	if c.state == nil || operation == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), killing)
+	defer cancel()
+	// KillOperationsRequest{filter: {operation_name}, status: {code, message}}, of which
+	// nothing else is needed: as a message whose fields are not known.
+	filter := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), path.Base(operation))
+	why := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(codes.Canceled))
+	why = protowire.AppendString(protowire.AppendTag(why, 2, protowire.BytesType), "canceled by the client")
+	body := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), filter)
+	body = protowire.AppendBytes(protowire.AppendTag(body, 2, protowire.BytesType), why)
+	request := new(emptypb.Empty)
+	request.ProtoReflect().SetUnknown(body)
+	_ = c.state.Invoke(c.with(ctx), "/buildbarn.buildqueuestate.BuildQueueState/KillOperations", request, new(emptypb.Empty))
+}

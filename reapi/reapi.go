@@ -1,0 +1,229 @@
+// Package reapi speaks the Remote Execution API with a server: a cache, or an engine that
+// executes actions, too. It makes each call once, but for streams that break off, which it
+// resumes; it verifies no bytes and decides nothing about results.
+package reapi
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Options name a server.
+type Options struct {
+	Address  string            // host:port
+	Instance string            // name of the cache, or of the engine, in the server; may be ""
+	TLS      *tls.Config       // nil talks in the clear
+	Headers  map[string]string // of each call, by name in lower case; empty ones are not sent
+	// State is the host:port of the BuildQueueState service of a Buildbarn scheduler, by
+	// which Execute kills what is canceled; "" leaves it to the server.
+	State string
+}
+
+// Client is a connection to a server. It is safe for concurrent use.
+type Client struct {
+	o       Options
+	conn    *grpc.ClientConn
+	state   *grpc.ClientConn // nil without Options.State
+	actions execution.ActionCacheClient
+	blobs   execution.ContentAddressableStorageClient
+	engine  execution.ExecutionClient
+	stream  bytestream.ByteStreamClient
+
+	mu     sync.Mutex
+	agreed *Capabilities // nil until the server has said what it can do
+}
+
+// Capabilities are what a server says it can do.
+type Capabilities struct {
+	Batch    int64    // bytes of blobs that a message holds, at most
+	MaxBlob  int64    // bytes of the largest blob; 0 if the server does not say
+	Zstd     bool     // blobs of batches and streams may be compressed
+	Updates  bool     // of the action cache, by clients
+	Executes bool     // actions, given as digests of SHA-256
+	Digests  []string // functions of digests
+	Version  string   // the highest of the API, such as 2.3
+}
+
+// silence is how long a connection on which calls wait may bring nothing before it is
+// tested: servers end those of clients that test more often than each five minutes.
+const silence = 5*time.Minute + 10*time.Second
+
+// Open returns a client. It connects when it is first used.
+func Open(o Options) (*Client, error) {
+	secure := insecure.NewCredentials()
+	if o.TLS != nil {
+		secure = credentials.NewTLS(o.TLS)
+	}
+	dial := func(address string) (*grpc.ClientConn, error) {
+		return grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(secure), grpc.WithUserAgent("fevalgraph"),
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: silence}),
+			grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithInitialWindowSize(1<<20), grpc.WithInitialConnWindowSize(8<<20))
+	}
+	conn, err := dial(o.Address)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{o: o, conn: conn, actions: execution.NewActionCacheClient(conn), blobs: execution.NewContentAddressableStorageClient(conn),
+		engine: execution.NewExecutionClient(conn), stream: bytestream.NewByteStreamClient(conn)}
+	if o.State != "" {
+		if c.state, err = dial(o.State); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return c, nil
+}
+
+// Close ends all calls.
+func (c *Client) Close() error {
+	if c.state != nil {
+		c.state.Close()
+	}
+	return c.conn.Close()
+}
+
+// Authorization is the value of the header authorization for a token: user:password, or one
+// that the server made.
+func Authorization(token string) string {
+	switch {
+	case token == "":
+		return ""
+	case strings.Contains(token, ":"):
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(token))
+	}
+	return "Bearer " + token
+}
+
+// with adds the caller's rights to a call.
+func (c *Client) with(ctx context.Context) context.Context {
+	for name, value := range c.o.Headers {
+		if value != "" {
+			ctx = metadata.AppendToOutgoingContext(ctx, name, value)
+		}
+	}
+	return ctx
+}
+
+// maxBatch is what a message holds of blobs where a server takes more or does not say: with
+// all that surrounds them, less than the 4 MiB that gRPC servers take.
+const maxBatch = 2 << 20
+
+// Capabilities asks the server what it can do, until it has once answered.
+func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.agreed != nil {
+		return c.agreed, nil
+	}
+	said, err := execution.NewCapabilitiesClient(c.conn).GetCapabilities(c.with(ctx), &execution.GetCapabilitiesRequest{InstanceName: c.o.Instance})
+	if err != nil {
+		return nil, fault(err)
+	}
+	stores, executes := said.GetCacheCapabilities(), said.GetExecutionCapabilities()
+	functions := stores.GetDigestFunctions()
+	if len(functions) > 0 && !slices.Contains(functions, execution.DigestFunction_SHA256) {
+		return nil, &RefusedError{Err: errors.New("it does not know SHA-256"), Rights: true}
+	}
+	a := &Capabilities{Batch: maxBatch, MaxBlob: stores.GetMaxCasBlobSizeBytes(), Updates: stores.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
+		Zstd:     slices.Contains(stores.GetSupportedCompressors(), execution.Compressor_ZSTD),
+		Executes: executes.GetExecEnabled() && slices.Contains(append(executes.GetDigestFunctions(), executes.GetDigestFunction()), execution.DigestFunction_SHA256)}
+	if most := stores.GetMaxBatchTotalSizeBytes(); most > 0 {
+		a.Batch = min(a.Batch, most)
+	}
+	for _, f := range functions {
+		a.Digests = append(a.Digests, f.String())
+	}
+	if v := said.GetHighApiVersion(); v != nil {
+		a.Version = fmt.Sprintf("%d.%d", v.Major, v.Minor)
+	}
+	c.agreed = a
+	return a, nil
+}
+
+// ActionResult returns the result of an action that the server's action cache has; nil when
+// there is none.
+func (c *Client) ActionResult(ctx context.Context, action cache.Digest) (*execution.ActionResult, error) {
+	e, err := c.actions.GetActionResult(c.with(ctx), &execution.GetActionResultRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action)})
+	if status.Code(err) == codes.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault(err)
+	}
+	return e, nil
+}
+
+// PutActionResult stores a result, whose blobs the server has.
+func (c *Client) PutActionResult(ctx context.Context, action cache.Digest, e *execution.ActionResult) error {
+	_, err := c.actions.UpdateActionResult(c.with(ctx), &execution.UpdateActionResultRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), ActionResult: e})
+	return fault(err)
+}
+
+// Entry returns an entry of the action cache that is no action's result; nil when there is
+// none.
+func (c *Client) Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error) {
+	return c.ActionResult(ctx, entry(id))
+}
+
+// PutEntry stores such an entry.
+func (c *Client) PutEntry(ctx context.Context, id cache.Key, e *execution.ActionResult) error {
+	return c.PutActionResult(ctx, entry(id), e)
+}
+
+// entry is the digest that names an entry. There is no action that has it, and no server
+// looks for one.
+func entry(id cache.Key) cache.Digest { return cache.Digest{Hash: id, Size: 1} }
+
+// Missing returns those of the blobs that the server does not have: at most 20,000 of them
+// fit into a message.
+func (c *Client) Missing(ctx context.Context, blobs []cache.Digest) ([]cache.Digest, error) {
+	answer, err := c.blobs.FindMissingBlobs(c.with(ctx), &execution.FindMissingBlobsRequest{InstanceName: c.o.Instance, BlobDigests: digests(blobs)})
+	if err != nil {
+		return nil, fault(err)
+	}
+	var missing []cache.Digest
+	for _, d := range answer.MissingBlobDigests {
+		parsed, err := Parse(d)
+		if err != nil {
+			return nil, err
+		}
+		missing = append(missing, parsed)
+	}
+	return missing, nil
+}
+
+// Digest returns the form that messages have of a digest.
+func Digest(d cache.Digest) *execution.Digest {
+	return &execution.Digest{Hash: d.Hex(), SizeBytes: d.Size}
+}
+
+func digests(all []cache.Digest) []*execution.Digest {
+	out := make([]*execution.Digest, len(all))
+	for i, d := range all {
+		out[i] = Digest(d)
+	}
+	return out
+}
+
+// Parse returns the digest that a server sent.
+func Parse(d *execution.Digest) (cache.Digest, error) {
+	return cache.ParseDigest(fmt.Sprintf("%s/%d", d.GetHash(), d.GetSizeBytes()))
+}
