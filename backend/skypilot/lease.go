@@ -84,7 +84,7 @@ func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok b
 // Retire has no run adopt the cluster of a dead run, which is about to be ended; ok is
 // false if one was faster.
 func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool) {
-	return s.change(ctx, old, func(l *Lease) { l.Ending = true })
+	return s.change(ctx, old, func(l *Lease) { l.Ending, l.Kept = true, time.Time{} })
 }
 
 // change changes a lease unless another has done so since it was read.

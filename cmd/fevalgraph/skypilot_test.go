@@ -288,7 +288,7 @@ func interruptEndsClusters(c *onClusters, nap float64) {
 		c.t.Fatal(err)
 	}
 	began := time.Now()
-	run.ends(time.Minute)
+	run.ends(5 * time.Minute)
 	if code := run.cmd.ProcessState.ExitCode(); code != 130 || run.cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 		c.t.Errorf("it ended with %v, want exit code 130\n%s", run.cmd.ProcessState, output(run.cmd))
 	}
