@@ -253,6 +253,20 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]string{
+		"": "",
+		"\x1b[2m├── \x1b[0mJob started.\n\x1b[36m(setup pid=48951)\x1b[0m fetching things\n\x1b[36m(setup pid=48951)\x1b[0m\n\x1b[36m(setup pid=48951)\x1b[0m no such (pid=1) package\nsrun: error\n": "fetching things\n\nno such (pid=1) package",
+		"(fevalgraph, pid=7) hello\r\n":                "hello",
+		"\x1b[31mNo job.\x1b[0m\n(not one: pid=x) a\n": "No job.\n(not one: pid=x) a",
+	} {
+		if got := api.Said(log); got != want {
+			t.Errorf("of %q it said %q, want %q", log, got, want)
+		}
+	}
+}
+
 func TestLogs(t *testing.T) {
 	r := &recorded{value: "100", stream: "hello\n"}
 	var out bytes.Buffer
