@@ -233,6 +233,24 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+// TestAdoptWithoutProvider takes over a cluster that serves, whoever else answers.
+func TestAdoptWithoutProvider(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	first := p.pool(t, "first", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, first, "a").Close(t.Context())
+	closed(t, first)
+	p.abandon("first")
+	s.away = errors.New("the API server is down")
+	second := p.pool(t, "second", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, second, "a").Close(t.Context())
+	closed(t, second)
+	if names := s.names(); len(names) != 1 {
+		t.Errorf("launched %q", names)
+	}
+}
+
 // TestNotAdopted leaves alone what is another's.
 func TestNotAdopted(t *testing.T) {
 	t.Parallel()
