@@ -76,8 +76,8 @@ func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	if !p.serves(ctx, l.Cluster) && p.stateOf(ctx, l.Cluster) != Up {
 		return
 	}
-	l, ok := p.opt.Leases.adopt(ctx, l, p.opt.Run)
-	if !ok {
+	l, ok, err := p.opt.Leases.adopt(ctx, l, p.opt.Run)
+	if !ok || err != nil {
 		return
 	}
 	short, cancel := context.WithTimeout(ctx, 2*time.Minute)

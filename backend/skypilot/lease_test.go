@@ -76,11 +76,11 @@ func TestRetire(t *testing.T) {
 	closed(t, pool)
 	p.abandon("old")
 	kept := p.has(t)[0]
-	retired, ok := p.leases.Retire(t.Context(), kept)
-	if !ok || !retired.Ending {
+	retired, ok, err := p.leases.Retire(t.Context(), kept)
+	if !ok || err != nil || !retired.Ending {
 		t.Fatalf("retiring: %+v, %t", retired, ok)
 	}
-	if _, ok := p.leases.Retire(t.Context(), kept); ok {
+	if _, ok, err := p.leases.Retire(t.Context(), kept); ok || err != nil {
 		t.Error("another ended it at the same time")
 	}
 	next := p.pool(t, "new", nil)
@@ -89,12 +89,12 @@ func TestRetire(t *testing.T) {
 		t.Errorf("a cluster that is being ended was adopted: %q were launched", names)
 	}
 	closed(t, next)
-	again, ok := p.leases.Retire(t.Context(), retired)
+	again, ok, _ := p.leases.Retire(t.Context(), retired)
 	o := skypilot.Options{Provider: s, Leases: p.leases}
 	if err := o.End(t.Context(), again); !ok || err != nil || s.up() != 0 || len(p.has(t)) != 0 {
 		t.Errorf("ending it after another began to and died: %t, %v, leases %+v", ok, err, p.has(t))
 	}
-	if _, ok := p.leases.Retire(t.Context(), retired); ok {
+	if _, ok, err := p.leases.Retire(t.Context(), retired); ok || err != nil {
 		t.Error("what is gone was retired")
 	}
 }
