@@ -56,6 +56,15 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 	}
 }
 
+// serves reports whether a worker of a cluster seems to be there, without the provider, which
+// may have to be waited for.
+func (p *Pool) serves(ctx context.Context, cluster string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	_, there, _ := p.opt.address(ctx, cluster)
+	return there
+}
+
 // adoptOne takes over the cluster of a lease, if it can do the pool's work.
 func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	if l.Kind != p.kind || l.Run == p.opt.Run || l.Ending {
@@ -64,14 +73,14 @@ func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	if living, err := p.opt.Living(l.Run); err != nil || living {
 		return
 	}
-	if p.stateOf(ctx, l.Cluster) != Up {
+	if !p.serves(ctx, l.Cluster) && p.stateOf(ctx, l.Cluster) != Up {
 		return
 	}
-	l, ok := p.opt.Leases.adopt(ctx, l, p.opt.Run)
-	if !ok {
+	l, ok, err := p.opt.Leases.adopt(ctx, l, p.opt.Run)
+	if !ok || err != nil {
 		return
 	}
-	short, cancel := context.WithTimeout(ctx, time.Minute)
+	short, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	c, err := p.connect(short, l)
 	if err == nil {

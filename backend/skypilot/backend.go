@@ -140,7 +140,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 func (b pooled) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	c, err := b.acquire(ctx, func(c *worker.Client) bool { return c.Orphaned(spec) })
 	if err != nil {
-		return nil, fmt.Errorf("opening session: %w", err)
+		return nil, err
 	}
 	var s backend.Session
 	if err = c.prepare(ctx); err == nil {

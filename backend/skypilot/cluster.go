@@ -188,19 +188,24 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	return c, nil
 }
 
+// address is what the worker of a cluster has said, if it has, about how to reach it.
+func (o *Options) address(ctx context.Context, cluster string) (a workerhost.Address, there bool, err error) {
+	text, err := o.Remote.Run(ctx, cluster, home+fmt.Sprintf(`cat "$home/.fevalgraph/%s/%s" 2>/dev/null; true`, cluster, workerhost.AddressFile), nil)
+	if text = bytes.TrimSpace(text); err != nil || len(text) == 0 {
+		return a, false, err
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, false, fmt.Errorf("reading the worker's address: %w", err)
+	}
+	return a, true, nil
+}
+
 // address waits for the worker to say how to reach it.
 func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error) {
-	script := home + fmt.Sprintf(`cat "$home/.fevalgraph/%s/%s" 2>/dev/null; true`, c.lease.Cluster, workerhost.AddressFile)
 	for asked := time.Now(); ; {
-		text, err := c.pool.opt.Remote.Run(ctx, c.lease.Cluster, script, nil)
-		if err != nil {
+		a, there, err := c.pool.opt.address(ctx, c.lease.Cluster)
+		if there || err != nil {
 			return a, err
-		}
-		if text = bytes.TrimSpace(text); len(text) > 0 {
-			if err := json.Unmarshal(text, &a); err != nil {
-				return a, fmt.Errorf("reading the worker's address: %w", err)
-			}
-			return a, nil
 		}
 		if state, err := c.asked(); err == nil && state == Gone {
 			return a, errors.New("the cluster went away before its worker started")

@@ -77,29 +77,30 @@ func (s Leases) Write(l Lease) error {
 }
 
 // adopt makes the lease of a dead run that of another; ok is false if a third was faster.
-func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok bool) {
+func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok bool, err error) {
 	return s.change(ctx, old, func(l *Lease) { l.Run, l.Kept = run, time.Time{} })
 }
 
 // Retire has no run adopt the cluster of a dead run, which is about to be ended; ok is
 // false if one was faster.
-func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool) {
-	return s.change(ctx, old, func(l *Lease) { l.Ending = true })
+func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool, err error) {
+	return s.change(ctx, old, func(l *Lease) { l.Ending, l.Kept = true, time.Time{} })
 }
 
 // change changes a lease unless another has done so since it was read.
-func (s Leases) change(ctx context.Context, old Lease, to func(*Lease)) (l Lease, ok bool) {
+func (s Leases) change(ctx context.Context, old Lease, to func(*Lease)) (l Lease, ok bool, err error) {
 	lock, err := lockedfile.Wait(ctx, filepath.Join(s.Dir, "lock"))
 	if err != nil {
-		return old, false
+		return old, false, fmt.Errorf("changing the lease of cluster %s: %w", old.Cluster, err)
 	}
 	defer lock.Remove()
 	now, ok := s.read(old.Cluster)
 	if !ok || now.Run != old.Run || now.Ending != old.Ending {
-		return old, false
+		return old, false, nil
 	}
 	to(&now)
-	return now, s.Write(now) == nil
+	err = s.Write(now)
+	return now, err == nil, err
 }
 
 // read returns the lease of a cluster, if this user wrote it.

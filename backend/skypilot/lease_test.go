@@ -76,11 +76,11 @@ func TestRetire(t *testing.T) {
 	closed(t, pool)
 	p.abandon("old")
 	kept := p.has(t)[0]
-	retired, ok := p.leases.Retire(t.Context(), kept)
-	if !ok || !retired.Ending {
+	retired, ok, err := p.leases.Retire(t.Context(), kept)
+	if !ok || err != nil || !retired.Ending {
 		t.Fatalf("retiring: %+v, %t", retired, ok)
 	}
-	if _, ok := p.leases.Retire(t.Context(), kept); ok {
+	if _, ok, err := p.leases.Retire(t.Context(), kept); ok || err != nil {
 		t.Error("another ended it at the same time")
 	}
 	next := p.pool(t, "new", nil)
@@ -89,12 +89,12 @@ func TestRetire(t *testing.T) {
 		t.Errorf("a cluster that is being ended was adopted: %q were launched", names)
 	}
 	closed(t, next)
-	again, ok := p.leases.Retire(t.Context(), retired)
+	again, ok, _ := p.leases.Retire(t.Context(), retired)
 	o := skypilot.Options{Provider: s, Leases: p.leases}
 	if err := o.End(t.Context(), again); !ok || err != nil || s.up() != 0 || len(p.has(t)) != 0 {
 		t.Errorf("ending it after another began to and died: %t, %v, leases %+v", ok, err, p.has(t))
 	}
-	if _, ok := p.leases.Retire(t.Context(), retired); ok {
+	if _, ok, err := p.leases.Retire(t.Context(), retired); ok || err != nil {
 		t.Error("what is gone was retired")
 	}
 }
@@ -230,6 +230,24 @@ func TestAdopt(t *testing.T) {
 	closed(t, second)
 	if s.up() != 0 || len(p.has(t)) != 0 {
 		t.Errorf("%d clusters are up, leases %+v", s.up(), p.has(t))
+	}
+}
+
+// TestAdoptWithoutProvider takes over a cluster that serves, whoever else answers.
+func TestAdoptWithoutProvider(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p := newProject(t, s)
+	first := p.pool(t, "first", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, first, "a").Close(t.Context())
+	closed(t, first)
+	p.abandon("first")
+	s.away = errors.New("the API server is down")
+	second := p.pool(t, "second", func(o *skypilot.Options) { o.Keep = time.Hour })
+	open(t, second, "a").Close(t.Context())
+	closed(t, second)
+	if names := s.names(); len(names) != 1 {
+		t.Errorf("launched %q", names)
 	}
 }
 

@@ -38,6 +38,7 @@ type site struct {
 	onLaunch func(ctx context.Context, cluster string) error // before there is anything
 	onEnd    func(cluster string) error
 	notReady error // of the provider
+	away     error // of the provider, asked for states
 
 	mu       sync.Mutex
 	machines map[string]*machine
@@ -133,6 +134,9 @@ func (s *site) Launch(ctx context.Context, cluster string, _ skypilot.Task) erro
 }
 
 func (s *site) State(_ context.Context, cluster string) (skypilot.State, error) {
+	if s.away != nil {
+		return "", s.away
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.machines[cluster] == nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,23 @@ func TestSkyPilotKilled(t *testing.T) {
 	s.c.run("clean", "--clusters")
 	s.c.queueIsEmpty()
 	s.c.noLeftovers()
+}
+
+// A set-up that fails breaks the nodes, with what it said, and leaves nothing. As it takes
+// a launch, make soak-skypilot has it.
+func TestSkyPilotSetUp(t *testing.T) {
+	if os.Getenv(roundsVariable) == "" {
+		t.Skip("make soak-skypilot has it")
+	}
+	c := newMachines(t).checkout(t)
+	c.answers("c0", 2)
+	cmd := c.with([]string{`set_up=["echo fetching", "echo no such package >&2", "exit 3"]`}, "run")
+	err := cmd.Run()
+	said := output(cmd)
+	if err == nil || cmd.ProcessState.ExitCode() != 3 || !strings.Contains(said, "cluster_setup failed: no such package") {
+		t.Errorf("it ended with %v, want exit code 3 and what the set-up said\n%s", err, said)
+	}
+	c.queueIsEmpty()
 }
 
 func (s *clusterSoak) round(i int) {

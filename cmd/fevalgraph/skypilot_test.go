@@ -259,8 +259,8 @@ func batchIsEdited(c *onClusters, nap float64) {
 	variables := c.napping(nap, "keep=30m")
 	run := c.runUntil(6, variables...)
 	var want []string
-	for _, solution := range []string{"c0/s0", "c0/s23"} {
-		c.write("answers/"+solution+".txt", solution+" 0.5\n")
+	for i, solution := range []string{"c0/s0", "c0/s23"} {
+		c.write("answers/"+solution+".txt", fmt.Sprintf("%s 0.%d\n", solution, 5+i)) // equal scores would share nodes
 		for _, node := range []string{"aggregate", "command", "score", "submission"} {
 			want = append(want, node+":"+solution)
 		}
@@ -288,7 +288,7 @@ func interruptEndsClusters(c *onClusters, nap float64) {
 		c.t.Fatal(err)
 	}
 	began := time.Now()
-	run.ends(time.Minute)
+	run.ends(5 * time.Minute)
 	if code := run.cmd.ProcessState.ExitCode(); code != 130 || run.cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
 		c.t.Errorf("it ended with %v, want exit code 130\n%s", run.cmd.ProcessState, output(run.cmd))
 	}

@@ -97,46 +97,29 @@ func TestCalls(t *testing.T) {
 			},
 			map[string]any{"cluster_name": "c1", "task": `{"resources":{}}`},
 			api.Launched{}},
-		{"exec", "/exec", `{"job_id":2,"handle":"gASV"}`,
-			func(c *api.Client) (any, error) { return c.Exec(ctx, "c1", api.Task{Run: "echo"}) },
-			map[string]any{"cluster_name": "c1", "task": `{"resources":{},"run":"echo"}`}, 2},
 		{"status", "/status", `[{"name":"c1","launched_at":1795512478,"status":"UP","autostop":-1,"to_down":false,"metadata":{},"cluster_hash":"b98a582c","user_hash":"feva1e57","is_managed":false,"last_event":"All nodes up; SkyPilot runtime healthy.","resources_str":"1x(cpus=1, mem=1, ...)","resources_str_full":"1x(cpus=1, mem=1, disk=256)","nodes":1,"cloud":"Slurm","region":"tests","cpus":"1","memory":"1","labels":{},"cluster_name_on_cloud":"c1-feva1e57","node_names":"job2-n1","priority":0,"links":{},"handle":"gAROLg=="}]`,
-			func(c *api.Client) (any, error) { return c.Status(ctx, []string{"c1"}) },
-			map[string]any{"cluster_names": []any{"c1"}, "all_users": false, "include_credentials": false, "include_handle": false, "refresh": "NONE"},
+			func(c *api.Client) (any, error) { return c.Refresh(ctx, []string{"c1"}) },
+			map[string]any{"cluster_names": []any{"c1"}, "all_users": false, "include_credentials": false, "include_handle": false, "refresh": "FORCE"},
 			[]api.Cluster{{Name: "c1", Status: "UP", LaunchedAt: 1795512478, Autostop: -1, Hash: "b98a582c", UserID: "feva1e57", Cloud: "Slurm", Region: "tests", Resources: "1x(cpus=1, mem=1, disk=256)", Nodes: 1, NameThere: "c1-feva1e57", LastEvent: "All nodes up; SkyPilot runtime healthy."}}},
 		{"all clusters", "/status", `[]`,
 			func(c *api.Client) (any, error) { return c.Refresh(ctx, nil) },
 			map[string]any{"all_users": false, "include_credentials": false, "include_handle": false, "refresh": "FORCE"},
 			[]api.Cluster{}},
-		{"job status", "/job_status", `{"1":"SUCCEEDED","7":null}`,
-			func(c *api.Client) (any, error) { return c.JobStatus(ctx, "c1", []int{1, 7}) },
-			map[string]any{"cluster_name": "c1", "job_ids": []any{1., 7.}},
-			map[int]api.JobState{1: api.JobSucceeded, 7: ""}},
 		{"queue", "/queue", `[{"job_id":1,"job_name":"-","username":"tester","user_hash":"feva1e57","submitted_at":1795512481.5,"start_at":1795512488.25,"end_at":null,"resources":"1x[CPU:1]","status":"RUNNING","log_path":"~/sky_logs/sky-2026-11-24-09-27-48-423221","metadata":{},"links":{}}]`,
 			func(c *api.Client) (any, error) { return c.Queue(ctx, "c1") },
 			map[string]any{"cluster_name": "c1", "all_users": true},
 			[]api.Job{{ID: 1, Name: "-", Status: api.JobRunning, Submitted: 1795512481.5, Started: 1795512488.25, Log: "~/sky_logs/sky-2026-11-24-09-27-48-423221"}}},
-		{"cancel jobs", "/cancel", `null`,
-			func(c *api.Client) (any, error) { return nil, c.CancelJobs(ctx, "c1", []int{3}) },
-			map[string]any{"cluster_name": "c1", "job_ids": []any{3.}}, nil},
 		{"cancel", "/api/cancel", `["r0"]`,
 			func(c *api.Client) (any, error) { return nil, c.Cancel(ctx, "r0") },
 			map[string]any{"request_ids": []any{"r0"}}, nil},
 		{"down", "/down", `null`,
 			func(c *api.Client) (any, error) { return nil, c.Down(ctx, "c1") },
 			map[string]any{"cluster_name": "c1"}, nil},
-		{"autostop", "/autostop", `null`,
-			func(c *api.Client) (any, error) { return nil, c.Autostop(ctx, "c1", 20, true) },
-			map[string]any{"cluster_name": "c1", "idle_minutes": 20., "down": true}, nil},
 		{"offers", "/list_accelerators", `{"H100":[["slurm",null,"H100",1,8,0.0,15.62,0.0,0.0,"main*"],["slurm",null,"H100",2,8,0.0,15.62,0.0,0.0,"main*"],["aws","p5.4xlarge","H100",1,16,80.0,256.0,4.5,null,"us-east-2"]],"H100-MIG":[["gcp",null,"H100-MIG",1,8,0.0,1.0,1.0,1.0,"x"]]}`,
 			func(c *api.Client) (any, error) { return c.Offers(ctx, "h100", 1, "slurm", "aws") },
 			map[string]any{"gpus_only": false, "name_filter": "h100", "quantity_filter": 1., "require_price": false, "case_sensitive": false, "clouds": []any{"slurm", "aws"}},
 			[]api.Offer{{Cloud: "aws", InstanceType: "p5.4xlarge", Accelerator: "H100", Count: 1, CPUs: 16, Memory: 256, Price: 4.5, Region: "us-east-2"},
 				{Cloud: "slurm", Accelerator: "H100", Count: 1, CPUs: 8, Memory: 15.62, Region: "main*"}}},
-		{"costs", "/cost_report", `[{"name":"c1","launched_at":1795512469,"duration":76,"num_nodes":1,"resources":"gASV","cluster_hash":"b98a582c","usage_intervals":[[1795512469,null]],"status":"UP","total_cost":0.0,"cloud":"Slurm"}]`,
-			func(c *api.Client) (any, error) { return c.Costs(ctx, []string{"c1"}) },
-			map[string]any{"cluster_names": []any{"c1"}},
-			[]api.Cost{{Name: "c1", Hash: "b98a582c", Seconds: 76, Nodes: 1, Cloud: "Slurm", Launched: 1795512469}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &recorded{value: test.value}
@@ -253,6 +236,20 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]string{
+		"": "",
+		"\x1b[2m├── \x1b[0mJob started.\n\x1b[36m(setup pid=48951)\x1b[0m fetching things\n\x1b[36m(setup pid=48951)\x1b[0m\n\x1b[36m(setup pid=48951)\x1b[0m no such (pid=1) package\nsrun: error\n": "fetching things\n\nno such (pid=1) package",
+		"(fevalgraph, pid=7) hello\r\n":                "hello",
+		"\x1b[31mNo job.\x1b[0m\n(not one: pid=x) a\n": "No job.\n(not one: pid=x) a",
+	} {
+		if got := api.Said(log); got != want {
+			t.Errorf("of %q it said %q, want %q", log, got, want)
+		}
+	}
+}
+
 func TestLogs(t *testing.T) {
 	r := &recorded{value: "100", stream: "hello\n"}
 	var out bytes.Buffer
@@ -287,7 +284,6 @@ func TestTask(t *testing.T) {
 		Resources: api.Resources{Infra: "slurm/tests", CPUs: "2+", Memory: "4", Accelerators: "H100:1", DiskSize: 50, UseSpot: true, Autostop: &api.Autostop{IdleMinutes: 10, Down: true}},
 		NumNodes:  2,
 		Run:       "echo \"ä\x7f <b>\"\n\u0085\ttrue\U0001f600",
-		Envs:      map[string]string{"A": "1", "B": "yes"},
 		Sbatch:    map[string]string{"time": "1:00:00"},
 	}
 	text, err := task.YAML()
@@ -301,7 +297,6 @@ func TestTask(t *testing.T) {
 	want := map[string]any{
 		"name": "n", "num_nodes": 2, "run": task.Run,
 		"resources": map[string]any{"infra": "slurm/tests", "cpus": "2+", "memory": "4", "accelerators": "H100:1", "disk_size": 50, "use_spot": true, "autostop": map[string]any{"idle_minutes": 10, "down": true}},
-		"envs":      map[string]any{"A": "1", "B": "yes"},
 		"config":    map[string]any{"slurm": map[string]any{"sbatch_options": map[string]any{"time": "1:00:00"}}},
 	}
 	if !reflect.DeepEqual(got, want) {

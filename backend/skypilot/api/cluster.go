@@ -56,32 +56,11 @@ func (c *Client) WaitLaunched(ctx context.Context, request string) (Launched, er
 	return l, nil
 }
 
-// Exec submits a task to a cluster that is up, waits until that is done, and returns
-// the job's number. It skips the task's setup and file mounts.
-func (c *Client) Exec(ctx context.Context, cluster string, task Task) (int, error) {
-	text, err := task.YAML()
-	if err != nil {
-		return 0, err
-	}
-	var l Launched
-	err = c.call(ctx, "/exec", map[string]any{"cluster_name": cluster, "task": text}, &l)
-	return l.Job, err
-}
-
-// Status returns the named clusters that the server knows, and leaves out others; nil
-// names are all clusters of the user. It asks no cloud, so that a cluster may be gone.
-func (c *Client) Status(ctx context.Context, names []string) ([]Cluster, error) {
-	return c.status(ctx, names, "NONE")
-}
-
-// Refresh is Status after the server has asked the clouds.
+// Refresh returns the named clusters that the server knows, as the clouds say at this
+// moment, and leaves out others; nil names are all clusters of the user.
 func (c *Client) Refresh(ctx context.Context, names []string) ([]Cluster, error) {
-	return c.status(ctx, names, "FORCE")
-}
-
-func (c *Client) status(ctx context.Context, names []string, refresh string) ([]Cluster, error) {
 	// The answer has private keys otherwise.
-	body := map[string]any{"refresh": refresh, "all_users": false, "include_credentials": false, "include_handle": false}
+	body := map[string]any{"refresh": "FORCE", "all_users": false, "include_credentials": false, "include_handle": false}
 	if names != nil {
 		body["cluster_names"] = names
 	}
@@ -94,10 +73,4 @@ func (c *Client) status(ctx context.Context, names []string, refresh string) ([]
 // does not exist is an error, NoSuchCluster.
 func (c *Client) Down(ctx context.Context, cluster string) error {
 	return c.call(ctx, "/down", map[string]any{"cluster_name": cluster}, nil)
-}
-
-// Autostop has a cluster that is up end once no job has run for that many minutes; -1
-// never. Slurm cannot stop clusters, so that down must be set there.
-func (c *Client) Autostop(ctx context.Context, cluster string, minutes int, down bool) error {
-	return c.call(ctx, "/autostop", map[string]any{"cluster_name": cluster, "idle_minutes": minutes, "down": down}, nil)
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
+	"regexp"
+	"strings"
 )
 
 // JobState is the state of a job. A job's exit code is only in its log.
@@ -43,36 +44,11 @@ type Job struct {
 	Log       string   `json:"log_path"` // a directory on the cluster
 }
 
-// JobStatus returns the states of jobs of a cluster. A job that the cluster does not
-// know has the state "". Each call starts a program there, for seconds.
-func (c *Client) JobStatus(ctx context.Context, cluster string, jobs []int) (map[int]JobState, error) {
-	var states map[string]JobState
-	if err := c.call(ctx, "/job_status", map[string]any{"cluster_name": cluster, "job_ids": jobs}, &states); err != nil {
-		return nil, err
-	}
-	found := map[int]JobState{}
-	for id, state := range states {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return nil, fmt.Errorf("/job_status: reading the answer: %w", err)
-		}
-		found[n] = state
-	}
-	return found, nil
-}
-
 // Queue returns the jobs of a cluster, also those that have ended.
 func (c *Client) Queue(ctx context.Context, cluster string) ([]Job, error) {
 	var jobs []Job
 	err := c.call(ctx, "/queue", map[string]any{"cluster_name": cluster, "all_users": true}, &jobs)
 	return jobs, err
-}
-
-// CancelJobs ends jobs of a cluster. Those that have ended are no error. One that was
-// submitted a moment ago may start all the same, without an error: what must end is
-// cancelled again until JobStatus says that it has.
-func (c *Client) CancelJobs(ctx context.Context, cluster string, jobs []int) error {
-	return c.call(ctx, "/cancel", map[string]any{"cluster_name": cluster, "job_ids": jobs}, nil)
 }
 
 // Logs writes what a job has printed to w, with SkyPilot's own lines, prefixes and
@@ -97,6 +73,26 @@ func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tai
 		return fmt.Errorf("/logs: %w", err)
 	}
 	return nil
+}
+
+// ofJob is before each line that a job prints: "(setup pid=7) ", "(name, pid=7) ".
+var ofJob = regexp.MustCompile(`^\([^()]*\bpid=[0-9]+\) ?`)
+
+// Said is what a job's own commands printed, by a log: without SkyPilot's lines, prefixes
+// and colors. A log of SkyPilot's lines alone is all of them.
+func Said(log string) string {
+	var own, all []string
+	for line := range strings.Lines(colors.ReplaceAllString(log, "")) {
+		line = strings.TrimRight(line, "\r\n")
+		all = append(all, line)
+		if prefix := ofJob.FindString(line); prefix != "" {
+			own = append(own, line[len(prefix):])
+		}
+	}
+	if own == nil {
+		own = all
+	}
+	return strings.TrimSpace(strings.Join(own, "\n"))
 }
 
 // reader remembers its error, which io.Copy does not tell from the writer's.

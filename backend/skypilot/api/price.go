@@ -69,21 +69,3 @@ func (c *Client) Offers(ctx context.Context, accelerator string, count int, clou
 	})
 	return offers, nil
 }
-
-// Cost is what a cluster has cost so far by the price catalogue, also one that is gone.
-type Cost struct {
-	Name     string  `json:"name"`
-	Hash     string  `json:"cluster_hash"` // tells clusters of one name apart
-	Seconds  float64 `json:"duration"`     // that it was up
-	Nodes    int     `json:"num_nodes"`
-	Cloud    string  `json:"cloud"`
-	Dollars  float64 `json:"total_cost"` // 0 is unknown
-	Launched int64   `json:"launched_at"`
-}
-
-// Costs returns the costs of clusters of these names in the last 30 days.
-func (c *Client) Costs(ctx context.Context, names []string) ([]Cost, error) {
-	var costs []Cost
-	err := c.call(ctx, "/cost_report", map[string]any{"cluster_names": names}, &costs)
-	return costs, err
-}

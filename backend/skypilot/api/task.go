@@ -10,15 +10,12 @@ import (
 // Task is what a cluster is made for and runs. Fields that are empty are left out, and
 // SkyPilot decides.
 type Task struct {
-	Name       string            `json:"name,omitempty"`
-	Resources  Resources         `json:"resources"`
-	NumNodes   int               `json:"num_nodes,omitempty"` // 0 is 1
-	Setup      string            `json:"setup,omitempty"`     // commands before run, for each launch
-	Run        string            `json:"run,omitempty"`       // commands for bash, on each node
-	Envs       map[string]string `json:"envs,omitempty"`
-	FileMounts map[string]string `json:"file_mounts,omitempty"` // paths of the cluster to paths on the server's machine
-	Workdir    string            `json:"workdir,omitempty"`     // a directory on the server's machine
-	Sbatch     map[string]string `json:"-"`                     // options of Slurm's sbatch, such as time
+	Name      string            `json:"name,omitempty"`
+	Resources Resources         `json:"resources"`
+	NumNodes  int               `json:"num_nodes,omitempty"` // 0 is 1
+	Setup     string            `json:"setup,omitempty"`     // commands before run, for each launch
+	Run       string            `json:"run,omitempty"`       // commands for bash, on each node
+	Sbatch    map[string]string `json:"-"`                   // options of Slurm's sbatch, such as time
 }
 
 // Resources is what each node of a cluster must have.

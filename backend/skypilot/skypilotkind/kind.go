@@ -281,14 +281,13 @@ func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, e
 		own := localServerOf(s, l.API)
 		work.Go(func() {
 			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
-			l, ok := o.Leases.Retire(ctx, l)
-			if !ok {
-				return // a run has it, or it is gone
+			l, ok, err := o.Leases.Retire(ctx, l)
+			if ok {
+				err = o.End(ctx, l)
 			}
-			err := o.End(ctx, l)
 			mu.Lock()
 			defer mu.Unlock()
-			if errs = append(errs, err); err == nil {
+			if errs = append(errs, err); ok && err == nil { // else a run has it, or it is gone
 				ended = append(ended, l.Cluster)
 			}
 		})

@@ -128,8 +128,8 @@ func (p *provider) State(ctx context.Context, cluster string) (skypilot.State, e
 	return skypilot.Gone, nil
 }
 
-// logLines are shown of a job that failed.
-const logLines = 10
+// logLines are read of a job that failed, of which some are SkyPilot's.
+const logLines = 25
 
 // Failed implements skypilot.Provider.
 func (p *provider) Failed(ctx context.Context, cluster string) error {
@@ -139,7 +139,10 @@ func (p *provider) Failed(ctx context.Context, cluster string) error {
 	}
 	var log bytes.Buffer
 	err = p.client.Logs(ctx, &log, cluster, jobs[0].ID, logLines, false)
-	said := strings.TrimSpace(log.String())
+	said := api.Said(log.String())
+	if last := said[strings.LastIndexByte(said, '\n')+1:]; last != said { // it says most
+		said = last + "\n" + said
+	}
 	if jobs[0].Status == api.JobFailedSetup {
 		return errors.Join(fmt.Errorf("cluster_setup failed: %s", said), err)
 	}

@@ -165,7 +165,7 @@ func (b *begun) failure() error {
 	}
 	said, _ := os.ReadFile(filepath.Join(b.session.Dir(), serverLog))
 	lines := strings.Split(string(bytes.TrimSpace(said)), "\n")
-	return fmt.Errorf("it ended with %s: %s", cmp.Or(b.exit.Signal, fmt.Sprint("exit code ", b.exit.Code)), strings.Join(lines[max(0, len(lines)-logLines):], "\n"))
+	return fmt.Errorf("it ended with %s: %s", cmp.Or(b.exit.Signal, fmt.Sprint("exit code ", b.exit.Code)), strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
 // end ends the server that was started, and all that is of it.

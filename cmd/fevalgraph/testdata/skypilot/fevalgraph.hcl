@@ -6,6 +6,7 @@ variable "api" { default = "local" }
 
 variable "isolation" { default = null }
 variable "keep" { default = null }
+variable "set_up" { default = [] }
 variable "cpus" { default = "1" }
 variable "slots" { default = 4 }
 variable "go_judge" { default = null }
@@ -29,6 +30,8 @@ backend "skypilot" "slurm" {
   keep      = var.keep
   isolation = var.isolation
   go_judge  = var.go_judge
+
+  cluster_setup = var.set_up
 
   resources {
     cpus   = var.cpus
