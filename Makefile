@@ -3,7 +3,7 @@
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make attack  judges solutions that attack, and prints a table; part of test
 # make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
-# make buildbarn  actions on a real Buildbarn
+# make buildbarn  actions on a real Buildbarn; part of test
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
@@ -47,7 +47,9 @@ export UV_HTTP_RETRIES ?= 8
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-.PHONY: build demo test check fmt modules vet staticcheck unit race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools docker-up docker-down
+RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
+
+.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -82,7 +84,7 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools check race real buildbarn skypilot differential
+test: tools fmt vet staticcheck plain race real buildbarn skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
@@ -105,9 +107,14 @@ unit: modules
 	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m ./...
 	$(GO) -C bench test -timeout 60m ./...
 
+# Unit tests of packages that race does not test.
+plain: modules
+	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACED)))
+	$(GO) -C bench test -timeout 60m ./...
+
 # Unit tests may keep files in memory (internal/ramdir); here, they are on a disk.
 race: modules
-	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
+	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
 # The tests that need Python, uv, a Docker daemon, go-judge and bazel-remote; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
