@@ -52,7 +52,8 @@ func (b *Backend) compose(w *work, timeout time.Duration) (cache.Digest, error) 
 		Arguments:            []string{"./" + ProgramFile, Command},
 		EnvironmentVariables: []*execution.Command_EnvironmentVariable{{Name: "PATH", Value: b.opt.Host.Path}},
 		OutputPaths:          OutputPaths,
-		Platform:             platform,
+		//lint:ignore SA1019 servers of version 2.1 and earlier read it here
+		Platform: platform,
 	})
 	if err != nil {
 		return cache.Digest{}, err

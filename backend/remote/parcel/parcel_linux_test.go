@@ -16,7 +16,6 @@ import (
 
 // carried is what travels: pieces in a directory, and contents in memory.
 type carried struct {
-	dirs    []string
 	pieces  map[cache.Digest]string
 	content map[cache.Digest][]byte
 }
