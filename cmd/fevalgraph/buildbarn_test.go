@@ -169,6 +169,12 @@ func TestBuildbarnQuickstart(t *testing.T) {
 	c.mayFail("run", "-j", "4")
 	c.sameEverywhere("local.here", "remote.a")
 	c.again("a second run")
+	c.run("trust")
+	said := c.command("doctor")
+	_ = said.Run() // other things may be missing
+	if !regexp.MustCompile(`ok +remote\.a +grpc://.*, API 2\..*, platform linux/`).MatchString(output(said)) {
+		t.Errorf("doctor says %s", output(said))
+	}
 }
 
 const judgeFarm = `

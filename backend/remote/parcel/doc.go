@@ -71,7 +71,10 @@ type Options struct {
 	// Before is the parcel that was unpacked there; nil is none.
 	Before *Index
 	// Known reports whether the other machine has a content by its digest.
-	Known func(cache.Digest) bool
-	// Limit bounds the bytes of all files together; what goes beyond is omitted.
+	// KnownSize reports whether any of these has a size.
+	Known     func(cache.Digest) bool
+	KnownSize func(int64) bool
+	// Limit bounds the bytes of all files together that are not known; what goes beyond is
+	// omitted. 0 is none.
 	Limit int64
 }

@@ -152,12 +152,9 @@ func (p *packer) file(at *os.Root, name string, info fs.FileInfo, stat *syscall.
 		}
 		p.linked[id] = e.Path
 	}
-	if p.o.Limit > 0 && p.size+info.Size() > p.o.Limit {
-		p.x.OmittedBytes += info.Size()
-		p.x.OmittedEntries++
-		return false, nil
+	if p.isTooLarge(info.Size()) && (p.o.KnownSize == nil || !p.o.KnownSize(info.Size())) {
+		return p.omit(info.Size())
 	}
-	p.size += info.Size()
 	if info.Mode().Perm()&0o400 == 0 {
 		if err := at.Chmod(name, 0o400); err != nil {
 			return false, err
@@ -171,11 +168,15 @@ func (p *packer) file(at *os.Root, name string, info fs.FileInfo, stat *syscall.
 	if e.Digest, err = sum(f, p.buffer); err != nil {
 		return false, err
 	}
-	if known, there := p.where[e.Digest]; there {
-		e.Piece, e.At = known.piece, known.at
+	if e.Digest.Size == 0 || p.o.Known != nil && p.o.Known(e.Digest) {
 		return true, nil
 	}
-	if e.Digest.Size == 0 || p.o.Known != nil && p.o.Known(e.Digest) {
+	if p.isTooLarge(e.Digest.Size) {
+		return p.omit(e.Digest.Size)
+	}
+	p.size += e.Digest.Size
+	if known, there := p.where[e.Digest]; there {
+		e.Piece, e.At = known.piece, known.at
 		return true, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -195,6 +196,14 @@ func (p *packer) file(at *os.Root, name string, info fs.FileInfo, stat *syscall.
 		err = p.pieces.cut()
 	}
 	return true, err
+}
+
+func (p *packer) isTooLarge(size int64) bool { return p.o.Limit > 0 && p.size+size > p.o.Limit }
+
+func (p *packer) omit(size int64) (carried bool, err error) {
+	p.x.OmittedBytes += size
+	p.x.OmittedEntries++
+	return false, nil
 }
 
 // Restore unpacks a parcel into root, in which its directories may be there and empty.

@@ -43,6 +43,16 @@ func (s *inputs) Has(ctx context.Context, d cache.Digest) (bool, error) {
 	return s.Memory.Has(ctx, d)
 }
 
+// hasSize reports whether any content has a size.
+func (s *inputs) hasSize(size int64) bool {
+	for d := range s.paths {
+		if d.Size == size {
+			return true
+		}
+	}
+	return false
+}
+
 // Content implements parcel.Source.
 func (s *inputs) Content(d cache.Digest) (io.ReadCloser, error) {
 	return s.Open(context.Background(), d)

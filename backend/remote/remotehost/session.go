@@ -62,7 +62,7 @@ func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Re
 		}
 		result.Verify = worker.FailureOf(s.Verify(ctx))
 	}
-	return h.leave(root, parcel.Options{Parts: remote.Carried, Before: before, Known: h.knows, Limit: task.Limit}, result)
+	return h.leave(root, parcel.Options{Parts: remote.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
 }
 
 // turn is how long an action waits for one that an engine gave up, and that has yet to end on
@@ -115,6 +115,9 @@ func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) err
 	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, remote.LeftDir)), o)
 	if err != nil {
 		return fmt.Errorf("keeping what was left: %w", err)
+	}
+	if index.OmittedEntries > 0 {
+		result.Notes = fmt.Appendf(result.Notes, "%d files of %d bytes are not kept for the next command: they are more than max_state\n", index.OmittedEntries, index.OmittedBytes)
 	}
 	before := 0
 	if o.Before != nil {
