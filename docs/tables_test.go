@@ -89,7 +89,7 @@ func schemaTables() map[string][]string {
 			walk(path+"."+inner.Name, inner)
 		}
 	}
-	for _, s := range lang.Schema(plan.Readers(compat.Benchmarks())...) {
+	for _, s := range lang.Schema(plan.WithBenchmarks(lang.Options{}, compat.Benchmarks()).Readers...) {
 		walk(s.Name, s)
 	}
 	return tables

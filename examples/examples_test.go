@@ -30,6 +30,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -57,7 +58,7 @@ func TestDockerCompiles(t *testing.T) {
 
 // With an image, every cell is on the container backend and none is here.
 func TestSCBenchImageCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
+	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
 	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
 		t.Errorf("the backend is %+v", d)
 	}
@@ -65,7 +66,7 @@ func TestSCBenchImageCompiles(t *testing.T) {
 
 // The scbench example reads a checkout of two problems of our own.
 func TestSCBenchCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
+	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
 	var got []string
 	for _, p := range cfg.Problems {
 		for _, c := range p.Checkpoints {
@@ -92,11 +93,16 @@ func TestSCBenchCompiles(t *testing.T) {
 	}
 }
 
+// load reads a configuration as the program does.
+func load(o lang.Options) (*lang.Config, diag.List) {
+	return lang.Load(plan.WithBenchmarks(o, compat.Benchmarks()))
+}
+
 // compiles loads a configuration without any finding and compares the
 // addresses of its nodes, with what each needs, with a file of testdata.
 func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	t.Helper()
-	cfg, found := lang.Load(o)
+	cfg, found := load(o)
 	if len(found) > 0 {
 		t.Fatal(found)
 	}

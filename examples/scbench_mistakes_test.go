@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // A config.yaml that SlopCodeBench's own loader refuses is an error of its
@@ -17,7 +15,7 @@ import (
 func TestSCBenchMistakes(t *testing.T) {
 	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
 	mistakes := map[string]struct{ config, said string }{
-		"no_yaml":           {"name: [\nx: }\n", "yaml: line 2"},
+		"no_yaml":           {"name: [\nx: }\n", "did not find expected node content"},
 		"empty":             {"", "not a mapping"},
 		"no_map":            {"- name\n", "not a mapping"},
 		"required":          {"name: x\n" + tail, "entry_file is missing, or no string.\ndescription is missing, or no string.\nversion is missing."},
@@ -56,7 +54,7 @@ func TestSCBenchMistakes(t *testing.T) {
 	for _, n := range []string{"1", "2", "3", "4"} {
 		write(t, filepath.Join(root, "problems", "good", "tests", "test_checkpoint_"+n+".py"), "")
 	}
-	cfg, found := lang.Load(lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -102,7 +100,7 @@ func TestSCBenchLayouts(t *testing.T) {
 			write(t, filepath.Join(problem, "tests", "test_checkpoint_"+n+".py"), "")
 		}
 	}
-	cfg, found := lang.Load(lang.Options{Dir: "scbench", Readers: plan.Readers(compat.Benchmarks()), Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}

@@ -17,7 +17,8 @@ type Options struct {
 	// 0 adds none.
 	References int
 	// Readers read problems and solutions that are written down in other forms.
-	Readers []Reader
+	Readers   []Reader
+	Functions []Function // for such forms
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

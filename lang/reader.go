@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -33,16 +34,23 @@ type Reader struct {
 	Driver string
 	// Read reads. given are the attributes that are set, and those with defaults; of a
 	// solution, what the block of the same name in its problem was given, too. Mistakes of
-	// what is read have their places.
+	// what is read have their places; with some, only a name counts of what is made.
 	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
 }
 
 // Made is the content of a block that was read.
 type Made struct {
-	// Attributes are by name: string, bool, int, []int, []string, map[string]string,
+	// Attributes are by name: string, bool, int, float64, []int, []string, map[string]string,
 	// ByCheckpoint, or nil for null.
 	Attributes map[string]any
 	Blocks     []MadeBlock
+}
+
+func (m *Made) name() (name any, named bool) {
+	if m != nil {
+		name, named = m.Attributes["name"]
+	}
+	return name, named
 }
 
 // MadeBlock is a block that was read.
@@ -107,6 +115,38 @@ func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
 }
 
+// Glob is what the function fileset returns.
+func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
+	return f.place().Glob(dir, pattern)
+}
+
+// Function is a function of the language for another form of problems.
+type Function struct {
+	Name, Doc string
+	Params    []string // all of them are strings
+	Call      func(files *ReaderFiles, args []string) (map[string]string, error)
+}
+
+// callable is the function for paths that are relative to a directory.
+func (l *loader) callable(f Function, dir string) function.Function {
+	spec := &function.Spec{Description: f.Doc, Type: function.StaticReturnType(cty.Map(cty.String))}
+	for _, name := range f.Params {
+		spec.Params = append(spec.Params, function.Parameter{Name: name, Type: cty.String})
+	}
+	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var texts []string
+		for _, a := range args {
+			texts = append(texts, a.AsString())
+		}
+		made, err := f.Call(&ReaderFiles{l, dir}, texts)
+		if err != nil {
+			return cty.UnknownVal(cty.Map(cty.String)), err
+		}
+		return textMap(made), nil
+	}
+	return function.New(spec)
+}
+
 // readers are the readers for a kind of block.
 func (l *loader) readers(owner string) []Reader {
 	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner })
@@ -163,15 +203,20 @@ func (b *block) read(owner string, p *Problem) {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
+		failed := false
 		for _, m := range mistakes {
+			failed = failed || m.Severity != diag.Warning
 			f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: of.header}
 			if m.Range != nil {
 				f.rng = hclRange(*m.Range)
 			}
 			of.fail(f)
 		}
-		if made != nil && !mistakes.HasErrors() {
+		switch name, named := made.name(); {
+		case !failed:
 			b.merge(made, of.header)
+		case named: // it is called as it is without mistakes
+			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
 		}
 	}
 }
@@ -199,9 +244,9 @@ func (b *block) merge(made *Made, at hcl.Range) {
 		if one.At.File != "" {
 			place = hclRange(one.At)
 		}
-		kid := b.kid(one.Kind, one.Labels)
-		if kid == nil {
-			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: b.schema.block(one.Kind), labels: one.Labels, ctx: b.ctx, header: place}
+		kid, schema := b.kid(one.Kind, one.Labels), b.schema.block(one.Kind)
+		if kid == nil || schema.Repeats && len(one.Labels) == 0 {
+			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: schema, labels: one.Labels, ctx: b.ctx, header: place}
 			b.kids = append(b.kids, kid)
 		}
 		kid.merge(&one.Made, place)
@@ -241,6 +286,8 @@ func valueOf(value any) cty.Value {
 		return cty.BoolVal(v)
 	case int:
 		return cty.NumberIntVal(int64(v))
+	case float64:
+		return cty.NumberFloatVal(v)
 	case []int:
 		return listOf(v, func(n int) cty.Value { return cty.NumberIntVal(int64(n)) }, cty.Number)
 	case []string:

@@ -24,15 +24,17 @@ type Benchmark struct {
 	Export func(context.Context, Export) (Exported, error)
 	Import *Importer
 	// Readers read the benchmark's own problems and solutions.
-	Readers []lang.Reader
+	Readers   []lang.Reader
+	Functions []lang.Function
 }
 
-// Readers are those of benchmarks.
-func Readers(benchmarks []Benchmark) (all []lang.Reader) {
+// WithBenchmarks are options with the readers and functions of benchmarks.
+func WithBenchmarks(o lang.Options, benchmarks []Benchmark) lang.Options {
 	for _, b := range benchmarks {
-		all = append(all, b.Readers...)
+		o.Readers = append(o.Readers, b.Readers...)
+		o.Functions = append(o.Functions, b.Functions...)
 	}
-	return all
+	return o
 }
 
 // Export is a request to write results in the files of a benchmark's own tools.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -51,33 +52,33 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 	c := openConfig(files, filepath.Join(dir, "config.yaml"))
 	e, wrong := readEnvironment(files, given)
 	if wrong != nil {
-		c.mistakes = append(c.mistakes, *wrong)
-	}
-	if c.root == nil || wrong != nil {
-		return nil, c.mistakes
+		c.Mistakes = append(c.Mistakes, *wrong)
 	}
 	name := filepath.Base(dir)
-	entry := c.text(c.root, "entry_file", "entry_file")
-	c.text(c.root, "name", "name")
-	c.text(c.root, "description", "description")
+	if c.Root == nil || wrong != nil {
+		return &lang.Made{Attributes: map[string]any{"name": name}}, c.Mistakes
+	}
+	entry := c.text(c.Root, "entry_file", "entry_file")
+	c.text(c.Root, "name", "name")
+	c.text(c.Root, "description", "description")
 	made := &lang.Made{Attributes: map[string]any{
-		"name": name, "title": name, "version": c.version(c.root, "version"),
+		"name": name, "title": name, "version": c.version(c.Root, "version"),
 		"tags": c.tags(), "entry": strings.TrimSpace(strings.ReplaceAll(e.entry, "{entry_file}", entry)),
-		"env": merged(e.variables(given["type"]), c.variables(c.root, "env", "env")),
+		"env": merged(e.variables(given["type"]), c.variables(c.Root, "env", "env")),
 		// SlopCodeBench's limit is for each test; it has none for the session.
 		"session_timeout": "2h",
 	}}
 	for _, key := range []string{"author", "category", "difficulty"} {
-		if n := at(c.root, key); n != nil && n.Tag != null {
+		if n := yamlfile.At(c.Root, key); n != nil && n.Tag != yamlfile.Null {
 			made.Attributes[key] = n.Value
 		}
 	}
-	if level := at(c.root, "difficulty"); level != nil && level.Tag != null && !isOneOf(level.Value, "Easy", "Medium", "Hard") {
-		c.fail(level, "difficulty must be Easy, Medium or Hard")
+	if level := yamlfile.At(c.Root, "difficulty"); level != nil && level.Tag != yamlfile.Null && !isOneOf(level.Value, "Easy", "Medium", "Hard") {
+		c.Fail(level, "difficulty must be Easy, Medium or Hard")
 	}
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pytest", Made: lang.Made{Attributes: map[string]any{
 		"root": filepath.Join(dir, "tests"), "directory": ".evaluation_tests", "asset_paths": "relative", "missing_tests": "skip",
-		"requires": c.list(c.root, "test_dependencies"), "ports": servers[name],
+		"requires": c.list(c.Root, "test_dependencies"), "ports": servers[name],
 	}}})
 	made.Blocks = append(made.Blocks, c.markers()...)
 	for _, asset := range c.assets() {
@@ -86,7 +87,7 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 	}
 	made.Blocks = append(made.Blocks, c.checkpoints()...)
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
-	return made, c.mistakes
+	return made, c.Mistakes
 }
 
 // readSolution reads what there is of a problem's own solution, or of an agent's run. Mistakes
@@ -118,7 +119,7 @@ func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 		made.Attributes["name"], made.Attributes["missing"] = "agent", "skip" // a checkpoint that the agent never reached
 	}
 	sources := lang.ByCheckpoint{}
-	for _, checkpoint := range keys(at(c.root, "checkpoints")) {
+	for _, checkpoint := range yamlfile.Keys(yamlfile.At(c.Root, "checkpoints")) {
 		own := filepath.Join(dir, "solutions", checkpoint)
 		switch whole := filepath.Join(dir, "solution"); {
 		case given["run"] != "":
@@ -207,15 +208,15 @@ type asset struct {
 
 func (c *config) assets() []asset {
 	var all []asset
-	assets := at(c.root, "static_assets")
-	for _, name := range keys(assets) {
-		n := at(assets, name)
-		path := scalar(at(n, "path"), "")
+	assets := yamlfile.At(c.Root, "static_assets")
+	for _, name := range yamlfile.Keys(assets) {
+		n := yamlfile.At(assets, name)
+		path := yamlfile.Scalar(yamlfile.At(n, "path"), "")
 		if path == "" {
-			c.fail(n, fmt.Sprintf("static_assets.%s.path is missing", name))
+			c.Fail(n, fmt.Sprintf("static_assets.%s.path is missing", name))
 			continue
 		}
-		all = append(all, asset{name: name, path: path, saved: scalar(at(n, "save_path"), path), at: c.files.At(c.path, n)})
+		all = append(all, asset{name: name, path: path, saved: yamlfile.Scalar(yamlfile.At(n, "save_path"), path), at: c.Place(n)})
 	}
 	return all
 }

@@ -203,7 +203,7 @@ func (a *app) options() eval.Options {
 
 // langOptions are those of commands that only read the configuration.
 func (a *app) langOptions() lang.Options {
-	return lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version(), Readers: plan.Readers(a.io.Benchmarks)}
+	return plan.WithBenchmarks(lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version()}, a.io.Benchmarks)
 }
 
 // notice shows a remark. Quiet commands show only what may cost something.

@@ -125,19 +125,11 @@ func (f Files) set() function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.List(cty.String))
 			pattern := args[1].AsString()
-			dir, err := f.place(args[0].AsString())
-			if err != nil {
+			dir, err := f.searched(args[0].AsString(), pattern)
+			if outside := (*OutsideError)(nil); errors.As(err, &outside) {
 				return unknown, err
-			}
-			// A search enters no links but those that a pattern names before its first star.
-			if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
-				return unknown, &OutsideError{pattern}
-			}
-			f.read("fileset", dir+"\x00"+pattern)
-			if info, err := os.Stat(dir); err != nil {
-				return unknown, function.NewArgError(0, reason(args[0].AsString(), err))
-			} else if !info.IsDir() {
-				return unknown, function.NewArgErrorf(0, "%q is not a directory", args[0].AsString())
+			} else if err != nil {
+				return unknown, function.NewArgError(0, err)
 			}
 			names, err := Glob(dir, pattern)
 			if err != nil {
@@ -156,6 +148,34 @@ func (f Files) set() function.Function {
 			return cty.ListVal(values), nil
 		},
 	})
+}
+
+// Glob is what the function fileset returns.
+func (f Files) Glob(written, pattern string) ([]string, error) {
+	dir, err := f.searched(written, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return Glob(dir, pattern)
+}
+
+// searched is the directory in which a pattern is looked for.
+func (f Files) searched(written, pattern string) (string, error) {
+	dir, err := f.place(written)
+	if err != nil {
+		return "", err
+	}
+	// A search enters no links but those that a pattern names before its first star.
+	if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
+		return "", &OutsideError{pattern}
+	}
+	f.read("fileset", dir+"\x00"+pattern)
+	if info, err := os.Stat(dir); err != nil {
+		return "", reason(written, err)
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("%q is not a directory", written)
+	}
+	return dir, nil
 }
 
 // Glob returns the sorted slash-separated paths, relative to dir, of the
