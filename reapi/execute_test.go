@@ -75,7 +75,7 @@ func (a command) send(u *reapi.Uploader) (cache.Digest, error) {
 	if a.root.IsZero() {
 		action.InputRootDigest = add(new(execution.Directory))
 	}
-	action.CommandDigest = add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs, Platform: platform,
+	action.CommandDigest = add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs,
 		OutputDirectoryFormat: execution.Command_TREE_AND_DIRECTORY})
 	if a.timeout > 0 {
 		action.Timeout = durationpb.New(a.timeout)
