@@ -44,7 +44,9 @@ type Executed struct {
 // *MissingError, *LostError, *RefusedError, or the cause of ctx.
 func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) (*Executed, error) {
 	began := time.Now()
-	stream, err := c.engine.Execute(c.with(ctx), &execution.ExecuteRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), SkipCacheLookup: e.SkipCache})
+	calls, end := context.WithCancel(c.with(ctx)) // a stream whose last message was not read is open until then
+	defer end()
+	stream, err := c.engine.Execute(calls, &execution.ExecuteRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), SkipCacheLookup: e.SkipCache})
 	w := waiter{progress: e.Progress}
 	pause := 100 * time.Millisecond
 	for cuts := 0; ; cuts++ {
@@ -70,7 +72,7 @@ func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) 
 			continue
 		}
 		pause *= 4
-		stream, err = c.engine.WaitExecution(c.with(ctx), &execution.WaitExecutionRequest{Name: w.name})
+		stream, err = c.engine.WaitExecution(calls, &execution.WaitExecutionRequest{Name: w.name})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
+	"github.com/fevalgraph/fevalgraph/internal/await"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -73,7 +75,7 @@ func (a command) send(u *reapi.Uploader) (cache.Digest, error) {
 	if a.root.IsZero() {
 		action.InputRootDigest = add(new(execution.Directory))
 	}
-	action.CommandDigest = add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs, Platform: platform,
+	action.CommandDigest = add(&execution.Command{Arguments: []string{"/bin/sh", "-c", a.script}, OutputPaths: a.outputs,
 		OutputDirectoryFormat: execution.Command_TREE_AND_DIRECTORY})
 	if a.timeout > 0 {
 		action.Timeout = durationpb.New(a.timeout)
@@ -132,6 +134,21 @@ func TestExecute(t *testing.T) {
 	if _, err = run(answer(remotetest.Outcome{Response: &execution.ExecuteResponse{}})); !errors.As(err, &lost) {
 		t.Errorf("no result: %v", err)
 	}
+}
+
+// TestExecuteLeavesNothing: an action that has ended costs no memory.
+func TestExecuteLeavesNothing(t *testing.T) {
+	s := remotetest.Start(t)
+	c := open(t, s.GRPC, "")
+	action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+	s.Execute(answer(remotetest.Outcome{Response: done}))
+	before := runtime.NumGoroutine()
+	for range 100 {
+		if _, err := c.Execute(context.Background(), action, reapi.Execution{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.Until(t, "what waited for the actions is gone", func() bool { return runtime.NumGoroutine() < before+10 })
 }
 
 // TestExecuteErrors: what is wrong with the machine, with the caller, or with the action.

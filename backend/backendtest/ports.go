@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,12 +17,15 @@ import (
 )
 
 // TestPorts runs the part of the suite that is about commands with ports. The
-// package's TestMain must call Main. For without, see TestEndings.
+// package's TestMain must call Main. For without, see TestEndings; "Endings" are all of them.
 func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store), without ...string) {
 	t.Run("Loopback", func(t *testing.T) { testLoopback(t, open) })
 	t.Run("AtOnce", func(t *testing.T) { testAtOnce(t, open) })
 	t.Run("LeftRunning", func(t *testing.T) { testLeftRunning(t, open) })
 	t.Run("Stranger", func(t *testing.T) { testStranger(t, open) })
+	if slices.Contains(without, "Endings") {
+		return
+	}
 	t.Run("Endings", func(t *testing.T) {
 		testProcesses(t, func(t *testing.T) (backend.Backend, cache.Store) {
 			b, store := open(t)

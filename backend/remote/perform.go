@@ -51,10 +51,6 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 	if w.limit > 0 {
 		timeout = min(timeout, w.limit+overhead)
 	}
-	if w.limit >= b.opt.MaxTimeout {
-		return nil, &backend.SettingError{Setting: "max_timeout", Err: fmt.Errorf("the engine's limit of %v ends actions before a limit of %v", b.opt.MaxTimeout, w.limit),
-			Hint: "lower the limit, or raise that of the engine and max_timeout with it"}
-	}
 	action, err := b.compose(w, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.name, err)
@@ -152,8 +148,11 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	if err != nil {
 		return nil, err
 	}
-	if done.TimedOut {
+	switch {
+	case done.TimedOut && w.limit > 0 && w.limit < timeout:
 		return nil, fmt.Errorf("the engine ended the action after %v, which its command's own limit should have done: its worker may be overloaded", timeout)
+	case done.TimedOut:
+		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of its own (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}
 	if code := done.Result.GetExitCode(); code != 0 {
 		return nil, fmt.Errorf("the program of the action ended with exit status %d: %s", code, b.words(ctx, done.Result))

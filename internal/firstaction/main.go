@@ -40,7 +40,7 @@ func run(ctx context.Context, c *reapi.Client, platform string) error {
 		properties.Properties = append(properties.Properties, &execution.Platform_Property{Name: name, Value: value})
 	}
 	blobs := reapi.Messages{}
-	command, err := blobs.Add(&execution.Command{Arguments: []string{"/bin/true"}, Platform: properties})
+	command, err := blobs.Add(&execution.Command{Arguments: []string{"/bin/true"}})
 	if err != nil {
 		return err
 	}
