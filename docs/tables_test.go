@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // A comment in a page asks for a table, which stands right below it:
@@ -88,7 +89,7 @@ func schemaTables() map[string][]string {
 			walk(path+"."+inner.Name, inner)
 		}
 	}
-	for _, s := range lang.Schema() {
+	for _, s := range lang.Schema(plan.WithBenchmarks(lang.Options{}, compat.Benchmarks()).Readers...) {
 		walk(s.Name, s)
 	}
 	return tables

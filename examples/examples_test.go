@@ -30,6 +30,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -92,11 +93,16 @@ func TestSCBenchCompiles(t *testing.T) {
 	}
 }
 
+// load reads a configuration as the program does.
+func load(o lang.Options) (*lang.Config, diag.List) {
+	return lang.Load(plan.WithBenchmarks(o, compat.Benchmarks()))
+}
+
 // compiles loads a configuration without any finding and compares the
 // addresses of its nodes, with what each needs, with a file of testdata.
 func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	t.Helper()
-	cfg, found := lang.Load(o)
+	cfg, found := load(o)
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -308,7 +314,7 @@ func executed(t *testing.T, stream string) []string {
 
 func TestSCBenchRuns(t *testing.T) {
 	dir := project(t, "scbench")
-	runs(t, dir, []string{"--var", "root=" + checkout(t)}, 0, scbenchVerdicts)
+	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python="}, 0, scbenchVerdicts)
 }
 
 func TestSCBenchDockerRuns(t *testing.T) {
@@ -316,7 +322,7 @@ func TestSCBenchDockerRuns(t *testing.T) {
 		t.Skip("needs a Docker daemon; make test has one")
 	}
 	dir := project(t, "scbench")
-	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
+	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python=", "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
 }
 
 var scbenchVerdicts = []string{

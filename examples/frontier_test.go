@@ -34,11 +34,19 @@ func frontier(t *testing.T) string {
 	return dir
 }
 
-// good are the problems that can be judged.
-const good = `problems=["1","2","3"]`
+// judgeable is a checkout of the problems that can be judged, and of one without all of its
+// test data.
+func judgeable(t *testing.T) string {
+	t.Helper()
+	root := frontier(t)
+	if err := os.RemoveAll(filepath.Join(root, "algorithmic", "problems", "5")); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
 
 func TestFrontierCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + frontier(t), good}}, "frontier.nodes")
+	cfg := compiles(t, lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + judgeable(t)}}, "frontier.nodes")
 	var got []string
 	for _, p := range cfg.Problems {
 		if len(p.Invalid) > 0 {
@@ -87,38 +95,6 @@ func TestFrontierCompiles(t *testing.T) {
 	}
 }
 
-// Variables narrow it down, and show what is left out by itself.
-func TestFrontierVariables(t *testing.T) {
-	root := frontier(t)
-	for _, test := range []struct {
-		vars []string
-		want string
-	}{
-		{[]string{good, `models=["alpha"]`}, "1/alpha 1/alpha_1 2/alpha 3/alpha"},
-		{[]string{good, `models=["alpha"]`, "variants=[0]"}, "1/alpha 2/alpha 3/alpha"},
-		{[]string{`problems=["2"]`}, "2/alpha 2/some_model.1_3"},
-		{[]string{`problems=["2","4"]`, `models=["alpha"]`}, "2/alpha"},
-		{[]string{`problems=["2","4"]`, `models=["alpha"]`, "incomplete=true"}, "2/alpha 4/alpha(1)"},
-		{[]string{`problems=["2","5"]`, "variants=[3]"}, "2/some_model.1_3"},
-	} {
-		cfg, _ := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: append(test.vars, "root="+root)})
-		if cfg == nil {
-			t.Fatalf("%v: there is no configuration", test.vars)
-		}
-		var got []string
-		for _, s := range cfg.Solutions {
-			name := s.Problem.Name + "/" + s.Name
-			if n := len(s.Problem.Invalid); n > 0 {
-				name += fmt.Sprintf("(%d)", n)
-			}
-			got = append(got, name)
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%v: got %v, want %s", test.vars, got, test.want)
-		}
-	}
-}
-
 // A problem that cannot be judged is a mistake of its own, told with its place.
 func TestFrontierMistakes(t *testing.T) {
 	root := frontier(t)
@@ -136,23 +112,31 @@ func TestFrontierMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg, found := lang.Load(lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + root, "incomplete=true"}})
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "fevalgraph.hcl"), `variable "root" { type = string }
+problem "all" {
+  for_each = toset([for c in fileset("${var.root}/algorithmic/problems", "*/config.yaml") : dirname(c)])
+  invalid  = "report"
+  frontier { path = "${var.root}/algorithmic/problems/${each.key}" }
+}
+`)
+	cfg, found := load(lang.Options{Dir: dir, Vars: []string{"root=" + root}})
 	if cfg == nil {
 		t.Fatal(found)
 	}
 	var got []string
 	for _, p := range cfg.Problems {
 		for _, d := range p.Invalid {
-			got = append(got, p.Name+": "+strings.ReplaceAll(d.Detail, root+"/algorithmic/problems/", ""))
+			got = append(got, fmt.Sprintf("%s:%d: %s", p.Name, d.Range.Start.Line, d.Detail))
 		}
 	}
 	want := []string{
-		"4: 4/testdata lacks what config.yaml names: 2.in.",
-		"5: 5/config.yaml: the type leetcode cannot be judged.",
-		"6: 6/config.yaml: the time 2m cannot be read; write such as 2s or 500ms.",
-		"7: 7/config.yaml: the memory 64mb cannot be read; write such as 256m or 1g.",
-		"8: 8/config.yaml has no subtask, so there is nothing to judge.",
-		"9: 9/config.yaml needs a list of subtasks, each with n_cases or cases.",
+		"4:2: testdata lacks what is named: 2.in.",
+		"5:1: the type leetcode cannot be judged.",
+		"6:1: the time 2m cannot be read; write such as 2s or 500ms.",
+		"7:3: the memory 64mb cannot be read; write such as 256m or 1g.",
+		"8:1: there is no subtask, so there is nothing to judge.",
+		"9:1: it needs a list of subtasks, each with n_cases or cases.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -169,7 +153,7 @@ func TestFrontierRuns(t *testing.T) {
 		{"safe", "AC AC AC", "3/alpha 50 50 AC RE"},
 		{"frontier", "points points points", "3/alpha 75 75 AC RE"}, // it says so itself
 	} {
-		run := []string{"run", "-C", dir, "--json", "--var", "root=" + frontier(t), "--var", good, "--var", "compat=" + test.compat}
+		run := []string{"run", "-C", dir, "--json", "--var", "root=" + judgeable(t), "--var", "compat=" + test.compat}
 		program(t, 1, run...) // one does not compile, two were never made
 		want := []string{
 			"1/alpha 49.333333333333336 49.333333333333336 points points points",

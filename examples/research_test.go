@@ -129,8 +129,8 @@ func researchRoot(t *testing.T) string {
 
 func TestFrontierResearchLoads(t *testing.T) {
 	root := researchRoot(t)
-	cfg, found := lang.Load(lang.Options{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "own_images=true"}})
-	if len(found) != 1 || found[0].Code != "precondition" || found.HasErrors() || !strings.Contains(found[0].Detail, "family/null/config.yaml has settings that nothing here heeds") {
+	cfg, found := load(lang.Options{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "images=own"}})
+	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is a setting that nothing here heeds." || found[0].Range.Start.Line != 3 {
 		t.Fatal(found)
 	}
 	got := map[string]*lang.Problem{}
@@ -178,7 +178,7 @@ func TestFrontierResearchLoads(t *testing.T) {
 	}
 	slices.Sort(solutions)
 	want := []string{"family/broken/gpt5.1", "family/deep/one/both", "family/deep/one/gpt5.1", "family/deep/one/grok4 failed: no answer",
-		"family/gpu/gpt5.1", "family/nothing/gpt5.1", "family/null/gpt5.1", "solo/gpt5.1"}
+		"family/gpu/gpt5.1", "family/nothing/gpt5.1", "family/null/gpt5.1", "solo/gpt5.1", "solo/gpt5.1_1"}
 	if !slices.Equal(solutions, want) {
 		t.Errorf("got\n%s", strings.Join(solutions, "\n"))
 	}
@@ -213,7 +213,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 	}
 	want := map[string]string{
 		"family/deep/one/both": "success 148", "family/deep/one/gpt5.1": "success 147", "family/deep/one/grok4": "error 0",
-		"family/null/gpt5.1": "success", "solo/gpt5.1": "success 3",
+		"family/null/gpt5.1": "success", "solo/gpt5.1": "success 3", "solo/gpt5.1_1": "success 4",
 	}
 	for _, cell := range results.Cells {
 		name, got := cell.Problem+"/"+cell.Solution, string(cell.Status)

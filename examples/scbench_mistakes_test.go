@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,10 +15,10 @@ import (
 func TestSCBenchMistakes(t *testing.T) {
 	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
 	mistakes := map[string]struct{ config, said string }{
-		"no_yaml":           {"name: [\nx: }\n", "yamldecode"},
-		"empty":             {"", "yamldecode"},
-		"no_map":            {"- name\n", "name is missing, or no string"},
-		"required":          {"name: x\n" + tail, "description is missing, or no string; entry_file is missing, or no string; version is missing"},
+		"no_yaml":           {"name: [\nx: }\n", "did not find expected node content"},
+		"empty":             {"", "not a mapping"},
+		"no_map":            {"- name\n", "not a mapping"},
+		"required":          {"name: x\n" + tail, "entry_file is missing, or no string.\ndescription is missing, or no string.\nversion is missing."},
 		"number_as_name":    {strings.Replace(head, "name: x", "name: 5", 1) + tail, "name is missing, or no string"},
 		"fraction":          {strings.Replace(head, "version: 1", "version: 1.5", 1) + tail, "version must be a whole number"},
 		"no_tags":           {head + "tags: []\n" + tail, "tags must not be empty"},
@@ -53,7 +54,7 @@ func TestSCBenchMistakes(t *testing.T) {
 	for _, n := range []string{"1", "2", "3", "4"} {
 		write(t, filepath.Join(root, "problems", "good", "tests", "test_checkpoint_"+n+".py"), "")
 	}
-	cfg, found := lang.Load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -84,6 +85,44 @@ func TestSCBenchMistakes(t *testing.T) {
 		if p.Checkpoints[1].IncludePriorTests {
 			t.Error(`include_prior_tests: "no" is no`)
 		}
+	}
+}
+
+// Problems lie in the root or in problems/, and have a solution for each checkpoint, one for
+// all of them, or both, of which the checkpoint's own counts.
+func TestSCBenchLayouts(t *testing.T) {
+	root := t.TempDir()
+	for _, file := range []string{"old/solutions/checkpoint_1", "new/solution", "both/solution", "both/solutions/checkpoint_1", "problems/deeper/solution"} {
+		problem := filepath.Join(root, filepath.FromSlash(file[:strings.Index(file, "/solution")]))
+		write(t, filepath.Join(problem, "config.yaml"), "name: x\ndescription: one\nentry_file: main\nversion: 1\ncheckpoints:\n  checkpoint_1: { version: 1 }\n  checkpoint_2: { version: 1 }\n")
+		write(t, filepath.Join(root, filepath.FromSlash(file), "main.py"), "")
+		for _, n := range []string{"1", "2"} {
+			write(t, filepath.Join(problem, "tests", "test_checkpoint_"+n+".py"), "")
+		}
+	}
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	got := map[string]string{}
+	for _, s := range cfg.Solutions {
+		for _, c := range s.Checkpoints {
+			rel, err := filepath.Rel(root, c.Source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Missing {
+				rel = "none"
+			}
+			got[s.Problem.Name] += " " + filepath.ToSlash(rel)
+		}
+	}
+	want := map[string]string{
+		"old": " old/solutions/checkpoint_1 none", "new": " new/solution new/solution",
+		"both": " both/solutions/checkpoint_1 both/solution", "deeper": " problems/deeper/solution problems/deeper/solution",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

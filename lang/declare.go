@@ -130,7 +130,7 @@ func (l *loader) writtenDriver(name string) bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
 			for _, inner := range b.Body.Blocks {
-				if b.Type == "problem" && inner.Type == name {
+				if b.Type == "problem" && l.kindOfDriver(inner.Type) == name {
 					return true
 				}
 			}

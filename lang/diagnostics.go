@@ -98,6 +98,9 @@ func (r *reporter) context(blocks string) string {
 	if r.instance == "" {
 		return blocks
 	}
+	if blocks == "" { // a file that is no HCL
+		return r.instance
+	}
 	outer, inner, nested := strings.Cut(blocks, " > ")
 	kind, _, _ := strings.Cut(r.instance, ".")
 	switch {

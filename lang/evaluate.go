@@ -13,6 +13,7 @@ type instances struct {
 	backends  map[string]*Backend
 	suites    map[string]*Suite
 	values    map[string]cty.Value
+	read      map[*Problem]wasRead
 }
 
 func newInstances() instances {
@@ -22,6 +23,7 @@ func newInstances() instances {
 		backends:  map[string]*Backend{},
 		suites:    map[string]*Suite{},
 		values:    map[string]cty.Value{},
+		read:      map[*Problem]wasRead{},
 	}
 }
 

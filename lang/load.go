@@ -54,7 +54,7 @@ func newLoader(o Options) *loader {
 	}
 	return &loader{
 		options:   o,
-		schema:    topLevel(),
+		schema:    withReaders(topLevel(), o.Readers),
 		config:    &Config{},
 		reporter:  newReporter(),
 		read:      map[ConfigInput]bool{},

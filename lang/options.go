@@ -16,6 +16,9 @@ type Options struct {
 	// References adds the solutions that problems ship, and a suite that has each so often;
 	// 0 adds none.
 	References int
+	// Readers read problems and solutions that are written down in other forms.
+	Readers   []Reader
+	Functions []Function // for such forms
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

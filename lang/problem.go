@@ -62,6 +62,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	rest := bodyOf(d.block.Body, func(kind string) bool { return kind != "precondition" })
 	rest.Attributes = d.block.Body.Attributes
 	b := l.openBody(d, rest, d.block.Labels, d.header, d.schema, d.attempt.scope)
+	b.read("problem", p)
 	p.Name = b.displayName(inst.name(d))
 	p.Title, _ = b.text("title")
 	p.Description, _ = b.text("description")

@@ -380,7 +380,11 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 // builtins are the functions of the language for files of dir.
 func (l *loader) builtins(dir string) map[string]function.Function {
 	if l.libraries[dir] == nil {
-		l.libraries[dir] = funcs.Library(funcs.Files{Dir: dir, Read: l.input, Allowed: l.within})
+		library := funcs.Library(funcs.Files{Dir: dir, Read: l.input, Allowed: l.within})
+		for _, f := range l.options.Functions {
+			library[f.Name] = l.callable(f, dir)
+		}
+		l.libraries[dir] = library
 	}
 	return l.libraries[dir]
 }

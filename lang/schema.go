@@ -61,9 +61,10 @@ const (
 )
 
 // Schema returns the blocks of the language in the order in which the
-// documentation treats them. Names that only later versions know are left out.
-func Schema() []BlockSchema {
-	shown := topLevel()
+// documentation treats them, with those of readers. Names that only later versions know are
+// left out.
+func Schema(readers ...Reader) []BlockSchema {
+	shown := withReaders(topLevel(), readers)
 	for i := range shown {
 		shown[i] = shown[i].shown()
 	}

@@ -41,6 +41,9 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 	if s.Problem != nil && len(s.Problem.Invalid) > 0 {
 		b.decl = d.apart(l.reporterFor(s.Ref)) // what it lacks, its problem lacks
 	}
+	if s.Problem != nil {
+		b.read("solution", s.Problem)
+	}
 	s.Name = b.displayName(inst.name(d))
 	s.Missing, _ = b.text("missing")
 	s.Files, _ = b.text("files")

@@ -82,7 +82,7 @@ func (l *loader) checkContent(header *hclsyntax.Block, body *hclsyntax.Body, sch
 	owner := "a " + name + " block"
 	l.checkBody(body, schema, owner)
 	for _, a := range schema.Attributes {
-		if a.Required && body.Attributes[a.Name] == nil {
+		if a.Required && body.Attributes[a.Name] == nil && !l.isRead(body, schema.Name) {
 			l.report(finding{
 				code: "missing-attribute", summary: "Missing attribute",
 				detail: fmt.Sprintf("A %s block needs the attribute %q.", name, a.Name),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
@@ -22,6 +23,18 @@ type Benchmark struct {
 	Judge  judge.Dialect // of judge problems
 	Export func(context.Context, Export) (Exported, error)
 	Import *Importer
+	// Readers read the benchmark's own problems and solutions.
+	Readers   []lang.Reader
+	Functions []lang.Function
+}
+
+// WithBenchmarks are options with the readers and functions of benchmarks.
+func WithBenchmarks(o lang.Options, benchmarks []Benchmark) lang.Options {
+	for _, b := range benchmarks {
+		o.Readers = append(o.Readers, b.Readers...)
+		o.Functions = append(o.Functions, b.Functions...)
+	}
+	return o
 }
 
 // Export is a request to write results in the files of a benchmark's own tools.

@@ -1,7 +1,7 @@
 // Package frontier is everything particular to Frontier-CS: the rules of its
 // judges (rules), the files of its batches (batch), and the way between these and
-// a plan: exports of results, and imports of what a batch said about the same
-// files.
+// a plan: exports of results, imports of what a batch said about the same files, and
+// readers of its problems and solutions.
 package frontier
 
 import (
@@ -11,5 +11,6 @@ import (
 
 // Benchmark is the part of Frontier-CS that the program hands to plan.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "frontier", Score: rules.Runner{}, Judge: rules.Judge{}, Export: export, Import: importer()}
+	return plan.Benchmark{Name: "frontier", Score: rules.Runner{}, Judge: rules.Judge{}, Export: export, Import: importer(),
+		Readers: readers(), Functions: functions()}
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // Benchmark is the part of SlopCodeBench that the program hands to plan.
-func Benchmark() plan.Benchmark { return plan.Benchmark{Name: "scbench", Export: export} }
+func Benchmark() plan.Benchmark {
+	return plan.Benchmark{Name: "scbench", Export: export, Readers: readers()}
+}
 
 // agentRun is what SlopCodeBench calls a run: one agent's answers to problems,
 // here one solution name on one backend, once.

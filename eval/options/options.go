@@ -72,8 +72,8 @@ func (o *Options) WantedJobs() int {
 
 // Lang are the options of loading.
 func (o *Options) Lang() lang.Options {
-	return lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References}
+	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Getenv, Version: o.Version,
+		AdHoc: o.AdHoc, References: o.References}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and shows and returns its warnings. Mistakes are the error, a

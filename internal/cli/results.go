@@ -19,15 +19,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
+// resultsFlags are those of the command results.
+type resultsFlags struct {
+	format, run, order string
+	policy             policyFlag
+	imports            importFlags
+	by                 []string
+	at                 []int
+	failed, tests      bool
+	github             githubFlags
+}
+
 func (a *app) resultsCommand() *cobra.Command {
-	var format, run string
-	var policy policyFlag
-	imports := &importFlags{importer: eval.Importer(a.options())}
-	var by []string
-	var at []int
-	var failed, tests bool
-	var order string
-	var github githubFlags
+	f := &resultsFlags{imports: importFlags{importer: eval.Importer(a.options())}}
 	cmd := command("results [SELECTOR...]", "Last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
 has, whichever run judged it, and says which of them no longer hold; or, with
@@ -37,7 +41,7 @@ or case has a row with the first line of its message.
 
 Formats: `+strings.Join(text.Fold(strings.Join(report.Formats(), ", "), 70), "\n")+`.
 
-`+imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
+`+f.imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
 solved, and mean, minimum and maximum of their scores; what k attempts at a
 problem are expected to give, for each k of --at. Axes are problem, solution,
 backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
@@ -53,67 +57,82 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results --by model --at 1,5
   fevalgraph results --by problem --format csv`,
 		func(cmd *cobra.Command, args []string) error {
-			if err := imports.check(); err != nil {
-				return exit.With(exit.Usage, err)
-			}
-			results, err := a.results(cmd.Context(), run)
-			if errors.Is(err, event.ErrNoRuns) && imports.file != "" && !cmd.Flags().Changed("run") {
-				results, err = &report.Results{Schema: report.Schema}, nil
-			}
+			results, err := a.wantedResults(cmd.Context(), f, args)
 			if err != nil {
 				return err
-			}
-			if err := a.addImported(cmd.Context(), results, imports); err != nil {
-				return err
-			}
-			if policy.policy != nil {
-				results = results.Under(*policy.policy)
-			}
-			if results, err = selection.Pick(results, args); err != nil {
-				return err
-			}
-			if failed && !tests { // one that passes may have tests that do not
-				results = results.Unsolved()
 			}
 			if a.flags.json && !cmd.Flags().Changed("format") {
-				format = "json"
+				f.format = "json"
 			}
-			if len(by) > 0 {
-				return a.groups(results, by, at, format)
-			}
-			if order != "name" && order != "failed" {
-				return exit.With(exit.Usage, text.Unknown("order", order, []string{"name", "failed"}))
-			}
-			o := a.tableOptions()
-			o.FailuresFirst = order == "failed"
-			if format != githubFormat && (github.comment != "" || github.against != "") {
-				return exit.With(exit.Usage, errors.New("--comment and --against are for --format github"))
-			}
-			if format == githubFormat && !tests {
-				return a.writeGitHub(github, results, o)
-			}
-			if tests {
-				err = report.WriteTests(a.io.Out, format, results, failed, o)
-			} else {
-				err = report.Write(a.io.Out, format, results, o)
-			}
-			if err != nil {
-				return exit.With(exit.Usage, err)
-			}
-			return nil
+			return a.writeResults(f, results)
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().BoolVar(&failed, "failed", false, "only what did not pass")
-	cmd.Flags().BoolVar(&tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
-	cmd.Flags().StringVar(&order, "sort", "name", "order of tables: name, or failed, what failed first")
-	cmd.Flags().StringVar(&format, "format", "table", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
-	cmd.Flags().StringSliceVar(&by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
-	cmd.Flags().IntSliceVar(&at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
-	github.add(cmd)
-	policy.add(cmd, "decide what passed by this policy")
-	imports.add(cmd)
+	cmd.Flags().BoolVar(&f.failed, "failed", false, "only what did not pass")
+	cmd.Flags().BoolVar(&f.tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
+	cmd.Flags().StringVar(&f.order, "sort", "name", "order of tables: name, or failed, what failed first")
+	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&f.run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
+	cmd.Flags().StringSliceVar(&f.by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
+	cmd.Flags().IntSliceVar(&f.at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
+	f.github.add(cmd)
+	f.policy.add(cmd, "decide what passed by this policy")
+	f.imports.add(cmd)
 	return cmd
+}
+
+// wantedResults reads the results that flags and selectors ask for.
+func (a *app) wantedResults(ctx context.Context, f *resultsFlags, args []string) (*report.Results, error) {
+	if err := f.imports.check(); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	results, err := a.results(ctx, f.run)
+	if errors.Is(err, event.ErrNoRuns) && f.imports.file != "" && f.run == "" {
+		results, err = &report.Results{Schema: report.Schema}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.addImported(ctx, results, &f.imports); err != nil {
+		return nil, err
+	}
+	if f.policy.policy != nil {
+		results = results.Under(*f.policy.policy)
+	}
+	if results, err = selection.Pick(results, args); err != nil {
+		return nil, err
+	}
+	if f.failed && !f.tests { // one that passes may have tests that do not
+		results = results.Unsolved()
+	}
+	return results, nil
+}
+
+// writeResults prints results as flags say.
+func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
+	if len(f.by) > 0 {
+		return a.groups(results, f.by, f.at, f.format)
+	}
+	if f.order != "name" && f.order != "failed" {
+		return exit.With(exit.Usage, text.Unknown("order", f.order, []string{"name", "failed"}))
+	}
+	o := a.tableOptions()
+	o.FailuresFirst = f.order == "failed"
+	if f.format != githubFormat && (f.github.comment != "" || f.github.against != "") {
+		return exit.With(exit.Usage, errors.New("--comment and --against are for --format github"))
+	}
+	if f.format == githubFormat && !f.tests {
+		return a.writeGitHub(f.github, results, o)
+	}
+	var err error
+	if f.tests {
+		err = report.WriteTests(a.io.Out, f.format, results, f.failed, o)
+	} else {
+		err = report.Write(a.io.Out, f.format, results, o)
+	}
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	return nil
 }
 
 // results are those of a run, or without one the last known. A configuration with

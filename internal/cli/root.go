@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -202,7 +203,7 @@ func (a *app) options() eval.Options {
 
 // langOptions are those of commands that only read the configuration.
 func (a *app) langOptions() lang.Options {
-	return lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version()}
+	return plan.WithBenchmarks(lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version()}, a.io.Benchmarks)
 }
 
 // notice shows a remark. Quiet commands show only what may cost something.

@@ -57,25 +57,38 @@ func (f Files) file() function.Function {
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			name, err := f.place(args[0].AsString())
+			text, err := f.ReadFile(args[0].AsString())
+			if outside := (*OutsideError)(nil); err != nil && !errors.As(err, &outside) {
+				err = function.NewArgError(0, err)
+			}
 			if err != nil {
 				return cty.UnknownVal(cty.String), err
 			}
-			f.read("file", name)
-			// A pipe would wait for a writer, and gives what it has once.
-			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%q is not a regular file", args[0].AsString())
-			}
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return cty.UnknownVal(cty.String), function.NewArgError(0, reason(args[0].AsString(), err))
-			}
-			if !utf8.Valid(text) {
-				return cty.UnknownVal(cty.String), function.NewArgErrorf(0, "%q is not UTF-8 text", args[0].AsString())
-			}
-			return cty.StringVal(string(text)), nil
+			return cty.StringVal(text), nil
 		},
 	})
+}
+
+// ReadFile is what the function file returns. An error wraps fs.ErrNotExist when there is no
+// such file, and is an *OutsideError when it may not be looked at.
+func (f Files) ReadFile(written string) (string, error) {
+	name, err := f.place(written)
+	if err != nil {
+		return "", err
+	}
+	f.read("file", name)
+	// A pipe would wait for a writer, and gives what it has once.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", fmt.Errorf("%q is not a regular file", written)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", reason(written, err)
+	}
+	if !utf8.Valid(text) {
+		return "", fmt.Errorf("%q is not UTF-8 text", written)
+	}
+	return string(text), nil
 }
 
 func (f Files) exists() function.Function {
@@ -112,19 +125,11 @@ func (f Files) set() function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.List(cty.String))
 			pattern := args[1].AsString()
-			dir, err := f.place(args[0].AsString())
-			if err != nil {
+			dir, err := f.searched(args[0].AsString(), pattern)
+			if outside := (*OutsideError)(nil); errors.As(err, &outside) {
 				return unknown, err
-			}
-			// A search enters no links but those that a pattern names before its first star.
-			if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
-				return unknown, &OutsideError{pattern}
-			}
-			f.read("fileset", dir+"\x00"+pattern)
-			if info, err := os.Stat(dir); err != nil {
-				return unknown, function.NewArgError(0, reason(args[0].AsString(), err))
-			} else if !info.IsDir() {
-				return unknown, function.NewArgErrorf(0, "%q is not a directory", args[0].AsString())
+			} else if err != nil {
+				return unknown, function.NewArgError(0, err)
 			}
 			names, err := Glob(dir, pattern)
 			if err != nil {
@@ -143,6 +148,34 @@ func (f Files) set() function.Function {
 			return cty.ListVal(values), nil
 		},
 	})
+}
+
+// Glob is what the function fileset returns.
+func (f Files) Glob(written, pattern string) ([]string, error) {
+	dir, err := f.searched(written, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return Glob(dir, pattern)
+}
+
+// searched is the directory in which a pattern is looked for.
+func (f Files) searched(written, pattern string) (string, error) {
+	dir, err := f.place(written)
+	if err != nil {
+		return "", err
+	}
+	// A search enters no links but those that a pattern names before its first star.
+	if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
+		return "", &OutsideError{pattern}
+	}
+	f.read("fileset", dir+"\x00"+pattern)
+	if info, err := os.Stat(dir); err != nil {
+		return "", reason(written, err)
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("%q is not a directory", written)
+	}
+	return dir, nil
 }
 
 // Glob returns the sorted slash-separated paths, relative to dir, of the
@@ -197,11 +230,17 @@ func (f Files) read(kind, name string) {
 	}
 }
 
+// missingError is fs.ErrNotExist in the words of a configuration's author.
+type missingError struct{ written string }
+
+func (e *missingError) Error() string        { return fmt.Sprintf("there is no %q", e.written) }
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // reason says what is wrong with a path the way its author wrote it.
 func reason(written string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no %q", written)
+		return &missingError{written}
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Errorf("%q runs in a loop of symbolic links", written)
 	case errors.Is(err, fs.ErrPermission):

@@ -29,7 +29,7 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	Params:      []function.Parameter{{Name: "src", Type: cty.String}},
 	Type: func(args []cty.Value) (cty.Type, error) {
 		if args[0].IsKnown() {
-			if err := checkYAML(args[0].AsString()); err != nil {
+			if err := CheckYAML(args[0].AsString()); err != nil {
 				return cty.NilType, function.NewArgError(0, err)
 			}
 		}
@@ -40,9 +40,9 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	},
 })
 
-// checkYAML refuses a text that expands to too much. Any other mistake is left
+// CheckYAML refuses a text that expands to too much. Any other mistake is left
 // to the decoder, which says it with its place.
-func checkYAML(text string) error {
+func CheckYAML(text string) error {
 	var document yaml.Node
 	err := yaml.Unmarshal([]byte(text), &document)
 	size, written := yamlSize{}, 0

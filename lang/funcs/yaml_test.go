@@ -40,7 +40,7 @@ func TestYAMLSize(t *testing.T) {
 			t.Errorf("%s: %v, want %s", try.name, err, try.err)
 		}
 	}
-	if err := checkYAML("l:\n" + strings.Repeat("- [1, 2, 3]\n", 60_000)); err != nil {
+	if err := CheckYAML("l:\n" + strings.Repeat("- [1, 2, 3]\n", 60_000)); err != nil {
 		t.Errorf("what is written out is no matter of aliases: %v", err)
 	}
 	if v, err := yamlDecodeFunc.Call([]cty.Value{cty.UnknownVal(cty.String)}); err != nil || v.IsKnown() {
@@ -52,5 +52,5 @@ func FuzzYAMLSize(f *testing.F) {
 	for _, seed := range []string{laughs(2), "a: &a\n  b: *a\n", "? [x]\n: y", "- - -", "{a: &x 1, b: *x}", "a: &a\n<<: *a\n"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) { checkYAML(text) })
+	f.Fuzz(func(t *testing.T, text string) { CheckYAML(text) })
 }

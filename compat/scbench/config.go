@@ -1,0 +1,171 @@
+package scbench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// config is a config.yaml that is read as SlopCodeBench's own loader does: what that
+// refuses is a mistake with its line.
+type config struct{ *yamlfile.File }
+
+func openConfig(files *lang.ReaderFiles, path string) *config {
+	return &config{yamlfile.Open(files, path)}
+}
+
+// text is a string that has to be there; name is what messages call it.
+func (c *config) text(n *yaml.Node, key, name string) string {
+	value := yamlfile.At(n, key)
+	if value == nil || value.Kind != yaml.ScalarNode || value.Tag != yamlfile.Text {
+		if value == nil {
+			value = n
+		}
+		c.Fail(value, name+" is missing, or no string")
+		return ""
+	}
+	return value.Value
+}
+
+// version is one that has to be there, as it is written.
+func (c *config) version(n *yaml.Node, name string) string {
+	value := yamlfile.At(n, "version")
+	if value == nil || value.Tag == yamlfile.Null {
+		c.Fail(n, name+" is missing")
+		return "1"
+	}
+	return yamlfile.Scalar(value, "a "+value.Tag)
+}
+
+func (c *config) tags() []string {
+	n := yamlfile.At(c.Root, "tags")
+	all, _ := yamlfile.Texts(n)
+	if n != nil && len(all) == 0 {
+		c.Fail(n, "tags must not be empty, but may be left out")
+	}
+	return all
+}
+
+func (c *config) list(n *yaml.Node, key string) []string {
+	value := yamlfile.At(n, key)
+	all, ok := yamlfile.Texts(value)
+	if value != nil && !ok {
+		c.Fail(value, key+" must be a list")
+	}
+	return all
+}
+
+// variables are those of an environment.
+func (c *config) variables(n *yaml.Node, key, name string) map[string]string {
+	all := map[string]string{}
+	values := yamlfile.At(n, key)
+	for _, variable := range yamlfile.Keys(values) {
+		value := yamlfile.At(values, variable)
+		if value.Kind != yaml.ScalarNode || value.Tag != yamlfile.Text {
+			c.Fail(value, fmt.Sprintf("%s.%s must be a string", name, variable))
+		}
+		all[variable] = value.Value
+	}
+	return all
+}
+
+// limit is a number of seconds as SlopCodeBench takes it: cut to whole seconds, where 0, as
+// null, is none.
+func (c *config) limit(n *yaml.Node, name string) any {
+	if n == nil || n.Tag == yamlfile.Null {
+		return nil
+	}
+	seconds, err := strconv.ParseFloat(yamlfile.Scalar(n, ""), 64)
+	if err != nil || math.IsNaN(seconds) || math.Abs(seconds) > 1e9 {
+		c.Fail(n, name+" must be a number")
+		return nil
+	}
+	if seconds = math.Floor(seconds); seconds <= 0 {
+		return nil
+	}
+	return fmt.Sprintf("%.0fs", seconds)
+}
+
+// groups are SlopCodeBench's names of groups.
+var groups = map[string]string{"Core": "core", "Functionality": "functionality", "Regression": "regression", "Error": "error"}
+
+func (c *config) markers() []lang.MadeBlock {
+	var all []lang.MadeBlock
+	markers := yamlfile.At(c.Root, "markers")
+	for _, name := range yamlfile.Keys(markers) {
+		m := yamlfile.At(markers, name)
+		group, known := groups[yamlfile.Scalar(yamlfile.At(m, "group"), "")]
+		if !known {
+			c.Fail(m, fmt.Sprintf("markers.%s.group must be one of Core, Error, Functionality, Regression", name))
+		}
+		description := yamlfile.At(m, "description")
+		if description == nil || description.Tag != yamlfile.Text {
+			c.Fail(m, fmt.Sprintf("markers.%s.description is missing", name))
+		}
+		all = append(all, lang.MadeBlock{Kind: "marker", Labels: []string{name}, At: c.Place(m),
+			Made: lang.Made{Attributes: map[string]any{"group": group, "description": yamlfile.Scalar(description, "")}}})
+	}
+	return all
+}
+
+// known are the keys of a checkpoint.
+var known = []string{"name", "version", "order", "state", "include_prior_tests", "spec_override", "env", "timeout"}
+
+func (c *config) checkpoints() []lang.MadeBlock {
+	own := c.limit(yamlfile.At(c.Root, "timeout"), "timeout")
+	checkpoints := yamlfile.At(c.Root, "checkpoints")
+	if checkpoints != nil && checkpoints.Kind != yaml.MappingNode {
+		c.Fail(checkpoints, "checkpoints must be a map")
+	}
+	var all []lang.MadeBlock
+	for _, name := range yamlfile.Keys(checkpoints) {
+		n, title := yamlfile.At(checkpoints, name), "checkpoints."+name
+		if n.Kind != yaml.MappingNode {
+			c.Fail(n, title+" must be a map")
+			continue
+		}
+		for _, key := range yamlfile.Keys(n) {
+			if !slices.Contains(known, key) {
+				c.Fail(yamlfile.At(n, key), fmt.Sprintf("%s has the unknown key %s", title, key))
+			}
+		}
+		made := map[string]any{
+			"version": c.version(n, title+".version"), "timeout": own, "env": c.variables(n, "env", title+".env"),
+			"include_prior_tests": !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(yamlfile.Scalar(yamlfile.At(n, "include_prior_tests"), "yes"))),
+		}
+		if limit := yamlfile.At(n, "timeout"); limit != nil {
+			made["timeout"] = c.limit(limit, title+".timeout")
+		}
+		for _, key := range []string{"order", "state"} {
+			if value := yamlfile.At(n, key); value != nil && value.Tag != yamlfile.Null {
+				made[key] = value.Value
+			}
+		}
+		all = append(all, lang.MadeBlock{Kind: "checkpoint", Labels: []string{name}, At: c.Place(n), Made: lang.Made{Attributes: made}})
+	}
+	return all
+}
+
+// from is the environment that a file describes.
+func (e environment) from(root *yaml.Node) *environment {
+	setup, _ := yamlfile.Texts(yamlfile.At(root, "setup", "commands"))
+	eval, _ := yamlfile.Texts(yamlfile.At(root, "setup", "eval_commands"))
+	e.kind, e.setup, e.env = yamlfile.Scalar(yamlfile.At(root, "type"), ""), append(setup, eval...), map[string]string{}
+	commands := yamlfile.At(root, "commands")
+	e.entry = yamlfile.Scalar(yamlfile.At(commands, "command"), "python") + " " + yamlfile.Scalar(yamlfile.At(commands, "entry_file"), "{entry_file}")
+	if ignore, ok := yamlfile.Texts(yamlfile.At(root, "snapshot", "ignore_globs")); ok {
+		e.ignore = ignore
+	}
+	variables := yamlfile.At(root, "environment", "env")
+	for _, name := range yamlfile.Keys(variables) {
+		e.env[name] = yamlfile.Scalar(yamlfile.At(variables, name), "")
+	}
+	return &e
+}

@@ -1,0 +1,222 @@
+package scbench
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// block is the name of the blocks that read SlopCodeBench's own files.
+const block = "slopcodebench"
+
+// servers are problems whose servers listen on ports that cannot be chosen.
+var servers = map[string][]int{"eve_market_tools": {8000}, "trajectory_api": {8080}}
+
+func readers() []lang.Reader {
+	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Required: true, Doc: "Directory of the problem, which has its config.yaml."}
+	run := lang.AttributeSchema{Name: "run", Type: lang.TypeText, Default: `""`, Doc: "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot. Empty is the problem's own solutions."}
+	environment := lang.AttributeSchema{Name: "environment", Type: lang.TypeText, Default: `""`, Doc: "File with the environment's commands. The default is environment.yaml of the run, or else configs/environments/local-py.yaml of the checkout."}
+	own := []lang.AttributeSchema{path, run, environment}
+	for i := range own {
+		own[i].Required, own[i].Default = false, ""
+		own[i].Doc += " The default is what the problem's block says."
+	}
+	return []lang.Reader{
+		{
+			Owner: "problem", Driver: "pytest", Paths: []string{"path", "run", "environment"}, Read: readProblem,
+			Block: lang.BlockSchema{
+				Name: block, Doc: "Reads a problem of SlopCodeBench. It stands for everything that its config.yaml says; attributes and blocks beside it win.",
+				Attributes: []lang.AttributeSchema{
+					path, run, environment,
+					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Which type an environment must have for its variables to be set: those of a container name places in it."},
+				},
+			},
+		},
+		{
+			Owner: "solution", Paths: []string{"path", "run", "environment"}, Read: readSolution,
+			Block: lang.BlockSchema{
+				Name: block, Doc: "Reads the solution that a problem of SlopCodeBench has, or what an agent left in its run directory. It stands for everything but problem.",
+				Attributes: own,
+			},
+		},
+	}
+}
+
+// readProblem reads a problem's directory.
+func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
+	dir := given["path"]
+	c := openConfig(files, filepath.Join(dir, "config.yaml"))
+	e, wrong := readEnvironment(files, given)
+	if wrong != nil {
+		c.Mistakes = append(c.Mistakes, *wrong)
+	}
+	name := filepath.Base(dir)
+	if c.Root == nil || wrong != nil {
+		return &lang.Made{Attributes: map[string]any{"name": name}}, c.Mistakes
+	}
+	entry := c.text(c.Root, "entry_file", "entry_file")
+	c.text(c.Root, "name", "name")
+	c.text(c.Root, "description", "description")
+	made := &lang.Made{Attributes: map[string]any{
+		"name": name, "title": name, "version": c.version(c.Root, "version"),
+		"tags": c.tags(), "entry": strings.TrimSpace(strings.ReplaceAll(e.entry, "{entry_file}", entry)),
+		"env": merged(e.variables(given["type"]), c.variables(c.Root, "env", "env")),
+		// SlopCodeBench's limit is for each test; it has none for the session.
+		"session_timeout": "2h",
+	}}
+	for _, key := range []string{"author", "category", "difficulty"} {
+		if n := yamlfile.At(c.Root, key); n != nil && n.Tag != yamlfile.Null {
+			made.Attributes[key] = n.Value
+		}
+	}
+	if level := yamlfile.At(c.Root, "difficulty"); level != nil && level.Tag != yamlfile.Null && !isOneOf(level.Value, "Easy", "Medium", "Hard") {
+		c.Fail(level, "difficulty must be Easy, Medium or Hard")
+	}
+	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pytest", Made: lang.Made{Attributes: map[string]any{
+		"root": filepath.Join(dir, "tests"), "directory": ".evaluation_tests", "asset_paths": "relative", "missing_tests": "skip",
+		"requires": c.list(c.Root, "test_dependencies"), "ports": servers[name],
+	}}})
+	made.Blocks = append(made.Blocks, c.markers()...)
+	for _, asset := range c.assets() {
+		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "asset", Labels: []string{asset.name}, At: asset.at,
+			Made: lang.Made{Attributes: map[string]any{"source": filepath.Join(dir, asset.path)}}})
+	}
+	made.Blocks = append(made.Blocks, c.checkpoints()...)
+	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
+	return made, c.Mistakes
+}
+
+// readSolution reads what there is of a problem's own solution, or of an agent's run. Mistakes
+// of config.yaml are the problem's.
+func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
+	dir := given["path"]
+	if dir == "" {
+		return nil, diag.List{{Code: "missing-attribute", Summary: "Missing attribute", Detail: "Nothing says which problem is read.",
+			Hint: "its path is that of the " + block + " block of the problem, or written here"}}
+	}
+	c := openConfig(files, filepath.Join(dir, "config.yaml"))
+	e, wrong := readEnvironment(files, given)
+	if wrong != nil {
+		return nil, diag.List{*wrong}
+	}
+	name := filepath.Base(dir)
+	setup := e.setup
+	if len(servers[name]) > 0 { // tests have no network but their own, and uv run would fetch at its first call
+		setup = append(setup, "uv sync")
+	}
+	ignore := append(e.ignore, "tests/assets", "tests/assets/*")
+	for _, asset := range c.assets() { // a snapshot leaves out what lies where the problem's assets go
+		ignore = append(ignore, asset.saved, asset.saved+"/*")
+	}
+	made := &lang.Made{Attributes: map[string]any{
+		"name": "reference", "missing": "omit", "files": "plain", "ignore": ignore, "ignore_syntax": "fnmatch", "setup": setup,
+	}}
+	if given["run"] != "" {
+		made.Attributes["name"], made.Attributes["missing"] = "agent", "skip" // a checkpoint that the agent never reached
+	}
+	sources := lang.ByCheckpoint{}
+	for _, checkpoint := range yamlfile.Keys(yamlfile.At(c.Root, "checkpoints")) {
+		own := filepath.Join(dir, "solutions", checkpoint)
+		switch whole := filepath.Join(dir, "solution"); {
+		case given["run"] != "":
+			own = filepath.Join(given["run"], name, checkpoint, "snapshot")
+		case !files.Exists(own) && files.Exists(whole):
+			own = whole // newer problems have one solution of all checkpoints
+		}
+		sources[checkpoint] = own
+	}
+	made.Attributes["source"] = sources
+	return made, nil
+}
+
+// environment is what SlopCodeBench's environment files say.
+type environment struct {
+	kind   string
+	env    map[string]string
+	setup  []string
+	entry  string // with {entry_file}
+	ignore []string
+}
+
+// variables are those for cells of a type of environment.
+func (e *environment) variables(kind string) map[string]string {
+	if e.kind != kind {
+		return nil
+	}
+	return e.env
+}
+
+// readEnvironment reads the first environment file that there is.
+func readEnvironment(files *lang.ReaderFiles, given map[string]string) (*environment, *diag.Diagnostic) {
+	candidates := []string{given["environment"]}
+	if given["environment"] == "" {
+		candidates = nil
+		if given["run"] != "" {
+			candidates = append(candidates, filepath.Join(given["run"], "environment.yaml"))
+		}
+		above := filepath.Dir(given["path"])
+		for _, root := range []string{filepath.Dir(above), above} { // problems/NAME, or NAME
+			candidates = append(candidates, filepath.Join(root, "configs", "environments", "local-py.yaml"))
+		}
+	}
+	e := &environment{ // SlopCodeBench's local environment
+		setup: []string{"uv init", "uv add -r requirements.txt"}, entry: "uv run {entry_file}.py",
+		ignore: []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*"},
+	}
+	for _, path := range candidates {
+		if path != given["environment"] && !files.Exists(path) {
+			continue
+		}
+		root, wrong := files.YAML(path)
+		if wrong != nil {
+			return nil, wrong
+		}
+		return e.from(root), nil
+	}
+	return e, nil
+}
+
+func isOneOf(text string, all ...string) bool {
+	for _, one := range all {
+		if one == text {
+			return true
+		}
+	}
+	return false
+}
+
+// merged is the union of variables, of which later ones win.
+func merged(all ...map[string]string) map[string]string {
+	union := map[string]string{}
+	for _, one := range all {
+		for name, value := range one {
+			union[name] = value
+		}
+	}
+	return union
+}
+
+// asset is a static asset of a problem.
+type asset struct {
+	name, path, saved string
+	at                diag.Range
+}
+
+func (c *config) assets() []asset {
+	var all []asset
+	assets := yamlfile.At(c.Root, "static_assets")
+	for _, name := range yamlfile.Keys(assets) {
+		n := yamlfile.At(assets, name)
+		path := yamlfile.Scalar(yamlfile.At(n, "path"), "")
+		if path == "" {
+			c.Fail(n, fmt.Sprintf("static_assets.%s.path is missing", name))
+			continue
+		}
+		all = append(all, asset{name: name, path: path, saved: yamlfile.Scalar(yamlfile.At(n, "save_path"), path), at: c.Place(n)})
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+// Package yamlfile reads files of YAML in which benchmarks describe their problems, value by
+// value, so that a mistake has its place. It knows no benchmark.
+package yamlfile
+
+import (
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// File is a file whose content is a mapping.
+type File struct {
+	Root     *yaml.Node // nil when the file cannot be read
+	Mistakes diag.List
+	files    *lang.ReaderFiles
+	path     string
+}
+
+// Open reads a file. That it cannot be read is a mistake.
+func Open(files *lang.ReaderFiles, path string) *File {
+	f := &File{files: files, path: path}
+	root, wrong := files.YAML(path)
+	if f.Root = root; wrong != nil {
+		f.Mistakes = append(f.Mistakes, *wrong)
+	}
+	return f
+}
+
+// Fail notes a mistake at a part of the file; nil is its beginning.
+func (f *File) Fail(n *yaml.Node, what string) { f.note(diag.Error, n, what) }
+
+// Warn notes what is no mistake.
+func (f *File) Warn(n *yaml.Node, what string) { f.note(diag.Warning, n, what) }
+
+func (f *File) note(severity diag.Severity, n *yaml.Node, what string) {
+	d := diag.Diagnostic{Severity: severity, Code: "bad-config", Summary: "Mistake in " + filepath.Base(f.path), Detail: what + "."}
+	if n == nil {
+		n = f.Root
+	}
+	if n != nil {
+		place := f.Place(n)
+		d.Range = &place
+	}
+	f.Mistakes = append(f.Mistakes, d)
+}
+
+// Place is where a part of the file is.
+func (f *File) Place(n *yaml.Node) diag.Range { return f.files.At(f.path, n) }
+
+// The tags of YAML's types.
+const (
+	Null = "!!null"
+	Text = "!!str"
+)
+
+// At is the value at a path of keys, each the last of its name as in Python; nil when there
+// is none.
+func At(n *yaml.Node, path ...string) *yaml.Node {
+	for _, key := range path {
+		if n = value(n, key); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func value(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := len(n.Content) - 2; i >= 0; i -= 2 {
+		if n.Content[i].Value == key {
+			if found := n.Content[i+1]; found.Kind != yaml.AliasNode {
+				return found
+			}
+			return n.Content[i+1].Alias
+		}
+	}
+	return nil
+}
+
+// Keys are those of a mapping, in order.
+func Keys(n *yaml.Node) []string {
+	var all []string
+	if n != nil && n.Kind == yaml.MappingNode {
+		for i := 0; i < len(n.Content); i += 2 {
+			if key := n.Content[i].Value; !slices.Contains(all, key) {
+				all = append(all, key)
+			}
+		}
+	}
+	return all
+}
+
+// Scalar is the text of a value, or what it is otherwise.
+func Scalar(n *yaml.Node, otherwise string) string {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == Null {
+		return otherwise
+	}
+	return n.Value
+}
+
+// Texts are the elements of a list.
+func Texts(n *yaml.Node) (all []string, ok bool) {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil, false
+	}
+	for _, one := range n.Content {
+		all = append(all, Scalar(one, ""))
+	}
+	return all, true
+}

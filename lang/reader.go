@@ -1,0 +1,330 @@
+package lang
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
+)
+
+// Reader reads what is written down in another form than HCL, such as the directory of a
+// benchmark's problem. Its block stands for attributes and blocks of the block that it is
+// in. What is written in HCL wins over what is read.
+type Reader struct {
+	// Block is the reader's block. Its attributes are strings.
+	Block BlockSchema
+	// Paths are those of its attributes that are paths, which are made absolute.
+	Paths []string
+	// Owner is the kind of block that it may stand in: "problem" or "solution".
+	Owner string
+	// Driver is the driver block that it makes for a problem.
+	Driver string
+	// Read reads. given are the attributes that are set, and those with defaults; of a
+	// solution, what the block of the same name in its problem was given, too. Mistakes of
+	// what is read have their places; with some, only a name counts of what is made.
+	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
+}
+
+// Made is the content of a block that was read.
+type Made struct {
+	// Attributes are by name: string, bool, int, float64, []int, []string, map[string]string,
+	// ByCheckpoint, or nil for null.
+	Attributes map[string]any
+	Blocks     []MadeBlock
+}
+
+func (m *Made) name() (name any, named bool) {
+	if m != nil {
+		name, named = m.Attributes["name"]
+	}
+	return name, named
+}
+
+// MadeBlock is a block that was read.
+type MadeBlock struct {
+	Kind   string
+	Labels []string
+	At     diag.Range // the place that it was read from; zero is the reader's block
+	Made
+}
+
+// ByCheckpoint is a value for each checkpoint, by name.
+type ByCheckpoint map[string]string
+
+// ReaderFiles reads files for a Reader. The configuration depends on all that is asked for.
+type ReaderFiles struct {
+	l   *loader
+	dir string
+}
+
+func (f *ReaderFiles) place() funcs.Files {
+	return funcs.Files{Dir: f.dir, Read: f.l.input, Allowed: f.l.within}
+}
+
+// Read returns the text of a file. It is an error that wraps fs.ErrNotExist when there is none.
+func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadFile(path) }
+
+// Exists reports whether anything is at a path.
+func (f *ReaderFiles) Exists(path string) bool {
+	f.l.input("exists", path)
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// YAML reads a mapping from a file of YAML, or says what is wrong with it.
+func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
+	at := diag.Range{File: f.l.show(path), Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
+	text, err := f.Read(path)
+	if err != nil {
+		code := "unreadable-file"
+		if errors.Is(err, fs.ErrNotExist) {
+			code = "missing-file"
+		}
+		return nil, &diag.Diagnostic{Code: code, Summary: "File not read", Detail: fmt.Sprintf("%v.", err)}
+	}
+	f.l.shown[at.File] = &source{path: path, shown: at.File, dir: filepath.Dir(path), bytes: []byte(text)}
+	var document yaml.Node
+	if err = funcs.CheckYAML(text); err == nil {
+		err = yaml.Unmarshal([]byte(text), &document)
+	}
+	if err != nil {
+		return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err), Range: &at}
+	}
+	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return nil, &diag.Diagnostic{Code: "wrong-type", Summary: "Wrong type", Detail: "The file is not a mapping of names to values.", Range: &at}
+	}
+	return document.Content[0], nil
+}
+
+// At is the place of a part of a YAML file.
+func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
+	at := diag.Pos{Line: n.Line, Column: n.Column}
+	return diag.Range{File: f.l.show(path), Start: at, End: at}
+}
+
+// Glob is what the function fileset returns.
+func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
+	return f.place().Glob(dir, pattern)
+}
+
+// Function is a function of the language for another form of problems.
+type Function struct {
+	Name, Doc string
+	Params    []string // all of them are strings
+	Call      func(files *ReaderFiles, args []string) (map[string]string, error)
+}
+
+// callable is the function for paths that are relative to a directory.
+func (l *loader) callable(f Function, dir string) function.Function {
+	spec := &function.Spec{Description: f.Doc, Type: function.StaticReturnType(cty.Map(cty.String))}
+	for _, name := range f.Params {
+		spec.Params = append(spec.Params, function.Parameter{Name: name, Type: cty.String})
+	}
+	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var texts []string
+		for _, a := range args {
+			texts = append(texts, a.AsString())
+		}
+		made, err := f.Call(&ReaderFiles{l, dir}, texts)
+		if err != nil {
+			return cty.UnknownVal(cty.Map(cty.String)), err
+		}
+		return textMap(made), nil
+	}
+	return function.New(spec)
+}
+
+// readers are the readers for a kind of block.
+func (l *loader) readers(owner string) []Reader {
+	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner })
+}
+
+// withReaders is the table with the blocks of readers.
+func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
+	for i := range table {
+		for _, r := range readers {
+			if r.Owner == table[i].Name {
+				table[i].Blocks = append(slices.Clip(table[i].Blocks), r.Block)
+			}
+		}
+	}
+	return table
+}
+
+// isRead reports whether a body has a block of a reader, which sees to what is required.
+func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
+	for _, r := range l.readers(owner) {
+		if slices.ContainsFunc(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type == r.Block.Name }) {
+			return true
+		}
+	}
+	return false
+}
+
+// read adds what the readers' blocks in b, the block of a problem or of a solution of one,
+// stand for.
+func (b *block) read(owner string, p *Problem) {
+	for _, r := range b.l.readers(owner) {
+		of := b.only(r.Block.Name)
+		if of == nil {
+			continue
+		}
+		known := b.l.instances.read[p]
+		given := map[string]string{}
+		if known.reader == r.Block.Name {
+			maps.Copy(given, known.given)
+		}
+		for _, a := range r.Block.Attributes {
+			value, g := of.text(a.Name)
+			if slices.Contains(r.Paths, a.Name) && value != "" {
+				value, g = of.path(a.Name)
+			}
+			if !g.usable() {
+				return
+			}
+			if _, has := given[a.Name]; g == isSet || !has {
+				given[a.Name] = value
+			}
+		}
+		if owner == "problem" {
+			b.l.instances.read[p] = wasRead{r.Block.Name, given}
+		}
+		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
+		failed := false
+		for _, m := range mistakes {
+			failed = failed || m.Severity != diag.Warning
+			f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: of.header}
+			if m.Range != nil {
+				f.rng = hclRange(*m.Range)
+			}
+			of.fail(f)
+		}
+		switch name, named := made.name(); {
+		case !failed:
+			b.merge(made, of.header)
+		case named: // it is called as it is without mistakes
+			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
+		}
+	}
+}
+
+// wasRead is what a problem was read from: the name of the block, and what it was given.
+type wasRead struct {
+	reader string
+	given  map[string]string
+}
+
+// merge adds what was read at a place and b lacks.
+func (b *block) merge(made *Made, at hcl.Range) {
+	b.attrs = maps.Clone(b.attrs)
+	if b.attrs == nil {
+		b.attrs = hclsyntax.Attributes{}
+	}
+	for name, value := range made.Attributes {
+		if b.attrs[name] == nil {
+			b.attrs[name] = &hclsyntax.Attribute{Name: name, Expr: literal(value, at), SrcRange: at, NameRange: at}
+		}
+	}
+	for i := range made.Blocks {
+		one := &made.Blocks[i]
+		place := at
+		if one.At.File != "" {
+			place = hclRange(one.At)
+		}
+		kid, schema := b.kid(one.Kind, one.Labels), b.schema.block(one.Kind)
+		if kid == nil || schema.Repeats && len(one.Labels) == 0 {
+			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: schema, labels: one.Labels, ctx: b.ctx, header: place}
+			b.kids = append(b.kids, kid)
+		}
+		kid.merge(&one.Made, place)
+	}
+}
+
+// kid is the nested block of a kind with these labels; nil is none.
+func (b *block) kid(kind string, labels []string) *block {
+	for _, kid := range b.children(kind) {
+		if slices.Equal(kid.labels, labels) {
+			return kid
+		}
+	}
+	return nil
+}
+
+// literal is a value as an expression.
+func literal(value any, at hcl.Range) hclsyntax.Expression {
+	if by, ok := value.(ByCheckpoint); ok {
+		name := hcl.Traversal{hcl.TraverseRoot{Name: "checkpoint", SrcRange: at}, hcl.TraverseAttr{Name: "name", SrcRange: at}}
+		return &hclsyntax.IndexExpr{
+			Collection: &hclsyntax.LiteralValueExpr{Val: textMap(by), SrcRange: at},
+			Key:        &hclsyntax.ScopeTraversalExpr{Traversal: name, SrcRange: at}, SrcRange: at, OpenRange: at, BracketRange: at,
+		}
+	}
+	return &hclsyntax.LiteralValueExpr{Val: valueOf(value), SrcRange: at}
+}
+
+// valueOf is one of the values of Made.Attributes.
+func valueOf(value any) cty.Value {
+	switch v := value.(type) {
+	case nil:
+		return cty.NullVal(cty.DynamicPseudoType)
+	case string:
+		return cty.StringVal(v)
+	case bool:
+		return cty.BoolVal(v)
+	case int:
+		return cty.NumberIntVal(int64(v))
+	case float64:
+		return cty.NumberFloatVal(v)
+	case []int:
+		return listOf(v, func(n int) cty.Value { return cty.NumberIntVal(int64(n)) }, cty.Number)
+	case []string:
+		return listOf(v, cty.StringVal, cty.String)
+	case map[string]string:
+		return textMap(v)
+	}
+	panic(fmt.Sprintf("lang: a reader made a %T", value))
+}
+
+func listOf[T any](all []T, one func(T) cty.Value, of cty.Type) cty.Value {
+	if len(all) == 0 {
+		return cty.ListValEmpty(of)
+	}
+	values := make([]cty.Value, len(all))
+	for i, v := range all {
+		values[i] = one(v)
+	}
+	return cty.ListVal(values)
+}
+
+func textMap[M ~map[string]string](texts M) cty.Value {
+	if len(texts) == 0 {
+		return cty.MapValEmpty(cty.String)
+	}
+	values := map[string]cty.Value{}
+	for name, text := range texts {
+		values[name] = cty.StringVal(text)
+	}
+	return cty.MapVal(values)
+}
+
+// kindOfDriver is the driver that a block of a problem is, or makes; "" is none.
+func (l *loader) kindOfDriver(block string) string {
+	at := slices.IndexFunc(l.options.Readers, func(r Reader) bool { return r.Owner == "problem" && r.Block.Name == block })
+	if at < 0 {
+		return block
+	}
+	return cmp.Or(l.options.Readers[at].Driver, block)
+}
