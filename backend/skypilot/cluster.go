@@ -35,7 +35,7 @@ type cluster struct {
 	prepared map[string]bool
 
 	preparing chan struct{}         // has a value while something is prepared, or verified
-	told      map[string]facts.Fact // what it said of itself; who prepares has it
+	told      map[string]facts.Fact // what it said of itself; guarded by preparing
 }
 
 // home is the directory of the user that a cluster's jobs run as. HOME is another one on
