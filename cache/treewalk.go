@@ -108,36 +108,3 @@ func TreeComplete(ctx context.Context, s Store, root Digest) error {
 		return err
 	})
 }
-
-// TreeWeight returns about how much room the tree takes when it is placed, in
-// bytes: its files, and a block for everything that has a name. What is in it
-// twice counts twice.
-func TreeWeight(ctx context.Context, s Store, root Digest) (int64, error) {
-	return treeWeight(ctx, s, root, map[Digest]int64{})
-}
-
-// blockSize is what file systems hand out at a time, in bytes.
-const blockSize = 4096
-
-func treeWeight(ctx context.Context, s Store, g Digest, known map[Digest]int64) (n int64, err error) {
-	if n, ok := known[g]; ok {
-		return n, nil
-	}
-	d, err := readDirectory(ctx, s, g)
-	if err != nil {
-		return 0, fmt.Errorf("weighing tree: %w", err)
-	}
-	n = blockSize * int64(len(d.files)+len(d.links)+len(d.dirs))
-	for _, f := range d.files {
-		n += f.digest.Size
-	}
-	for _, sub := range d.dirs {
-		below, err := treeWeight(ctx, s, sub.digest, known)
-		if err != nil {
-			return 0, err
-		}
-		n += below
-	}
-	known[g] = n
-	return n, nil
-}
