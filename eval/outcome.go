@@ -90,12 +90,18 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	return out
 }
 
-// onlyShared reports whether nodes were asked for that belong to no solution and grade
-// none, such as an image. No verdict is expected of them.
+// onlyShared reports whether nodes were asked for that grade no solution, such as an image
+// or a task. No verdict is expected of them.
 func (p *Project) onlyShared(targets []graph.ID) bool {
 	return len(targets) > 0 && !slices.ContainsFunc(targets, func(id graph.ID) bool {
 		n := p.Plan.Graph.Node(id)
-		return n.Kind == plan.KindAggregate || n.Label("solution") != ""
+		switch n.Kind {
+		case plan.KindTask, plan.KindFigures:
+			return false
+		case plan.KindAggregate: // a project of tasks alone has an empty suite
+			return n.Label("problem") != "" || len(p.Config.Tasks) == 0
+		}
+		return n.Label("solution") != ""
 	})
 }
 

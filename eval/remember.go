@@ -168,12 +168,13 @@ func (m *remembering) index(ctx context.Context) error {
 	case p.evaluated:
 		next.Inputs = partition.Snapshot(p.inputs)
 		next.Whole, next.Late = needsWhole(p.Config), len(p.Config.Exports)+len(p.Config.Results) > 0
+		next.Tasks = len(plan.Standalone(p.Config)) > 0
 		var err error
 		if next.Config, err = partition.WriteConfig(p.state, p.Config); err != nil {
 			return err
 		}
 	default:
-		next.Inputs, next.Whole, next.Late, next.Config = old.Inputs, old.Whole, old.Late, old.Config
+		next.Inputs, next.Whole, next.Late, next.Tasks, next.Config = old.Inputs, old.Whole, old.Late, old.Tasks, old.Config
 	}
 	if old != nil {
 		next.Backends = old.Backends

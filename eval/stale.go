@@ -22,8 +22,12 @@ func needsWhole(cfg *lang.Config) bool {
 	return slices.ContainsFunc(cfg.Exports, ofBenchmark) || slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// stale reports whether some partition has to be compiled, or the suites are others.
+// stale reports whether some partition has to be compiled, there are tasks that no partition
+// has, or the suites are others.
 func (p *Project) stale() bool {
+	if p.evaluated && len(plan.Standalone(p.Config)) > 0 || p.known.index != nil && p.known.index.Tasks {
+		return true
+	}
 	return slices.ContainsFunc(p.parts, func(part partState) bool { return part.facts == nil }) ||
 		p.known.index == nil || p.known.index.Suites == nil || p.evaluated && !bytes.Equal(p.known.index.Suites, p.suites())
 }

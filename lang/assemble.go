@@ -19,6 +19,8 @@ func (l *loader) assemble() {
 			c.Problems = append(c.Problems, made...)
 		case []*Solution:
 			c.Solutions = append(c.Solutions, made...)
+		case []*Task:
+			c.Tasks = append(c.Tasks, made...)
 		case *Suite:
 			c.Suites = append(c.Suites, made)
 		case *Result:
@@ -28,6 +30,7 @@ func (l *loader) assemble() {
 		}
 	}
 	l.checkNames()
+	l.checkFigures()
 }
 
 // checkNames reports problems that share a name, and solutions that share

@@ -26,14 +26,7 @@ func (b *block) assets(owner string) []Asset {
 func (b *block) asset(owner string) Asset {
 	a := Asset{Name: b.label(), Owner: owner, Range: convertRange(b.header)}
 	single := b.assetSource(&a)
-	target, g := b.text("target")
-	if g == isAbsent || g == isNull {
-		target = a.Name
-	}
-	if g.usable() && !isRelativeInside(target) {
-		b.reject("target", "bad-path", "Bad target", fmt.Sprintf("%q is not a plain relative path below the assets directory.", target), "no leading \"/\" and no \"..\"")
-	}
-	a.Target = target
+	a.Target = b.targetOr(a.Name, "below the assets directory")
 	a.Ignore = b.patterns("ignore")
 	a.Mode, _ = b.text("mode")
 	sum, g := b.text("sha256")
@@ -48,8 +41,26 @@ func (b *block) asset(owner string) Asset {
 	return a
 }
 
+// targetOr reads target.
+func (b *block) targetOr(name, where string) string {
+	target, g := b.text("target")
+	if g == isAbsent || g == isNull {
+		target = name
+	}
+	if g.usable() && !isRelativeInside(target) {
+		b.reject("target", "bad-path", "Bad target", fmt.Sprintf("%q is not a plain relative path %s.", target, where), "no leading \"/\" and no \"..\"")
+	}
+	return target
+}
+
 // assetSource reads and checks source. It reports whether it is a single file.
 func (b *block) assetSource(a *Asset) (single bool) {
+	if a.From = b.placed("source"); a.From != nil {
+		for _, name := range []string{"mode", "sha256"} {
+			b.unused(name, "What a task makes is as it is.")
+		}
+		return true
+	}
 	written, g := b.text("source")
 	if g != isSet {
 		return true // nothing more can be said

@@ -55,7 +55,7 @@ func (b *block) command() *Command {
 	c.Ignore = b.patterns("ignore")
 	c.Solution = b.placeInWorkspace("solution", false)
 	c.Setup, _ = b.texts("setup")
-	b.program(c)
+	c.Argv = b.program()
 	c.Env, _ = b.env("env")
 	c.Timeout, _ = b.limit("timeout")
 	network, _ := b.text("network")
@@ -96,31 +96,30 @@ func (b *block) placeInWorkspace(name string, top bool) string {
 }
 
 // program reads what is run: a program, or a line for the shell.
-func (b *block) program(c *Command) {
+func (b *block) program() []string {
 	argv, g := b.texts("argv")
 	run, gr := b.text("run")
 	if g == isFailed || gr == isFailed {
-		return
+		return nil
 	}
 	if (g == isSet) == (gr == isSet) {
 		b.fail(finding{
 			code: "missing-attribute", summary: "What is run?", rng: b.header,
-			detail: "A command block has exactly one of argv and run.",
+			detail: fmt.Sprintf("A %s block has exactly one of argv and run.", b.schema.Name),
 			hint:   `write argv = ["bash", "evaluate.sh"], or run = "./evaluate.sh" for the shell`,
 		})
-		return
+		return nil
 	}
 	if gr == isSet {
 		if strings.TrimSpace(run) == "" {
 			b.reject("run", "bad-value", "Nothing to run", "run is empty.", "")
 		}
-		c.Argv = []string{"/bin/sh", "-c", run}
-		return
+		return []string{"/bin/sh", "-c", run}
 	}
-	c.Argv = argv
 	if len(argv) == 0 || argv[0] == "" {
 		b.reject("argv", "bad-value", "Nothing to run", "argv names no program.", "")
 	}
+	return argv
 }
 
 // programFile looks whether a program of the problem's own is there and can be

@@ -21,6 +21,7 @@ type Config struct {
 	Backends  []*Backend
 	Problems  []*Problem
 	Solutions []*Solution
+	Tasks     []*Task
 	Suites    []*Suite
 	Results   []*Result
 	Exports   []*Export
@@ -193,7 +194,8 @@ type Problem struct {
 
 // Pytest is the pytest driver of a problem.
 type Pytest struct {
-	Root         string   // directory with the test files
+	Root         string // directory with the test files; "" when RootFrom is set
+	RootFrom     *OutputRef
 	Directory    string   // where they go in the workspace: "tests"
 	MissingTests string   // what a test file that does not exist is: "error" or "skip"
 	AssetPaths   string   // what variables hold for assets: "absolute" or "relative" paths
@@ -239,7 +241,8 @@ type Marker struct {
 // Asset is a file or directory that tests may read.
 type Asset struct {
 	Name   string
-	Source string // absolute path; may hold glob characters when IsGlob
+	Source string // absolute path; may hold glob characters when IsGlob; "" when From is set
+	From   *OutputRef
 	IsGlob bool
 	Target string   // place under <tests>/assets, slash-separated
 	Ignore []string // doublestar patterns relative to the source
@@ -283,7 +286,8 @@ func (s *Solution) Omits(answer SolutionCheckpoint) bool {
 // SolutionCheckpoint is the code that answers one checkpoint.
 type SolutionCheckpoint struct {
 	Checkpoint *Checkpoint
-	Source     string   // absolute path of the directory (or single file)
+	Source     string // absolute path of the directory (or single file); "" when From is set
+	From       *OutputRef
 	Entry      string   // command that starts it; the problem's unless overridden
 	Setup      []string // set-up commands of its own, after the backend's
 	Missing    bool     // Source does not exist, and Missing of the solution allows that

@@ -87,7 +87,7 @@ func (l *loader) declare() {
 // declareImplicit adds what exists when nothing of its kind is written.
 func (l *loader) declareImplicit() {
 	main := l.sources[0]
-	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command")) {
+	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.written("task")) {
 		l.add(&decl{kind: "backend", path: []string{"local", "host"}, src: main})
 	}
 	if !l.written("suite") {

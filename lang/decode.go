@@ -166,7 +166,7 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 
 // text reads a string.
 func (b *block) text(name string) (string, given) {
-	a := b.schemaOf(name, TypeText)
+	a := b.schemaOf(name, TypeText, TypeSource)
 	v, g := b.value(a)
 	if g != isSet {
 		if a.Default != "" {

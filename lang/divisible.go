@@ -24,6 +24,9 @@ func (b *block) divisible(p *Pytest) {
 			b.reject("args", "not-divisible", "Tests that cannot be divided", fmt.Sprintf("args has %q, but %s.", arg, why), hintDivide)
 		}
 	}
+	if p.RootFrom != nil {
+		b.reject("split", "not-divisible", "Tests that cannot be divided", "Which files a task makes is not known before it has run.", hintDivide)
+	}
 	if p.Root == "" { // it has a mistake of its own
 		return
 	}

@@ -12,6 +12,7 @@ type instances struct {
 	solutions map[string]*Solution
 	backends  map[string]*Backend
 	suites    map[string]*Suite
+	tasks     map[string]*Task
 	values    map[string]cty.Value
 	read      map[*Problem]wasRead
 }
@@ -22,6 +23,7 @@ func newInstances() instances {
 		solutions: map[string]*Solution{},
 		backends:  map[string]*Backend{},
 		suites:    map[string]*Suite{},
+		tasks:     map[string]*Task{},
 		values:    map[string]cty.Value{},
 		read:      map[*Problem]wasRead{},
 	}
@@ -48,6 +50,8 @@ func (l *loader) evaluate(d *decl) {
 		value = l.evaluateProblem(d)
 	case "solution":
 		value = l.evaluateSolution(d)
+	case "task":
+		value = l.evaluateTask(d)
 	case "suite":
 		value = l.evaluateSuite(d)
 	case "result":

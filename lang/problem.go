@@ -232,15 +232,6 @@ func (b *block) displayName(otherwise string) string {
 
 // problemValue is what a reference to p sees.
 func problemValue(p *Problem) cty.Value {
-	checkpointType := cty.Object(map[string]cty.Type{"name": cty.String, "order": cty.Number, "version": cty.Number})
-	checkpoints := cty.ListValEmpty(checkpointType)
-	if len(p.Checkpoints) > 0 {
-		values := make([]cty.Value, len(p.Checkpoints))
-		for i, c := range p.Checkpoints {
-			values[i] = checkpointValue(c)
-		}
-		checkpoints = cty.ListVal(values)
-	}
 	return cty.ObjectVal(map[string]cty.Value{
 		"ref":         cty.StringVal(p.Ref),
 		"kind":        cty.StringVal(p.Kind()),
@@ -253,8 +244,19 @@ func problemValue(p *Problem) cty.Value {
 		"difficulty":  cty.StringVal(p.Difficulty),
 		"category":    cty.StringVal(p.Category),
 		"entry":       cty.StringVal(p.Entry),
-		"checkpoints": checkpoints,
+		"checkpoints": checkpointList(p.Checkpoints),
 	})
+}
+
+func checkpointList(all []*Checkpoint) cty.Value {
+	if len(all) == 0 {
+		return cty.ListValEmpty(cty.Object(map[string]cty.Type{"name": cty.String, "order": cty.Number, "version": cty.Number}))
+	}
+	values := make([]cty.Value, len(all))
+	for i, c := range all {
+		values[i] = checkpointValue(c)
+	}
+	return cty.ListVal(values)
 }
 
 // checkpointValue is checkpoint in the scope of a solution.

@@ -14,8 +14,10 @@ import (
 func (b *block) pytest() *Pytest {
 	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
 	p.MissingTests, _ = b.text("missing_tests")
-	if root, g := b.path("root"); g == isSet && b.testRoot(root, p.mayLackTests()) {
-		p.Root = root
+	if p.RootFrom = b.treeOf("root"); p.RootFrom == nil {
+		if root, g := b.path("root"); g == isSet && b.testRoot(root, p.mayLackTests()) {
+			p.Root = root
+		}
 	}
 	directory, g := b.text("directory")
 	if g == isSet && !isRelativeInside(directory) {
@@ -82,6 +84,9 @@ func (b *block) testFiles(driver *Pytest) []string {
 		}
 		if slices.Contains(tests[:i], test) {
 			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is named twice.", test), "")
+			continue
+		}
+		if driver != nil && driver.RootFrom != nil { // they are there, or not, when the task has run
 			continue
 		}
 		if driver == nil || driver.Root == "" { // it has a mistake of its own

@@ -24,7 +24,7 @@ const scopeOutside = "outside"
 // referable are the kinds that a reference can begin with, and how many
 // labels follow.
 func referable() []string {
-	return []string{"var", "local", "problem", "solution", "backend", "suite", "pool", "secret"}
+	return []string{"var", "local", "problem", "solution", "backend", "suite", "pool", "secret", "task"}
 }
 
 // declKind is the kind of declaration that a prefix stands for.
@@ -76,6 +76,13 @@ func (l *loader) resolveAll() {
 				n.from = own
 				if !l.resolveExpr(d, own.attr.Expr, n) {
 					own.failed = true
+				}
+			}
+		}
+		if d.kind == "task" && d.block.Body.Attributes["backend"] == nil {
+			for _, other := range l.decls {
+				if other.kind == "backend" {
+					d.needs = append(d.needs, need{other, d.header})
 				}
 			}
 		}

@@ -54,6 +54,8 @@ const (
 	TypePool       AttributeType = "pool"
 	TypeSolutions  AttributeType = "solutions" // one, or a list, set or map of them
 	TypeBackends   AttributeType = "backends"
+	TypeBackend    AttributeType = "backend"
+	TypeSource     AttributeType = "path or output" // a string, or an output of a task
 	TypeAny        AttributeType = "any"
 	TypeType       AttributeType = "type"       // string, list(string), object({…}) …
 	TypeNames      AttributeType = "names"      // identifiers, not evaluated

@@ -28,6 +28,7 @@ func topLevel() []BlockSchema {
 		backendSchema(),
 		problemSchema(),
 		solutionSchema(),
+		taskSchema(),
 		suiteSchema(),
 		resultSchema(),
 		exportSchema(),

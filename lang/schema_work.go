@@ -75,7 +75,7 @@ func pytestSchema() BlockSchema {
 		Name: "pytest",
 		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them.",
 		Attributes: []AttributeSchema{
-			{Name: "root", Type: TypeText, Required: true, Doc: "Directory with the test files."},
+			{Name: "root", Type: TypeSource, Required: true, Doc: "Directory with the test files, or a task's output with them."},
 			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
 			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a checkpoint's test file that does not exist is: a mistake, or no tests, so that only those of other files run."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "How SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME> name places: by absolute paths, or relative to the workspace, where tests start."},
@@ -104,7 +104,7 @@ func assetSchema() BlockSchema {
 		Name: "asset", Labels: []string{"name"}, Repeats: true,
 		Doc: "A file or directory that the tests may read. One of a checkpoint replaces the problem's of the same name.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeText, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something."},
+			{Name: "source", Type: TypeSource, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something. Or a task's output."},
 			{Name: "target", Type: TypeText, Doc: "Place below the assets directory or, for a command problem, in the workspace: a relative path without \"..\". The default is the asset's name."},
 			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
@@ -151,7 +151,7 @@ func solutionSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
-			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code. For a judge problem a single file."},
+			{Name: "source", Type: TypeSource, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code, or a task's output. For a judge problem a single file."},
 			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "What a source that does not exist is: a mistake; a checkpoint that was never reached, which counts as not solved; or one that is not asked for, and counts nowhere."},

@@ -31,7 +31,7 @@ var CellsShape = groupShapes(map[string]cty.Type{
 	"cells": cty.Number, "solved": cty.Number, "scored": cty.Number, "not_finite": cty.Number,
 	"cells_success": cty.Number, "cells_error": cty.Number, "cells_timeout": cty.Number, "cells_skipped": cty.Number, "cells_broken": cty.Number,
 	"score": cty.Number, "score_unbounded": cty.Number, "scored_mean": cty.Number, "scored_mean_unbounded": cty.Number,
-	"bounded": summaryShape, "unbounded": summaryShape,
+	"bounded": summaryShape, "unbounded": summaryShape, "figures": cty.Map(cty.Number),
 })
 
 // checkSelf evaluates an expression over a self of which only the shape is known, so

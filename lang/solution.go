@@ -122,9 +122,11 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 		b.scoredSolution(s, &sc)
 		return sc
 	}
-	if source, g := b.path("source"); g == isSet {
-		sc.Source = source
-		sc.Missing = b.submissionMissing(s, source)
+	if sc.From = b.placed("source"); sc.From == nil {
+		if source, g := b.path("source"); g == isSet {
+			sc.Source = source
+			sc.Missing = b.submissionMissing(s, source)
+		}
 	}
 	entry, g := b.text("entry")
 	if g == isAbsent || g == isNull {
@@ -165,6 +167,12 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	}
 	if s.Failed != "" {
 		sc.Source = b.placeOfFailed()
+		return
+	}
+	if sc.From = b.placed("source"); sc.From != nil {
+		if s.Problem.Judge != nil {
+			b.reject("source", "wrong-type", "Wrong type", "A judge problem's solution is a file of which the name says the language, and no task's output.", "")
+		}
 		return
 	}
 	source, g := b.path("source")
@@ -233,15 +241,22 @@ func (l *loader) solutionValue(s *Solution) cty.Value {
 		}
 		labels = cty.MapVal(values)
 	}
+	var reached []*Checkpoint
+	for _, answer := range s.Checkpoints {
+		if !answer.Missing {
+			reached = append(reached, answer.Checkpoint)
+		}
+	}
 	problem, known := l.instances.values[s.Problem.Ref]
 	if !known {
 		problem = problemValue(s.Problem)
 	}
 	return cty.ObjectVal(map[string]cty.Value{
-		"ref":     cty.StringVal(s.Ref),
-		"kind":    cty.StringVal("solution"),
-		"name":    cty.StringVal(s.Name),
-		"labels":  labels,
-		"problem": problem,
+		"ref":         cty.StringVal(s.Ref),
+		"kind":        cty.StringVal("solution"),
+		"name":        cty.StringVal(s.Name),
+		"labels":      labels,
+		"checkpoints": checkpointList(reached),
+		"problem":     problem,
 	})
 }

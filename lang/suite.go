@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
@@ -13,16 +14,40 @@ const maxRepeat = 10_000
 
 func (l *loader) evaluateSuite(d *decl) cty.Value {
 	s := &Suite{Name: d.name(), Range: convertRange(d.header)}
-	value := cty.ObjectVal(map[string]cty.Value{"ref": cty.StringVal(d.addr()), "name": cty.StringVal(s.Name)})
 	l.instances.suites[d.addr()] = s
 	d.made = s
+	l.suite(d, s)
+	value := map[string]cty.Value{"ref": cty.StringVal(d.addr()), "name": cty.StringVal(s.Name)}
+	if !d.failed && slices.ContainsFunc(l.decls, func(other *decl) bool {
+		return other.kind == "task" && slices.ContainsFunc(other.needs, func(n need) bool { return n.to == d })
+	}) { // there may be very many, which only tasks ask for
+		cells := map[string]cty.Value{}
+		for _, c := range s.Cells {
+			cells[c.name()] = l.cellValue(c)
+		}
+		value["cells"] = cty.ObjectVal(cells)
+	}
+	return cty.ObjectVal(value)
+}
+
+// name is the key of a cell among those of a suite.
+func (c Cell) name() string {
+	name := fmt.Sprintf("%s/%s@%s", c.Solution.Problem.Name, c.Solution.Name, c.Backend.Addr())
+	if c.Repeat > 1 {
+		name += fmt.Sprintf("#%d", c.Repeat)
+	}
+	return name
+}
+
+// suite reads the cells of a suite.
+func (l *loader) suite(d *decl, s *Suite) {
 	if d.block == nil {
 		s.Implicit = true
 		s.Cells = l.runnable(cross(l.everySolution(), l.everyBackend(), true, 1), func(p *Problem, f finding) {
 			f.rng = hclRange(p.Range)
 			l.report(f)
 		})
-		return value
+		return
 	}
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	s.Description, _ = b.text("description")
@@ -46,7 +71,6 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 		}
 		b.fail(finding{warning: true, code: "empty-suite", summary: "Suite without cells", detail: detail, rng: d.header})
 	}
-	return value
 }
 
 var shardText = regexp.MustCompile(`^([0-9]+)/([0-9]+)$`)

@@ -80,7 +80,7 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 	for _, a := range answer.Checkpoint.Assets {
 		deps = append(deps, tree(c.materialize(p, a), "asset "+a.Name))
 	}
-	return append(deps, tree(c.submission(cell, answer), ownInput))
+	return append(deps, tree(c.submission(cell.Solution, answer), ownInput))
 }
 
 // workspace adds the node with a command problem's own files.

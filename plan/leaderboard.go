@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // Leaderboard is a result block evaluated over the results of a run.
@@ -208,6 +209,7 @@ func groupValue(cells []report.Cell) cty.Value {
 	attrs["problem"] = cty.StringVal(cells[0].Problem)
 	attrs["solution"] = cty.StringVal(cells[0].Solution)
 	attrs["backend"] = cty.StringVal(cells[0].Backend)
+	attrs["figures"] = figuresValue(cells)
 	labels := map[string]cty.Value{}
 	for name, value := range cells[0].Labels {
 		labels[name] = cty.StringVal(value)
@@ -217,6 +219,26 @@ func groupValue(cells []report.Cell) cty.Value {
 		attrs["cells_"+string(s)] = cty.NumberIntVal(int64(statuses[s]))
 	}
 	return cty.ObjectVal(attrs)
+}
+
+// figuresValue has, of each figure, the mean over the checkpoints that have it.
+func figuresValue(cells []report.Cell) cty.Value {
+	values := map[string][]float64{}
+	for i := range cells {
+		for _, c := range cells[i].Checkpoints {
+			for name, value := range c.Figures {
+				values[name] = append(values[name], value)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return cty.MapValEmpty(cty.Number)
+	}
+	means := map[string]cty.Value{}
+	for name, all := range values {
+		means[name] = meanValue(statistics.Summarize(all))
+	}
+	return cty.MapVal(means)
 }
 
 // graded are the checkpoints of a cell that metrics see. A cell that has

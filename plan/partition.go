@@ -18,6 +18,7 @@ type Partition struct {
 	Problem string
 	First   string // the solution that the range begins with
 	cells   []partCell
+	about   map[subject][]*lang.Task // those of the configuration
 }
 
 // partCell is a cell and the suites that it is in.
@@ -68,10 +69,11 @@ func Partitions(cfg *lang.Config) []*Partition {
 			cmp.Compare(a.Backend.Addr(), b.Backend.Addr()), cmp.Compare(a.Repeat, b.Repeat))
 	})
 	var parts []*Partition
+	about := tasksAbout(cfg)
 	for i, cell := range all {
 		problem, solution := cell.Solution.Problem.Name, cell.Solution.Name
 		if i == 0 || all[i-1].Solution.Problem.Name != problem || all[i-1].Solution.Name != solution && beginsRange(solution) {
-			parts = append(parts, &Partition{Problem: problem, First: solution})
+			parts = append(parts, &Partition{Problem: problem, First: solution, about: about})
 		}
 		last := parts[len(parts)-1]
 		last.cells = append(last.cells, cell)
@@ -88,11 +90,17 @@ func beginsRange(solution string) bool {
 	return h.Sum32()%rangeSize == 0
 }
 
-// Backends are the addresses of the backends that the cells are evaluated on.
+// Backends are the addresses of the backends that the cells are evaluated on, and the tasks
+// that they need.
 func (p *Partition) Backends() []string {
 	var addrs []string
+	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {
 		addrs = append(addrs, c.Backend.Addr())
+		tasksOf(c.Solution, p.about, needed)
+	}
+	for t := range needed {
+		addrs = append(addrs, t.Backend.Addr())
 	}
 	slices.Sort(addrs)
 	return slices.Compact(addrs)
@@ -110,10 +118,14 @@ func (p *Partition) Fingerprint() ([]byte, error) {
 		Backend  *lang.Backend
 		Repeat   int
 		Suites   []suite
+		About    []*lang.Task
 	}
 	cells := make([]cell, len(p.cells))
 	for i, c := range p.cells {
 		cells[i] = cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
+		for _, answer := range c.Solution.Checkpoints {
+			cells[i].About = append(cells[i].About, p.about[subject{c.Solution, answer.Checkpoint}]...)
+		}
 		for _, s := range c.Suites {
 			cells[i].Suites = append(cells[i].Suites, suite{s.Name, s.Retry})
 		}

@@ -64,6 +64,9 @@ func testFiles(p *lang.Problem, cp *lang.Checkpoint) []string {
 // is common to them, shared by cells and, if its name is, by checkpoints.
 func (c *compiler) tests(p *lang.Problem, name string, labels []graph.Label, files []string, mayLack bool) graph.ID {
 	addr := address(KindTests, p.Name, name)
+	if from := p.Pytest.RootFrom; from != nil {
+		return c.place(addr, KindTests, labels, from, tasks.Place{Ignore: tasks.TestLeavings(), Tests: &tasks.Tests{Files: files, MayLack: mayLack}})
+	}
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindTests, Labels: labels,
 		Task: tasks.NewTests(tasks.Tests{Root: p.Pytest.Root, Files: files, MayLack: mayLack}, c.sourcesOf(addr)), Pool: inProcessPool,

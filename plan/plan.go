@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -43,14 +44,18 @@ const (
 	KindCommand   = "command"   // its program on a solution
 
 	KindEnvironment = "environment" // what a uv project needs, on a backend
+
+	KindInput   = "input"   // what a task block's command gets, but for solutions
+	KindTask    = "task"    // that command
+	KindFigures = "figures" // its metrics about a checkpoint of a solution
 )
 
 // Kinds are those of nodes.
 var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
-	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment}
+	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindInput, KindTask, KindFigures}
 
 // Axes are those that selectors know.
-var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "verdict"}
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict"}
 
 // Store is what the compiled graph keeps its blobs in.
 type Store interface {
@@ -143,6 +148,8 @@ type CellCheckpoint struct {
 	// Measured has the output tasks.MeasurementsOutput, Aggregate the output
 	// tasks.ResultOutput. They are one node when the problem gives scores.
 	Measured, Aggregate graph.ID
+	// Figures have what tasks measured of the solution. They are no part of the verdict.
+	Figures []graph.ID
 }
 
 // CaseNode is a case and the node that has the verdict on it.
@@ -177,6 +184,8 @@ type compiler struct {
 	machine   *ending.Machine
 	overrides map[override]*driver
 	fleets    map[fleet]*lang.Backend
+	about     map[subject][]*lang.Task
+	err       error // the first of a task
 }
 
 // inProcessPool holds the nodes that run in this process and take next to no
@@ -200,6 +209,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		machine:   &ending.Machine{Offline: env.Offline},
 		overrides: map[override]*driver{},
 		fleets:    map[fleet]*lang.Backend{},
+		about:     tasksAbout(cfg),
 	}
 	c.divide(cfg, env.Rows)
 	for _, p := range cfg.Pools {
@@ -214,6 +224,12 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		if err := c.suite(suite); err != nil {
 			return nil, err
 		}
+	}
+	for _, t := range Standalone(cfg) {
+		c.task(t)
+	}
+	if c.err != nil {
+		return nil, c.err
 	}
 	return c.plan, nil
 }
@@ -276,7 +292,7 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	if err == nil {
 		c.plan.Cells = append(c.plan.Cells, cell)
 	}
-	return err
+	return cmp.Or(err, c.err)
 }
 
 // submissionSources are those of a node that reads a solution of p.

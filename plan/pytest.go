@@ -62,6 +62,13 @@ func (c *compiler) addScored(cell *Cell, cc CellCheckpoint) {
 
 // addCell adds the node that sums up a cell.
 func (c *compiler) addCell(cell *Cell, checkpoints []string, deps []graph.Dep) {
+	for i := range cell.Checkpoints {
+		cc := &cell.Checkpoints[i]
+		cc.Figures = c.figures(cell, cc.Checkpoint)
+		for _, id := range cc.Figures { // it needs them, and reads nothing of them
+			deps = append(deps, graph.Dep{On: id, As: c.plan.Graph.Node(id).Addr})
+		}
+	}
 	cell.Node = c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
 		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: checkpoints}, Deps: deps, Tolerant: true, Pool: inProcessPool,
@@ -81,7 +88,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part, d))
 		run.Pool = cell.Backend.Pool
 		run.Retry = retryOf(s, cell.Backend)
-		run.Probes = []string{d.addr, "requirements " + strings.Join(cell.Problem.Pytest.Requires, " ") + "@" + d.addr}
+		run.Probes = []string{d.addr, requirementsProbe(cell.Problem.Pytest.Requires, d)}
 		run.Exclusive = exclusive(cell.Problem.Pytest.Ports, d)
 		as := "pytest"
 		if part.file != "" {
@@ -110,11 +117,16 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	return cc
 }
 
+// requirementsProbe names the question for the locked form of requirements.
+func requirementsProbe(requires []string, d *driver) string {
+	return "requirements " + strings.Join(requires, " ") + "@" + d.addr
+}
+
 // pytestInputs are what a run of tests takes from other nodes.
 func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part, d *driver) []graph.Dep {
 	deps := []graph.Dep{
 		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
-		{On: c.submission(cell, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
+		{On: c.submission(cell.Solution, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
 	}
 	deps = append(append(deps, d.image...), d.mounts...)
 	for _, a := range answer.Checkpoint.Assets {
@@ -175,12 +187,16 @@ func exclusive(ports []int, b backend.Backend) []string {
 
 // submission adds the node with a solution's code for a checkpoint, shared by
 // backends and repeats.
-func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.ID {
-	addr := address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, cell.Solution.Name)
+func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) graph.ID {
+	addr := address(KindSubmission, s.Problem.Name, answer.Checkpoint.Name, s.Name)
+	labels := append(problemLabels(KindSubmission, s.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
+	if answer.From != nil {
+		sub := submissionOf(s, "")
+		return c.place(addr, KindSubmission, labels, answer.From, tasks.Place{Target: sub.Target, Ignore: s.Ignore, Syntax: s.IgnoreSyntax, Plain: sub.Plain})
+	}
 	return c.once(graph.Node{
-		Addr: addr, Kind: KindSubmission,
-		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.submissionSources(addr, cell.Problem)), Pool: inProcessPool,
+		Addr: addr, Kind: KindSubmission, Labels: labels,
+		Task: tasks.NewSubmission(submissionOf(s, answer.Source), c.submissionSources(addr, s.Problem)), Pool: inProcessPool,
 	})
 }
 
@@ -197,12 +213,17 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 
 // materialize adds the node of an asset, shared by the checkpoints that have it.
 func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
-	addr := address(KindMaterialize, p.Name, a.Owner, a.Name)
+	addr, labels := address(KindMaterialize, p.Name, a.Owner, a.Name), problemLabels(KindMaterialize, p, a.Owner)
+	if a.From != nil {
+		return c.place(addr, KindMaterialize, labels, a.From, tasks.Place{Target: a.Target, Ignore: a.Ignore})
+	}
 	return c.once(graph.Node{
-		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, a.Owner),
-		Task: tasks.NewMaterialize(tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}, c.sourcesOf(addr)),
-		Pool: inProcessPool,
+		Addr: addr, Kind: KindMaterialize, Labels: labels, Task: tasks.NewMaterialize(assetOf(a), c.sourcesOf(addr)), Pool: inProcessPool,
 	})
+}
+
+func assetOf(a lang.Asset) tasks.Asset {
+	return tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}
 }
 
 func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {

@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -66,6 +67,9 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 			continue
 		}
 		c, err := p.checkpointResult(ctx, store, r, cc)
+		if err == nil {
+			c.Figures, err = p.figures(ctx, store, r, cc)
+		}
 		if err != nil {
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
@@ -73,6 +77,24 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 	}
 	SumUp(&out)
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+}
+
+// figures are what tasks measured of a checkpoint's solution, as far as they are known.
+func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (map[string]float64, error) {
+	var all map[string]float64
+	for _, id := range cc.Figures {
+		st := r.Status(id)
+		if _, ok := st.Output(command.OutputFigures); !ok {
+			continue
+		}
+		if all == nil {
+			all = map[string]float64{}
+		}
+		if err := readOutput(ctx, store, st, command.OutputFigures, &all); err != nil { // it adds to what is there
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // SumUp fills in what a cell's result has from those of its checkpoints.

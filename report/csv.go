@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ var csvHeader = [...]string{
 	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
 	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
 	"score", "score_unbounded", "test_verdict", "test_ratio", "test_ratio_unbounded", "test_cpu_ms", "test_memory_bytes",
-	"state",
+	"state", "figures",
 }
 
 // writeCSV writes one record per test. A checkpoint without tests has one
@@ -46,7 +47,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 		}
 		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
 		if len(c.Tests) == 0 {
-			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State})...); err != nil {
+			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State, figuresText(c)})...); err != nil {
 				return err
 			}
 		}
@@ -58,13 +59,22 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			if t.MemoryBytes != nil {
 				measured[4] = strconv.FormatInt(*t.MemoryBytes, 10)
 			}
-			if err := put(slices.Concat(axes, test, scores, measured, []string{c.State})...); err != nil {
+			if err := put(slices.Concat(axes, test, scores, measured, []string{c.State, figuresText(c)})...); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// figuresText is "TASK.METRIC=VALUE" for each figure, by name, with spaces between.
+func figuresText(c *Checkpoint) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(c.Figures)) {
+		all = append(all, name+"="+strconv.FormatFloat(c.Figures[name], 'g', -1, 64))
+	}
+	return strings.Join(all, " ")
 }
 
 // csvField is a text as a field of CSV.

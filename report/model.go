@@ -65,6 +65,9 @@ type Checkpoint struct {
 	Isolation             string              `json:"isolation,omitempty"` // of a local backend's commands: "full", "partial" or "none"
 	Groups                verdict.GroupCounts `json:"groups"`
 	Tests                 []Test              `json:"tests"`
+	// Figures are what tasks measured of the solution, by "TASK.METRIC". They are no part of
+	// the verdict.
+	Figures map[string]float64 `json:"figures,omitempty"`
 	// Of last known results: the run, if it is not that of the results, and how the
 	// verdict fails to hold: "stale", or another state of eval.Decision. "" is one that holds.
 	Run   string `json:"run,omitempty"`

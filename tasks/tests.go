@@ -9,6 +9,9 @@ import (
 // testLeavings are what running pytest in place leaves in a test directory.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/**"}
 
+// TestLeavings are patterns of them.
+func TestLeavings() []string { return slices.Clone(testLeavings) }
+
 // Tests says which tests a checkpoint gets: of the files directly in Root that
 // pytest would collect by their names test_*.py, only those in Files;
 // everything else (conftest.py, helpers, data) always.

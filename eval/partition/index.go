@@ -47,6 +47,8 @@ type Indexed struct {
 	Whole bool
 	// Late says that it has something that takes results: exports and result blocks.
 	Late bool
+	// Tasks says that it has tasks that no partition has the nodes of.
+	Tasks bool
 
 	Backends []Backend
 	Shared   []SharedSnapshot

@@ -209,18 +209,27 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	if err != nil {
 		return prepared{}, fmt.Errorf("reading the versions: %w", err)
 	}
-	name := digest(python, version, string(pins))
-	p := prepared{python: python, shared: u.Shared + "/" + name}
-	at := u.Environments.at(place{b, name})
+	lines, err := requirements.ReadPins(string(pins))
+	if err != nil {
+		return prepared{}, err
+	}
+	p, err := u.Environments.prepare(ctx, b, env, python, version, u.Shared, lines)
+	if err != nil {
+		return p, fmt.Errorf("preparing the uv project's environment: %w", err)
+	}
+	return p, nil
+}
+
+// prepare makes an environment with the packages of lines, if it is not there.
+func (e *Environments) prepare(ctx context.Context, b backend.Backend, env environ.List, python, version, shared string, lines []string) (prepared, error) {
+	name := digest(python, version, strings.Join(lines, "\n"))
+	p := prepared{python: python, shared: shared + "/" + name}
+	at := e.at(place{b, name})
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.done {
 		p.snapshot = at.snapshot
 		return p, nil
-	}
-	lines, err := requirements.ReadPins(string(pins))
-	if err != nil {
-		return prepared{}, err
 	}
 	said := &capped.Buffer{}
 	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
@@ -228,10 +237,10 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 		Env:  env.Variables(), Timeout: uvTimeout, Output: said,
 	})
 	if err != nil {
-		return prepared{}, fmt.Errorf("preparing the uv project's environment: %w", err)
+		return prepared{}, err
 	}
 	if exit.Code != 0 || exit.Signal != "" || exit.TimedOut {
-		return prepared{}, fmt.Errorf("preparing the uv project's environment: %s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Secrets()))))
+		return prepared{}, fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Secrets()))))
 	}
 	at.done, at.snapshot, p.snapshot = true, snapshot, snapshot
 	return p, nil

@@ -42,6 +42,8 @@ type Run struct {
 
 	UV *UV // nil is no uv project
 
+	within func(program []string) []string // an environment of a Task; nil is none
+
 	Machine *ending.Machine
 
 	Backend  backend.Backend
@@ -337,7 +339,10 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 
 // argv is a program in the uv project's environment, if there is one.
 func (r *Run) argv(session backend.Session, uv *prepared, program []string) []string {
-	if uv == nil {
+	switch {
+	case r.within != nil:
+		return r.within(program)
+	case uv == nil:
 		return program
 	}
 	return uv.in(session, program)

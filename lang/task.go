@@ -1,0 +1,317 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Task is one instance of a task block.
+type Task struct {
+	Name        string // the label, or label["key"]
+	Block       string // the label
+	Ref         string // task.data, task.data["small"]
+	Description string
+	Backend     *Backend
+	Directory   string // of the workspace: where commands run; "." or clean
+	Requires    []string
+	Setup       []string
+	Argv        []string // the program, or a shell with Run as its script
+	Env         []EnvVar // sorted by name
+	Timeout     time.Duration
+	Offline     bool
+	Inputs      []TaskInput // in source order
+	Outputs     []TaskOutput
+	Range       diag.Range
+}
+
+// TaskInput is what a workspace gets. Its Source is empty when it is another task's output
+// or a solution.
+type TaskInput struct {
+	Asset
+	Solution *Solution // or nil
+	Answer   int       // of its Checkpoints
+}
+
+// TaskOutput is what is kept of a workspace.
+type TaskOutput struct {
+	Name string
+	Path string // relative to the directory
+	Kind string // OutputTree, OutputFile or OutputMetrics
+}
+
+// OutputRef names an output of a task.
+type OutputRef struct {
+	Task *Task
+	Name string
+}
+
+// Output is the output that r names.
+func (r *OutputRef) Output() TaskOutput {
+	at := slices.IndexFunc(r.Task.Outputs, func(o TaskOutput) bool { return o.Name == r.Name })
+	return r.Task.Outputs[at]
+}
+
+// String is the reference as it is written.
+func (r *OutputRef) String() string { return r.Task.Ref + ".outputs." + r.Name }
+
+// Subject is the solution, and its place among the checkpoints of it, that the metrics of
+// t are about: the only one among its inputs; nil when there is none, or several.
+func (t *Task) Subject() (s *Solution, answer int) {
+	for _, in := range t.Inputs {
+		if in.Solution == nil {
+			continue
+		}
+		if s != nil {
+			return nil, 0
+		}
+		s, answer = in.Solution, in.Answer
+	}
+	return s, answer
+}
+
+// Metrics are the names of the outputs of t that are metrics.
+func (t *Task) Metrics() (names []string) {
+	for _, o := range t.Outputs {
+		if o.Kind == OutputMetrics {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+func (l *loader) evaluateTask(d *decl) cty.Value {
+	var made []*Task
+	var values []cty.Value
+	insts := l.expandEach(d)
+	for _, inst := range insts {
+		t := l.task(d, inst)
+		made = append(made, t)
+		l.instances.tasks[t.Ref] = t
+		values = append(values, taskValue(t))
+	}
+	d.made = made
+	if d.failed {
+		return cty.DynamicVal
+	}
+	return collect(insts, values, taskValue(&Task{}).Type())
+}
+
+// taskValue is what a reference to t sees.
+func taskValue(t *Task) cty.Value {
+	output := func(o TaskOutput) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{
+			"ref":  cty.StringVal((&OutputRef{t, o.Name}).String()),
+			"kind": cty.StringVal(o.Kind),
+		})
+	}
+	outputs := cty.MapValEmpty(output(TaskOutput{}).Type())
+	if len(t.Outputs) > 0 {
+		values := map[string]cty.Value{}
+		for _, o := range t.Outputs {
+			values[o.Name] = output(o)
+		}
+		outputs = cty.MapVal(values)
+	}
+	return cty.ObjectVal(map[string]cty.Value{"ref": cty.StringVal(t.Ref), "name": cty.StringVal(t.Name), "outputs": outputs})
+}
+
+// task reads one instance.
+func (l *loader) task(d *decl, inst instance) *Task {
+	b := l.open(d, d.block, d.schema, inst.ctx)
+	t := &Task{Name: inst.name(d), Block: d.name(), Ref: inst.ref(d), Range: convertRange(d.header)}
+	t.Description, _ = b.text("description")
+	t.Backend = b.taskBackend()
+	t.Directory = b.placeInWorkspace("directory", true)
+	t.Requires = b.requirements("requires")
+	t.Setup, _ = b.texts("setup")
+	t.Argv = b.program()
+	t.Env, _ = b.env("env")
+	t.Timeout, _ = b.limit("timeout")
+	network, _ := b.text("network")
+	t.Offline = network == networkNone
+	inputs := b.children("input")
+	b.eachNameOnce(inputs)
+	var assets []Asset
+	for _, in := range inputs {
+		t.Inputs = append(t.Inputs, in.taskInput())
+		assets = append(assets, t.Inputs[len(t.Inputs)-1].Asset)
+	}
+	b.eachTargetOnce(assets)
+	outputs := b.children("output")
+	b.eachNameOnce(outputs)
+	for _, o := range outputs {
+		t.Outputs = append(t.Outputs, o.taskOutput())
+	}
+	if len(outputs) == 0 && !d.failed {
+		b.fail(finding{
+			code: "missing-block", summary: "Task without outputs", rng: b.header,
+			detail: "A task has at least one output: nothing else of what it does is kept.", hint: `write output "result" { path = "out" }`,
+		})
+	}
+	return t
+}
+
+// taskBackend reads where a task runs.
+func (b *block) taskBackend() *Backend {
+	ref, g := b.reference("backend", TypeBackend, "backend.")
+	if g == isSet {
+		made := b.l.instances.backends[ref]
+		if made != nil && !made.Commands {
+			b.reject("backend", "unsuitable-backend", "Unsuitable backend", fmt.Sprintf("%s runs no commands.", ref), "a task needs a backend such as local or docker")
+		}
+		return made
+	}
+	var all []*Backend
+	for _, made := range b.l.everyBackend() {
+		if made.Commands {
+			all = append(all, made)
+		}
+	}
+	switch {
+	case g == isFailed || b.l.anyFailed("backend"):
+	case len(all) == 1:
+		return all[0]
+	default:
+		b.fail(finding{
+			code: "missing-attribute", summary: "Where does it run?", rng: b.header,
+			detail: fmt.Sprintf("There are %d backends that run commands, and the task names none.", len(all)), hint: "write such as backend = backend.local.host",
+		})
+	}
+	return nil
+}
+
+func (b *block) taskInput() TaskInput {
+	in := TaskInput{}
+	v, g := b.value(b.schemaOf("source", TypeSource))
+	name, gc := b.text("checkpoint")
+	if g == isSet {
+		in.Solution = b.l.instances.solutions[refOf(v)]
+	}
+	if in.Solution == nil {
+		if gc == isSet {
+			b.reject("checkpoint", "unknown-attribute", "No use for this attribute", "Only a solution has checkpoints.", "remove it")
+		}
+		in.Asset = b.asset("")
+		return in
+	}
+	in.Asset = Asset{Name: b.label(), Target: b.targetOr(b.label(), "in the workspace"), Range: convertRange(b.header)}
+	for _, attr := range []string{"ignore", "mode", "sha256"} {
+		b.unused(attr, "A solution has its own ignore, and its files are as they are.")
+	}
+	var names []string
+	for i, answer := range in.Solution.Checkpoints {
+		if names = append(names, answer.Checkpoint.Name); answer.Checkpoint.Name == name || gc == isAbsent && len(in.Solution.Checkpoints) == 1 {
+			in.Answer = i
+			if answer.Missing || in.Solution.Failed != "" {
+				b.reject("source", "missing-file", "Missing solution", fmt.Sprintf("%s has nothing for checkpoint %q.", in.Solution.Ref, answer.Checkpoint.Name), "for_each over its checkpoints, which are those that it has")
+			}
+			return in
+		}
+	}
+	if gc != isFailed && len(in.Solution.Problem.Invalid) == 0 {
+		b.reject("checkpoint", "unknown-value", "Unknown checkpoint", fmt.Sprintf("%s has no checkpoint %q.", in.Solution.Ref, name), hintCheckpoint(name, names))
+	}
+	return in
+}
+
+func hintCheckpoint(name string, names []string) string {
+	if len(names) == 1 && names[0] == "" {
+		return "remove it: a problem that gives scores has one checkpoint, without a name"
+	}
+	return didYouMean(name, names, "")
+}
+
+// unused refuses an attribute that would change nothing.
+func (b *block) unused(name, detail string) {
+	if b.attrs[name] != nil {
+		b.reject(name, "unknown-attribute", "No use for this attribute", detail, "remove it")
+	}
+}
+
+func (b *block) taskOutput() TaskOutput {
+	o := TaskOutput{Name: b.label(), Path: b.placeInWorkspace("path", false)}
+	o.Kind, _ = b.text("kind")
+	if !markerName.MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
+		b.fail(finding{
+			code: "bad-name", summary: "Bad name", rng: b.header,
+			detail: fmt.Sprintf("%q cannot name an output: it must be an identifier other than log and refused.", o.Name),
+		})
+	}
+	return o
+}
+
+// output reads an attribute that may be a task's output; nil when it is something else.
+func (b *block) output(name string) *OutputRef {
+	attr := b.attrs[name]
+	if attr == nil || b.l.bad[attr.Expr.Range()] {
+		return nil
+	}
+	v, problems := attr.Expr.Value(b.ctx) // mistakes are reported when it is read as something else
+	if problems.HasErrors() || !v.IsWhollyKnown() {
+		return nil
+	}
+	v, _ = v.UnmarkDeep()
+	task, output, ok := cutLast(refOf(v), ".outputs.")
+	if made := b.l.instances.tasks[task]; ok && made != nil {
+		return &OutputRef{made, output}
+	}
+	return nil
+}
+
+// placed reads an attribute that may be a task's output with files.
+func (b *block) placed(name string) *OutputRef {
+	o := b.output(name)
+	if o != nil && o.Output().Kind == OutputMetrics {
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" may have the same path`)
+	}
+	return o
+}
+
+// treeOf is placed for an attribute that takes a directory.
+func (b *block) treeOf(name string) *OutputRef {
+	o := b.placed(name)
+	if o != nil && o.Output().Kind == OutputFile {
+		b.reject(name, "not-a-directory", "Not a directory", fmt.Sprintf("%s is a file.", o), "")
+	}
+	return o
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// checkFigures reports tasks of one block with metrics about the same checkpoint of a
+// solution: results could not tell them apart.
+func (l *loader) checkFigures() {
+	type subject struct {
+		block    string
+		solution *Solution
+		answer   int
+	}
+	first := map[subject]*Task{}
+	for _, t := range l.config.Tasks {
+		s, answer := t.Subject()
+		if s == nil || len(t.Metrics()) == 0 {
+			continue
+		}
+		key := subject{t.Block, s, answer}
+		if before := first[key]; before != nil {
+			l.report(finding{
+				code: "duplicate", summary: "Two tasks with metrics of one name", rng: hclRange(t.Range),
+				detail: fmt.Sprintf("%s and %s both have metrics about %s, checkpoint %q.", before.Ref, t.Ref, s.Ref, s.Checkpoints[answer].Checkpoint.Name),
+				hint:   "write a task block for each",
+			})
+			continue
+		}
+		first[key] = t
+	}
+}

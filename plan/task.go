@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
+)
+
+// task adds the node of a task, and those that it needs. What keeps it from that is the
+// error of the compilation.
+func (c *compiler) task(t *lang.Task) graph.ID {
+	addr := address(KindTask, t.Name)
+	if id, ok := c.plan.Graph.Lookup(addr); ok {
+		return id
+	}
+	on := c.backendFor(&lang.Problem{}, t.Backend)
+	d, err := c.driver(on)
+	if err == nil && len(t.Requires) > 0 {
+		err = d.needsPython()
+	}
+	if err != nil {
+		c.err = cmp.Or(c.err, fmt.Errorf("%s: %w", t.Ref, err))
+		return c.plan.Graph.Add(graph.Node{Addr: addr, Kind: KindTask, Task: &tasks.Invalid{Reason: err}})
+	}
+	task := &command.Task{
+		Directory: t.Directory, SetupTimeout: on.SetupTimeout, Argv: t.Argv, Timeout: t.Timeout, Offline: t.Offline,
+		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend,
+	}
+	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Retry: retryOf(nil, on), Probes: []string{d.addr}, Kept: true}
+	for _, in := range t.Inputs {
+		id, place := c.taskInput(t, in)
+		as := "input " + in.Name
+		task.Inputs = append(task.Inputs, command.TaskInput{As: as, Path: place})
+		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}})
+	}
+	n.Deps = append(append(n.Deps, d.image...), d.mounts...)
+	for _, m := range d.mounted {
+		task.VerifyInputs = append(task.VerifyInputs, m.Unchanged)
+	}
+	for _, line := range on.Setup {
+		task.Setup = append(task.Setup, command.Step{Line: line, Directory: "."})
+	}
+	for _, line := range t.Setup {
+		task.Setup = append(task.Setup, command.Step{Line: line, Directory: t.Directory})
+	}
+	for _, o := range t.Outputs {
+		task.Outputs = append(task.Outputs, command.TaskOutput{Name: o.Name, Kind: o.Kind, Path: o.Path})
+	}
+	c.taskIdentity(t, on, d, task, &n)
+	return c.plan.Graph.Add(n)
+}
+
+// taskIdentity fills in what of the backend a task's key has, and its Python packages.
+func (c *compiler) taskIdentity(t *lang.Task, on *lang.Backend, d *driver, task *command.Task, n *graph.Node) {
+	lines := slices.Concat(on.Setup, t.Setup, t.Argv)
+	if len(t.Requires) == 0 {
+		d.handle.Use.Bare = true
+		task.Identity = d.identity(d.handle.bare, lines...)
+		return
+	}
+	d.handle.Use.Python = true
+	for i := range lines {
+		lines[i] = withoutPython(lines[i])
+	}
+	task.Identity = d.identity(d.handle.identify, lines...)
+	n.Probes = append(n.Probes, requirementsProbe(t.Requires, d))
+	task.Python = &command.Packages{
+		Pins: func(ctx context.Context) ([]string, error) {
+			return c.env.Pins(ctx, d.Backend, d.handle.env, t.Requires)
+		},
+		Interpreter: d.Capabilities().Python.Interpreter, Environments: c.virtual,
+	}
+	if c.env.Environments != nil {
+		task.Python.Shared = c.env.Environments(on)
+	}
+}
+
+// taskLabels has the solution that the task is about, if it is about one.
+func (c *compiler) taskLabels(t *lang.Task) []graph.Label {
+	labels := []graph.Label{{Name: "kind", Value: KindTask}}
+	if s, answer := t.Subject(); s != nil {
+		labels = append(problemLabels(KindTask, s.Problem, s.Checkpoints[answer].Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
+	}
+	return append(labels, graph.Label{Name: "task", Value: t.Name}, graph.Label{Name: "backend", Value: t.Backend.Addr()})
+}
+
+// taskInput adds the node of an input, and returns its place in the workspace.
+func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, place string) {
+	addr := address(KindInput, t.Name, in.Name)
+	labels := []graph.Label{{Name: "kind", Value: KindInput}, {Name: "task", Value: t.Name}}
+	switch {
+	case in.Solution != nil:
+		return c.submission(in.Solution, in.Solution.Checkpoints[in.Answer]), in.Target
+	case in.From != nil:
+		return c.place(addr, KindInput, labels, in.From, tasks.Place{Target: in.Target, Ignore: in.Ignore}), "."
+	}
+	return c.once(graph.Node{
+		Addr: addr, Kind: KindInput, Labels: labels, Task: tasks.NewMaterialize(assetOf(in.Asset), c.sourcesOf(addr)), Pool: inProcessPool,
+	}), "."
+}
+
+// place adds the node that puts an output of a task where p says.
+func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.OutputRef, p tasks.Place) graph.ID {
+	on := c.task(from.Task)
+	p.Output, p.File = from.Name, from.Output().Kind == lang.OutputFile
+	return c.once(graph.Node{
+		Addr: addr, Kind: kind, Labels: labels, Task: &p, Pool: inProcessPool,
+		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}}},
+	})
+}
+
+// figures adds the nodes that know the metrics about a checkpoint of a cell, in the order
+// in which their tasks are written.
+func (c *compiler) figures(cell *Cell, cp *lang.Checkpoint) (ids []graph.ID) {
+	for _, t := range c.about[subject{cell.Solution, cp}] {
+		on := c.task(t)
+		ids = append(ids, c.once(graph.Node{
+			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: withKind(KindFigures, c.taskLabels(t)), Pool: inProcessPool, Kept: true,
+			Task: &command.Figures{Task: t.Block, Metrics: t.Metrics()},
+			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics()}},
+		}))
+	}
+	return ids
+}
+
+func withKind(kind string, labels []graph.Label) []graph.Label {
+	labels[0].Value = kind
+	return labels
+}
+
+// subject is a checkpoint of a solution.
+type subject struct {
+	solution   *lang.Solution
+	checkpoint *lang.Checkpoint
+}
+
+// tasksAbout are the tasks with metrics, by what they are about.
+func tasksAbout(cfg *lang.Config) map[subject][]*lang.Task {
+	about := map[subject][]*lang.Task{}
+	for _, t := range cfg.Tasks {
+		if s, answer := t.Subject(); s != nil && len(t.Metrics()) > 0 {
+			key := subject{s, s.Checkpoints[answer].Checkpoint}
+			about[key] = append(about[key], t)
+		}
+	}
+	return about
+}
+
+// tasksOf adds the tasks that the cells of a solution need, or that are about them, to a set.
+func tasksOf(s *lang.Solution, about map[subject][]*lang.Task, set map[*lang.Task]bool) {
+	var add func(*lang.Task)
+	from := func(o *lang.OutputRef) {
+		if o != nil {
+			add(o.Task)
+		}
+	}
+	add = func(t *lang.Task) {
+		if set[t] {
+			return
+		}
+		set[t] = true
+		for _, in := range t.Inputs {
+			from(in.From)
+			if in.Solution != nil {
+				from(in.Solution.Checkpoints[in.Answer].From)
+			}
+		}
+	}
+	if p := s.Problem.Pytest; p != nil {
+		from(p.RootFrom)
+	}
+	for _, answer := range s.Checkpoints {
+		if s.Omits(answer) {
+			continue
+		}
+		from(answer.From)
+		for _, a := range answer.Checkpoint.Assets {
+			from(a.From)
+		}
+		for _, t := range about[subject{s, answer.Checkpoint}] {
+			add(t)
+		}
+	}
+}
+
+// Standalone are the tasks that no cell needs, and that are about none: no partition has
+// their nodes.
+func Standalone(cfg *lang.Config) []*lang.Task {
+	if len(cfg.Tasks) == 0 {
+		return nil
+	}
+	about, used := tasksAbout(cfg), map[*lang.Task]bool{}
+	EachCell(cfg, func(cell lang.Cell) { tasksOf(cell.Solution, about, used) })
+	return slices.DeleteFunc(slices.Clone(cfg.Tasks), func(t *lang.Task) bool { return used[t] })
+}

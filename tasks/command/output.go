@@ -1,0 +1,263 @@
+package command
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+)
+
+// The kinds of outputs, as the language has them.
+const (
+	kindTree    = "tree"
+	kindFile    = "file"
+	kindMetrics = "metrics"
+)
+
+// TaskOutput is what is kept of a Task's workspace: a tree, of a file one with that file
+// alone, and of metrics a blob of JSON.
+type TaskOutput struct {
+	Name string
+	Kind string
+	Path string // relative to the directory of the Task
+}
+
+// What an output may have together. A task that makes more is broken, and says so.
+const (
+	maxOutputBytes   = 8 << 30
+	maxOutputEntries = 1_000_000
+	maxMetricsBytes  = 1 << 20
+	maxMetrics       = 1000
+)
+
+// packing is generous, as it depends on the disk alone.
+const packing = 30 * time.Minute
+
+// archiveName is where tar leaves a directory, in the workspace.
+const archiveName = ".fevalgraph-output.tar"
+
+// keep stores the output.
+func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, store cache.Store) (cache.Output, error) {
+	at := path.Join(t.Directory, o.Path)
+	switch o.Kind {
+	case kindTree:
+		entries, err := packed(ctx, t, session, store, at)
+		if err != nil {
+			return cache.Output{}, err
+		}
+		return o.tree(ctx, store, entries)
+	case kindMetrics:
+		return o.metrics(ctx, session, store, at)
+	}
+	f, err := collect(ctx, session, at)
+	if err != nil {
+		return cache.Output{}, err
+	}
+	defer f.Close()
+	d, err := store.Put(ctx, f)
+	if err != nil {
+		return cache.Output{}, fmt.Errorf("storing %s: %w", at, err)
+	}
+	return o.tree(ctx, store, []cache.Entry{{Path: path.Base(at), Digest: d}})
+}
+
+func (o TaskOutput) tree(ctx context.Context, store cache.Store, entries []cache.Entry) (cache.Output, error) {
+	tree, err := cache.BuildTree(entries)
+	if err != nil {
+		return cache.Output{}, err
+	}
+	if err := tree.Store(ctx, store); err != nil {
+		return cache.Output{}, fmt.Errorf("storing directories: %w", err)
+	}
+	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
+}
+
+// collect opens a file of the workspace.
+func collect(ctx context.Context, session backend.Session, at string) (io.ReadCloser, error) {
+	f, err := session.Collect(ctx, at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the command left no %s", at)
+	case errors.Is(err, backend.ErrNotRegular):
+		return nil, fmt.Errorf("%s is not a regular file", at)
+	case err != nil:
+		return nil, fmt.Errorf("fetching %s: %w", at, err)
+	}
+	return f, nil
+}
+
+// metricName is what a metric may be called.
+var metricName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
+
+// metrics stores an object of finite numbers; equal ones are equal bytes.
+func (o TaskOutput) metrics(ctx context.Context, session backend.Session, store cache.Store, at string) (cache.Output, error) {
+	f, err := collect(ctx, session, at)
+	if err != nil {
+		return cache.Output{}, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxMetricsBytes+1))
+	switch {
+	case err != nil:
+		return cache.Output{}, fmt.Errorf("fetching %s: %w", at, err)
+	case len(content) > maxMetricsBytes:
+		return cache.Output{}, fmt.Errorf("%s is larger than %d MiB", at, maxMetricsBytes>>20)
+	}
+	values, err := parseMetrics(content)
+	if err != nil {
+		return cache.Output{}, fmt.Errorf("%s: %w", at, err)
+	}
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		return cache.Output{}, err
+	}
+	d, err := cache.PutBytes(ctx, store, encoded)
+	return cache.Output{Name: o.Name, Digest: d}, err
+}
+
+func parseMetrics(content []byte) (map[string]float64, error) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(content, &values); err != nil || values == nil {
+		return nil, errors.New("it is no JSON object of numbers")
+	}
+	if len(values) > maxMetrics {
+		return nil, fmt.Errorf("it has %d metrics, and at most %d are kept", len(values), maxMetrics)
+	}
+	numbers := make(map[string]float64, len(values))
+	for name, text := range values {
+		var n *float64
+		if err := json.Unmarshal(text, &n); err != nil || n == nil || math.IsInf(*n, 0) {
+			return nil, fmt.Errorf("the value of %q is no number", name)
+		}
+		if !metricName.MatchString(name) {
+			return nil, fmt.Errorf("%q cannot name a metric", name)
+		}
+		numbers[name] = *n
+	}
+	return numbers, nil
+}
+
+// packed stores the files of a directory, which tar packs where it is, and returns them.
+func packed(ctx context.Context, t *Task, session backend.Session, store cache.Store, at string) ([]cache.Entry, error) {
+	var said capped.Buffer
+	exit, err := session.Exec(ctx, backend.Command{
+		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && tar -cf "$2" -- "$1"`, "sh", at, archiveName},
+		Env:  t.Env.Variables(), Timeout: packing, Output: &said,
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("packing %s: %w", at, err)
+	case exit.Code == 3:
+		return nil, fmt.Errorf("the command left no %s", at)
+	case exit.Code == ending.ShellNotFound:
+		return nil, fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
+	case exit.Code != 0 || exit.TimedOut:
+		return nil, fmt.Errorf("packing %s: %s: %s", at, ending.Words("exit code", exit), ending.LastLine(said.Bytes()))
+	}
+	f, err := collect(ctx, session, archiveName)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	u := unpacker{root: at, store: store, files: map[string]cache.Entry{}}
+	return u.all(ctx, tar.NewReader(f))
+}
+
+// unpacker stores what an archive has. The archive is as hostile as what a command runs.
+type unpacker struct {
+	root  string
+	store cache.Store
+	found []cache.Entry
+	files map[string]cache.Entry // by path, for hard links
+	bytes int64
+}
+
+func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry, error) {
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return u.found, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading what %s has: %w", u.root, err)
+		}
+		name := path.Clean(h.Name)
+		rel, inside := strings.CutPrefix(name, u.root+"/")
+		switch {
+		case name == u.root && h.Typeflag == tar.TypeDir:
+			continue
+		case name == u.root:
+			return nil, fmt.Errorf("%s is not a directory", u.root)
+		case !inside:
+			return nil, fmt.Errorf("reading what %s has: %q is outside of it", u.root, h.Name)
+		case !utf8.ValidString(rel):
+			return nil, fmt.Errorf("the name %q is not UTF-8", rel)
+		}
+		if u.bytes += max(0, h.Size); u.bytes > maxOutputBytes {
+			return nil, fmt.Errorf("it has more than %s", ending.Size(maxOutputBytes))
+		}
+		if len(u.found) == maxOutputEntries {
+			return nil, fmt.Errorf("it has more than %d files", maxOutputEntries)
+		}
+		e, err := u.entry(ctx, archive, h, rel)
+		if err != nil {
+			return nil, err
+		}
+		u.found = append(u.found, e)
+	}
+}
+
+func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header, rel string) (cache.Entry, error) {
+	e := cache.Entry{Path: rel}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		e.Dir = true
+	case tar.TypeSymlink:
+		to := path.Join(path.Dir(rel), h.Linkname)
+		if path.IsAbs(h.Linkname) || to == ".." || strings.HasPrefix(to, "../") {
+			return e, fmt.Errorf("%s is a link out of it, to %q", rel, h.Linkname)
+		}
+		e.Link = h.Linkname
+	case tar.TypeLink:
+		same, ok := u.files[path.Clean(h.Linkname)]
+		if !ok {
+			return e, fmt.Errorf("%s is a link to %q, which is not in it", rel, h.Linkname)
+		}
+		e.Digest, e.Executable = same.Digest, same.Executable
+	case tar.TypeReg:
+		d, err := u.store.Put(ctx, archive)
+		if err != nil {
+			return e, fmt.Errorf("storing %s: %w", rel, err)
+		}
+		e.Digest, e.Executable = d, h.Mode&0o111 != 0
+		u.files[path.Join(u.root, rel)] = e
+	default:
+		return e, fmt.Errorf("%s is neither a file nor a directory nor a link", rel)
+	}
+	return e, nil
+}
+
+// ReadMetrics reads what is stored of an output of metrics.
+func ReadMetrics(ctx context.Context, store cache.Store, d cache.Digest) (map[string]float64, error) {
+	content, err := cache.ReadBlob(ctx, store, d, maxMetricsBytes)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]float64
+	return values, json.NewDecoder(bytes.NewReader(content)).Decode(&values)
+}

@@ -1,0 +1,97 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// From is what a Place calls its dependency.
+const From = "output"
+
+// Place is the task that puts what another node made where it is wanted: an asset at its
+// target, the tests of a checkpoint, a submission. It is to a tree of the store what the
+// other tasks are to source files. Its output is TreeOutput.
+type Place struct {
+	Output string // of the dependency From: a tree
+	Target string // where it goes: a file takes this path, a directory becomes it; "" is the top
+	File   bool   // the tree is a single file
+	Ignore []string
+	Syntax string // of Ignore: "doublestar" or "fnmatch"
+	Plain  bool   // as of Submission
+	Tests  *Tests // nil places everything; Root is not used
+}
+
+// Describe implements graph.Task.
+func (p *Place) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("target", p.Target)
+	m.Bool("file", p.File)
+	m.Strings("ignore", p.Ignore)
+	m.String("syntax", p.Syntax)
+	m.Bool("plain", p.Plain)
+	if p.Tests != nil {
+		m.Strings("tests", p.Tests.Files)
+		m.Bool("tests may lack", p.Tests.MayLack)
+	}
+	return nil
+}
+
+// Run implements graph.Task.
+func (p *Place) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	root, ok := w.Input(From, p.Output)
+	if !ok {
+		return graph.Outcome{}, fmt.Errorf("dependency %q has no output %q", From, p.Output)
+	}
+	found, err := p.entries(ctx, w.Store, root)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	tree, err := cache.BuildTree(found)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	if err := tree.Store(ctx, w.Store); err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
+}
+
+// entries are what is left of a tree, in their places.
+func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Digest) ([]cache.Entry, error) {
+	ignore := Doublestar(p.Ignore)
+	if p.Syntax == "fnmatch" {
+		ignore = Fnmatch(p.Ignore)
+	}
+	var missing []string
+	if p.Tests != nil {
+		missing = slices.Clone(p.Tests.Files)
+	}
+	var found []cache.Entry
+	err := cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
+		if p.File && p.Target != "" {
+			e.Path = p.Target
+			found = append(found, e)
+			return nil
+		}
+		switch {
+		case ignore.leavesOut(e.Path, e.Dir), p.Plain && (e.Dir || e.Link != ""):
+			return nil
+		case p.Tests != nil && isTestFile(e.Path) && !slices.Contains(p.Tests.Files, e.Path):
+			return nil
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == e.Path })
+		e.Executable = e.Executable && !p.Plain
+		e.Path = path.Join(p.Target, e.Path)
+		found = append(found, e)
+		return nil
+	})
+	if err == nil && len(missing) > 0 && !p.Tests.MayLack {
+		err = &graph.InputError{Err: fmt.Errorf("the task makes no test file %s", missing[0])}
+	}
+	return found, err
+}
