@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
@@ -28,7 +29,8 @@ func (e *ToolError) Error() string {
 	if hint == "" {
 		return fmt.Sprintf("%s: %v", e.Tool, e.Err)
 	}
-	return fmt.Sprintf("%s: %v (hint: %s)", e.Tool, e.Err, hint)
+	first, rest, _ := strings.Cut(fmt.Sprint(e.Err), "\n") // of a message in a line, the rest is left out
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s (hint: %s)\n%s", e.Tool, first, hint, rest), "\n")
 }
 
 // Unwrap returns the reason.
