@@ -10,7 +10,7 @@ import (
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
 //go:embed judge/fevalgraph.hcl judge/problems judge/solutions
 //go:embed research/fevalgraph.hcl research/problems research/solutions
-//go:embed scbench/fevalgraph.hcl
+//go:embed scbench/*.hcl
 var embedded embed.FS
 
 // Starter is a project that init writes.

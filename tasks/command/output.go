@@ -54,29 +54,13 @@ const archiveName = ".fevalgraph-output.tar"
 // keep stores the output.
 func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, store cache.Store) (cache.Output, error) {
 	at := path.Join(t.Directory, o.Path)
-	switch o.Kind {
-	case kindTree:
-		entries, err := packed(ctx, t, session, store, at)
-		if err != nil {
-			return cache.Output{}, err
-		}
-		return o.tree(ctx, store, entries)
-	case kindMetrics:
+	if o.Kind == kindMetrics {
 		return o.metrics(ctx, session, store, at)
 	}
-	f, err := collect(ctx, session, at)
+	entries, err := packed(ctx, t, session, store, at, o.Kind == kindFile)
 	if err != nil {
 		return cache.Output{}, err
 	}
-	defer f.Close()
-	d, err := store.Put(ctx, f)
-	if err != nil {
-		return cache.Output{}, fmt.Errorf("storing %s: %w", at, err)
-	}
-	return o.tree(ctx, store, []cache.Entry{{Path: path.Base(at), Digest: d}})
-}
-
-func (o TaskOutput) tree(ctx context.Context, store cache.Store, entries []cache.Entry) (cache.Output, error) {
 	tree, err := cache.BuildTree(entries)
 	if err != nil {
 		return cache.Output{}, err
@@ -152,8 +136,9 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 	return numbers, nil
 }
 
-// packed stores the files of a directory, which tar packs where it is, and returns them.
-func packed(ctx context.Context, t *Task, session backend.Session, store cache.Store, at string) ([]cache.Entry, error) {
+// packed stores the files of a directory, or a file, which tar packs where it is: a session
+// collects files without their executable bits.
+func packed(ctx context.Context, t *Task, session backend.Session, store cache.Store, at string, file bool) ([]cache.Entry, error) {
 	var said capped.Buffer
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && tar -cf "$2" -- "$1"`, "sh", at, archiveName},
@@ -174,13 +159,14 @@ func packed(ctx context.Context, t *Task, session backend.Session, store cache.S
 		return nil, err
 	}
 	defer f.Close()
-	u := unpacker{root: at, store: store, files: map[string]cache.Entry{}}
+	u := unpacker{root: at, file: file, store: store, files: map[string]cache.Entry{}}
 	return u.all(ctx, tar.NewReader(f))
 }
 
 // unpacker stores what an archive has. The archive is as hostile as what a command runs.
 type unpacker struct {
 	root  string
+	file  bool // the root is a file
 	store cache.Store
 	found []cache.Entry
 	files map[string]cache.Entry // by path, for hard links
@@ -199,6 +185,10 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry,
 		name := path.Clean(h.Name)
 		rel, inside := strings.CutPrefix(name, u.root+"/")
 		switch {
+		case name == u.root && u.file && h.Typeflag == tar.TypeReg:
+			rel = path.Base(u.root)
+		case name == u.root && u.file:
+			return nil, fmt.Errorf("%s is not a regular file", u.root)
 		case name == u.root && h.Typeflag == tar.TypeDir:
 			continue
 		case name == u.root:

@@ -1,0 +1,1 @@
+before= run=0 longest=0

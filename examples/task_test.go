@@ -1,0 +1,93 @@
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+func TestTaskCompiles(t *testing.T) {
+	compiles(t, lang.Options{Dir: "task"}, "task.nodes")
+}
+
+func TestTaskRuns(t *testing.T) {
+	dir := project(t, "task")
+	program(t, 0, "run", "-C", dir)
+	results, err := report.Decode(strings.NewReader(program(t, 0, "results", "-C", dir, "--format", "json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]float64{"awk": 1, "assembled": 7}
+	for _, cell := range results.Cells {
+		if cell.Score == nil || *cell.Score != 100 || cell.Checkpoints[0].Figures["size.lines"] != lines[cell.Solution] {
+			t.Errorf("%s: %+v", cell.Solution, cell)
+		}
+	}
+	if len(results.Cells) != len(lines) {
+		t.Errorf("%d cells, want %d", len(results.Cells), len(lines))
+	}
+	if end := lastEvent(t, program(t, 0, "run", "-C", dir, "--json")); end.Executed != 0 {
+		t.Errorf("the second run ended with %+v", end)
+	}
+}
+
+func TestSCBenchQualityCompiles(t *testing.T) {
+	compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true"}}, "scbench_quality.nodes")
+}
+
+// The quality task has figures only when ast-grep really ran: scb-check leaves it out
+// without a word.
+func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3: use `make real`")
+	}
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true"}})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	const report = `{"verbosity": 0.5, "erosion": 0, "cog_erosion": 0, "total_loc": LOC, "ast_grep_flagged_loc": 1, "clone_loc": 2, "files_scanned": 1}`
+	check := func(loc, before string) string {
+		return "#!/bin/sh\n" + before + "\nsg scan\necho '" + strings.Replace(report, "LOC", loc, 1) + "'\nexit 1\n"
+	}
+	for _, one := range []struct{ name, check, astGrep, want string }{
+		{"findings", check("4", ""), "exit 0", ""},
+		{"ast-grep fails", check("4", ""), "exit 1", "Error: ast-grep did not run"},
+		{"another sg", check("4", "sg() { :; }"), "exit 0", "Error: ast-grep did not run"},
+		{"no code", check("0", ""), "exit 0", "Error: there is no code"},
+		{"usage", "#!/bin/sh\nsg scan\nexit 2\n", "exit 0", "no figures"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			work, bin := t.TempDir(), t.TempDir()
+			for name, script := range map[string]string{"scb-check": one.check, "ast-grep": "#!/bin/sh\n" + one.astGrep + "\n"} {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(python, filepath.Join(bin, "python")); err != nil {
+				t.Fatal(err)
+			}
+			argv := cfg.Tasks[0].Argv
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env = work, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+			said, err := cmd.CombinedOutput()
+			figures, readErr := os.ReadFile(filepath.Join(work, "quality.json"))
+			switch {
+			case one.want == "" && (err != nil || readErr != nil):
+				t.Errorf("%v, %v: %s", err, readErr, said)
+			case one.want == "" && !strings.Contains(string(figures), `"ast_grep": 0.25, "cloned": 0.5`):
+				t.Errorf("the figures are %s", figures)
+			case one.want != "" && (err == nil || len(figures) > 0):
+				t.Errorf("there are figures: %s", figures)
+			case one.want != "" && one.want != "no figures" && !slices.Contains(strings.Split(string(said), "\n"), one.want):
+				t.Errorf("said %q, want %q", said, one.want)
+			}
+		})
+	}
+}
