@@ -1,9 +1,11 @@
 package examples_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,5 +135,50 @@ func write(t *testing.T, path, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a checkout has beside config.yaml: limits and snippets of conversion.toml, and markers
+// of a pytest.ini, which are registered and move no test to another group.
+func TestSCBenchConversion(t *testing.T) {
+	root := t.TempDir()
+	const config = "name: x\ndescription: one\nentry_file: main\nversion: 1\nmarkers:\n  slow:\n    group: Functionality\n    description: takes long\ncheckpoints:\n  checkpoint_1:\n    version: 1\n  checkpoint_2:\n    version: 1\n    timeout: 7\n"
+	for _, name := range []string{"one", "two", "bad"} {
+		write(t, filepath.Join(root, name, "config.yaml"), config)
+		write(t, filepath.Join(root, name, "tests", "test_checkpoint_1.py"), "")
+	}
+	write(t, filepath.Join(root, "one", "pytest.ini"), "# markers only\n[pytest]\naddopts = -x\nmarkers =\n    slow: of pytest.ini\n    net(host): needs the network\n    two words: no marker\n[other]\nmarkers = x: no\n")
+	const conversion = "[one]\nverifier_timeout_sec = 1800\n[one.test_sh_snippets]\nall = \"ulimit -v 4194304\"\ncheckpoint_2 = [\"A=1\", \"export A\"]\n"
+	write(t, filepath.Join(root, "conversion.toml"), conversion+"[bad]\ntest_sh_snippet = 5\n")
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	var got []string
+	for _, p := range cfg.Problems {
+		for _, c := range p.Checkpoints {
+			line := fmt.Sprintf("%s %s: %v %v %q", p.Name, c.Name, c.Timeout, c.SessionTimeout, c.Before)
+			for _, m := range c.Markers {
+				line += fmt.Sprintf(" %s=%q(%s)", m.Name, m.Group, m.Description)
+			}
+			got = append(got, line)
+		}
+		if (len(p.Invalid) > 0) != (p.Name == "bad") {
+			t.Errorf("%s: %v", p.Name, p.Invalid)
+		}
+	}
+	want := []string{
+		`one checkpoint_1: 0s 30m0s "ulimit -v 4194304" net=""(needs the network) slow="functionality"(takes long)`,
+		`one checkpoint_2: 7s 30m0s "ulimit -v 4194304\nA=1\nexport A" net=""(needs the network) slow="functionality"(takes long)`,
+		`two checkpoint_1: 0s 2h0m0s "" slow="functionality"(takes long)`,
+		`two checkpoint_2: 7s 2h0m0s "" slow="functionality"(takes long)`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	write(t, filepath.Join(root, "conversion.toml"), "[one]\n\nx = = 1\n")
+	cfg, _ = load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	if said := cfg.Problems[0].Invalid.Error(); !strings.Contains(said, "conversion.toml:3") {
+		t.Errorf("the mistake is %s", said)
 	}
 }

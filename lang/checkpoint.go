@@ -34,6 +34,9 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 
 	c.Tests = b.testFiles(down.problem.Pytest)
 	b.timeouts(c, down)
+	if c.Before = down.before; b.attrs["before"] != nil {
+		c.Before, _ = b.text("before")
+	}
 
 	env, _ := b.env("env")
 	c.Env = mergeEnv(down.env, env)

@@ -223,6 +223,7 @@ type Checkpoint struct {
 	IncludePriorTests bool
 	Timeout           time.Duration // per test; 30s when nothing says otherwise; 0 is none
 	SessionTimeout    time.Duration // whole pytest run; 0 is none
+	Before            string        // commands of the shell that starts pytest
 	Env               []EnvVar      // problem's and own, merged, sorted by name
 	Markers           []Marker      // problem's then own; an own one replaces by name
 	Assets            []Asset       // likewise
@@ -233,7 +234,7 @@ type Checkpoint struct {
 // Marker maps a pytest marker to a group.
 type Marker struct {
 	Name        string
-	Group       string // core, functionality, regression, error
+	Group       string // core, functionality, regression, error; "" registers it and does no more
 	Description string
 	Range       diag.Range
 }

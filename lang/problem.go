@@ -46,6 +46,7 @@ type inherited struct {
 	timeout        time.Duration
 	sessionTimeout time.Duration
 	session        given // of sessionTimeout
+	before         string
 	env            []EnvVar
 	markers        []Marker
 	assets         []Asset
@@ -85,6 +86,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	down.timeout, _ = b.limit("timeout")
 	down.sessionTimeout, down.session = b.limit("session_timeout")
 	down.env, _ = b.env("env")
+	down.before, _ = b.text("before")
 	down.markers = b.markers()
 	down.assets = b.assets("")
 	down.pass = Pass{Policy: defaultPolicy}
@@ -162,7 +164,7 @@ func (b *block) nameless(p *Problem) {
 			})
 		}
 	}
-	for _, name := range []string{"entry", "timeout", "session_timeout", "env"} {
+	for _, name := range []string{"entry", "timeout", "session_timeout", "env", "before"} {
 		if attr := b.attrs[name]; attr != nil {
 			b.fail(finding{
 				code: "unknown-attribute", summary: "No use for this attribute", rng: attr.NameRange,

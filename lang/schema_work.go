@@ -37,6 +37,7 @@ func problemSchema() BlockSchema {
 			{Name: "timeout", Type: TypeDuration, Default: `"30s"`, Doc: "Limit on one test; null is none. Checkpoints inherit it."},
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
+			{Name: "before", Type: TypeText, Default: `""`, Doc: "Shell commands that run in the shell that starts pytest, so that what they set holds for the tests, such as `ulimit -v 4194304`. Checkpoints inherit it."},
 			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Bytes that the files of a solution may have together, such as \"5GiB\". Holes in files count, since they are stored as bytes."},
 			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
@@ -93,7 +94,7 @@ func markerSchema() BlockSchema {
 		Name: "marker", Labels: []string{"name"}, Repeats: true,
 		Doc: "Maps a pytest marker to a group of tests.",
 		Attributes: []AttributeSchema{
-			{Name: "group", Type: TypeText, Required: true, Values: groups(), Doc: "Group of the marked tests."},
+			{Name: "group", Type: TypeText, Default: `""`, Values: groups(), Doc: "Group of the marked tests. Without one the marker is only registered."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Goes into pytest.ini."},
 		},
 	}
@@ -126,6 +127,7 @@ func checkpointSchema() BlockSchema {
 			{Name: "include_prior_tests", Type: TypeBool, Default: "true", Doc: "Whether the tests of earlier checkpoints run too."},
 			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null is none. The default is the problem's."},
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on the whole pytest run; null is none. The default is the problem's, see there."},
+			{Name: "before", Type: TypeText, Doc: "Shell commands that run in the shell that starts pytest. The default is the problem's."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Merged into the problem's."},
 		},
 		Blocks: []BlockSchema{assetSchema(), markerSchema(), passSchema()},

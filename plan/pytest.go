@@ -145,10 +145,10 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Checkpoint: cp.Name, Directory: driver.Directory,
 		Pins:  func(ctx context.Context) ([]string, error) { return c.env.Pins(ctx, d.Backend, d.handle.env, requires) },
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
-		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout,
+		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout, Before: cp.Before,
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine,
-		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry))...),
+		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
 	for _, m := range d.mounted {
 		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
@@ -234,7 +234,9 @@ func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
 		}
 	}
 	for _, m := range cp.Markers {
-		g.Custom[m.Name] = verdict.Group(m.Group)
+		if m.Group != "" {
+			g.Custom[m.Name] = verdict.Group(m.Group)
+		}
 	}
 	return g
 }

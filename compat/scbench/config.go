@@ -96,9 +96,15 @@ func (c *config) limit(n *yaml.Node, name string) any {
 // groups are SlopCodeBench's names of groups.
 var groups = map[string]string{"Core": "core", "Functionality": "functionality", "Regression": "regression", "Error": "error"}
 
-func (c *config) markers() []lang.MadeBlock {
+// markers are those of config.yaml, which have groups, and others that are only registered.
+func (c *config) markers(others []marker) []lang.MadeBlock {
 	var all []lang.MadeBlock
 	markers := yamlfile.At(c.Root, "markers")
+	for _, m := range others {
+		if yamlfile.At(markers, m.name) == nil {
+			all = append(all, lang.MadeBlock{Kind: "marker", Labels: []string{m.name}, Made: lang.Made{Attributes: map[string]any{"description": m.description}}})
+		}
+	}
 	for _, name := range yamlfile.Keys(markers) {
 		m := yamlfile.At(markers, name)
 		group, known := groups[yamlfile.Scalar(yamlfile.At(m, "group"), "")]
@@ -118,7 +124,7 @@ func (c *config) markers() []lang.MadeBlock {
 // known are the keys of a checkpoint.
 var known = []string{"name", "version", "order", "state", "include_prior_tests", "spec_override", "env", "timeout"}
 
-func (c *config) checkpoints() []lang.MadeBlock {
+func (c *config) checkpoints(conversion conversion) []lang.MadeBlock {
 	own := c.limit(yamlfile.At(c.Root, "timeout"), "timeout")
 	checkpoints := yamlfile.At(c.Root, "checkpoints")
 	if checkpoints != nil && checkpoints.Kind != yaml.MappingNode {
@@ -142,6 +148,9 @@ func (c *config) checkpoints() []lang.MadeBlock {
 		}
 		if limit := yamlfile.At(n, "timeout"); limit != nil {
 			made["timeout"] = c.limit(limit, title+".timeout")
+		}
+		if before := conversion.before(name); before != "" {
+			made["before"] = before
 		}
 		for _, key := range []string{"order", "state"} {
 			if value := yamlfile.At(n, key); value != nil && value.Tag != yamlfile.Null {

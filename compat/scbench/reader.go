@@ -55,6 +55,7 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		c.Mistakes = append(c.Mistakes, *wrong)
 	}
 	name := filepath.Base(dir)
+	own := conversionOf(files, dir, c)
 	if c.Root == nil || wrong != nil {
 		return &lang.Made{Attributes: map[string]any{"name": name}}, c.Mistakes
 	}
@@ -68,6 +69,9 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		// SlopCodeBench's limit is for each test; it has none for the session.
 		"session_timeout": "2h",
 	}}
+	if own.Limit > 0 {
+		made.Attributes["session_timeout"] = fmt.Sprintf("%gs", own.Limit)
+	}
 	for _, key := range []string{"author", "category", "difficulty"} {
 		if n := yamlfile.At(c.Root, key); n != nil && n.Tag != yamlfile.Null {
 			made.Attributes[key] = n.Value
@@ -80,12 +84,12 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		"root": filepath.Join(dir, "tests"), "directory": ".evaluation_tests", "asset_paths": "relative", "missing_tests": "skip",
 		"requires": c.list(c.Root, "test_dependencies"), "ports": servers[name],
 	}}})
-	made.Blocks = append(made.Blocks, c.markers()...)
+	made.Blocks = append(made.Blocks, c.markers(registered(files, dir))...)
 	for _, asset := range c.assets() {
 		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "asset", Labels: []string{asset.name}, At: asset.at,
 			Made: lang.Made{Attributes: map[string]any{"source": filepath.Join(dir, asset.path)}}})
 	}
-	made.Blocks = append(made.Blocks, c.checkpoints()...)
+	made.Blocks = append(made.Blocks, c.checkpoints(own)...)
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
 	return made, c.Mistakes
 }

@@ -120,8 +120,11 @@ func (r *Run) testCommand(python string) []string {
 	for _, plugin := range r.Plugins {
 		argv = append(argv, "-p", plugin)
 	}
-	argv = append(argv, "-vv")
-	return append(argv, r.Args...)
+	argv = append(append(argv, "-vv"), r.Args...)
+	if r.Before != "" {
+		argv = append([]string{"/bin/sh", "-c", r.Before + "\nexec \"$@\"", "sh"}, argv...)
+	}
+	return argv
 }
 
 // seconds prints whole seconds without a fraction, as people write them.

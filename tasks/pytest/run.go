@@ -40,6 +40,7 @@ type Run struct {
 	Plugins        []string
 	Timeout        time.Duration // per test; 0 is none
 	SessionTimeout time.Duration // of the whole pytest run; 0 is none
+	Before         string        // commands of the shell that starts pytest
 	Env            []Var         // complete, in order; later ones win
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 is none
@@ -129,6 +130,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Strings("plugins", r.Plugins)
 	m.String("timeout", r.Timeout.String())
 	m.String("session_timeout", r.SessionTimeout.String())
+	if r.Before != "" {
+		m.String("before", r.Before)
+	}
 	m.Strings("setup", r.Setup)
 	if len(r.Setup) > 0 {
 		m.String("setup_timeout", r.SetupTimeout.String())

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// What tar packs is made by the command, or by who came before it: nothing of it leaves the
+// output.
+func TestUnpackedArchives(t *testing.T) {
+	type entry struct {
+		name, link string
+		kind       byte
+		mode       int64
+	}
+	dir := func(name string) entry { return entry{name: name, kind: tar.TypeDir} }
+	file := func(name string) entry { return entry{name: name, kind: tar.TypeReg, mode: 0o644} }
+	for _, one := range []struct {
+		name    string
+		file    bool
+		entries []entry
+		want    string // entries, or the error
+	}{
+		{"tree", false, []entry{dir("out/"), dir("out/empty/"), {name: "out/run", kind: tar.TypeReg, mode: 0o755}, file("out/a/b"), {name: "out/a/l", link: "../run", kind: tar.TypeSymlink}},
+			"empty dir, run executable, a/b, a/l -> ../run"},
+		{"hard link", false, []entry{dir("out"), file("out/a"), {name: "out/b", link: "out/a", kind: tar.TypeLink}}, "a, b"},
+		{"hard link out", false, []entry{dir("out"), {name: "out/b", link: "../etc/passwd", kind: tar.TypeLink}}, `b is a link to "../etc/passwd", which is not in it`},
+		{"link out", false, []entry{dir("out"), {name: "out/l", link: "a/../../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "a/../../x"`},
+		{"absolute link", false, []entry{dir("out"), {name: "out/l", link: "/etc/passwd", kind: tar.TypeSymlink}}, "l is a link out of it"},
+		{"outside", false, []entry{dir("out"), file("out/../../x")}, `"out/../../x" is outside of it`},
+		{"absolute", false, []entry{file("/out/x")}, `"/out/x" is outside of it`},
+		{"beside", false, []entry{file("output/x")}, "is outside of it"},
+		{"device", false, []entry{dir("out"), {name: "out/null", kind: tar.TypeChar}}, "null is neither a file nor a directory nor a link"},
+		{"pipe", false, []entry{dir("out"), {name: "out/p", kind: tar.TypeFifo}}, "p is neither a file"},
+		{"name", false, []entry{dir("out"), file("out/\xff")}, `the name "\xff" is not UTF-8`},
+		{"file for a tree", false, []entry{file("out")}, "out is not a directory"},
+		{"link for a tree", false, []entry{{name: "out", link: "/etc", kind: tar.TypeSymlink}}, "out is not a directory"},
+		{"file", true, []entry{{name: "out", kind: tar.TypeReg, mode: 0o700}}, "out executable"},
+		{"tree for a file", true, []entry{dir("out/"), file("out/x")}, "out is not a regular file"},
+		{"link for a file", true, []entry{{name: "out", link: "/etc/passwd", kind: tar.TypeSymlink}}, "out is not a regular file"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			var archive bytes.Buffer
+			w := tar.NewWriter(&archive)
+			for _, e := range one.entries {
+				if err := w.WriteHeader(&tar.Header{Name: e.name, Linkname: e.link, Typeflag: e.kind, Mode: e.mode}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			store, err := cache.OpenDisk(t.TempDir(), cache.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := unpacker{root: "out", file: one.file, store: store, files: map[string]cache.Entry{}}
+			entries, err := u.all(t.Context(), tar.NewReader(&archive))
+			got := ""
+			for _, e := range entries {
+				got += ", " + e.Path
+				switch {
+				case e.Dir:
+					got += " dir"
+				case e.Executable:
+					got += " executable"
+				case e.Link != "":
+					got += " -> " + e.Link
+				}
+			}
+			if err != nil {
+				got = err.Error()
+			}
+			if got = strings.TrimPrefix(got, ", "); err == nil && got != one.want || err != nil && !strings.Contains(got, one.want) {
+				t.Errorf("got %s, want %s", got, one.want)
+			}
+		})
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1, "b.c-d": -2.5e3}`: "map[a:1 b.c-d:-2500]",
+		`{}`:                        "map[]",
+		`null`:                      "it is no JSON object of numbers",
+		`{"a": null}`:               `the value of "a" is no number`,
+		`{"a": NaN}`:                "it is no JSON object of numbers",
+		`{"a": 1e400}`:              `the value of "a" is no number`,
+		`{"": 1}`:                   `"" cannot name a metric`,
+		`{"a b": 1}`:                `"a b" cannot name a metric`,
+		`{"a": {"b": 1}}`:           `the value of "a" is no number`,
+		`{"a": 1} {"b": 2}`:         "it is no JSON object of numbers",
+	} {
+		values, err := parseMetrics([]byte(text))
+		got := fmt.Sprint(values)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	many := "{"
+	for i := range maxMetrics + 1 {
+		many += fmt.Sprintf("\"m%d\": 1, ", i)
+	}
+	if _, err := parseMetrics([]byte(strings.TrimSuffix(many, ", ") + "}")); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("many metrics: %v", err)
+	}
+}
+
+func FuzzMetrics(f *testing.F) {
+	f.Add([]byte(`{"a": 1}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		values, err := parseMetrics(content)
+		if (values == nil) != (err != nil) {
+			t.Errorf("%q: %v, %v", content, values, err)
+		}
+	})
+}
