@@ -60,6 +60,17 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
+	"tasks": {[]string{"task", "backend", "inputs", "outputs", "description"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Tasks {
+			var outputs []string
+			for _, o := range x.Outputs {
+				outputs = append(outputs, o.Name)
+			}
+			rows = append(rows, []any{x.Name, x.Backend.Addr(), len(x.Inputs), strings.Join(outputs, ", "), x.Description})
+		}
+		return rows
+	}, false},
 	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *eval.Project) [][]any {
 		var rows [][]any
 		for _, x := range p.Plan.Cells {
@@ -78,7 +89,7 @@ var listings = map[string]listing{
 	}, false},
 }
 
-var listKinds = []string{"problems", "solutions", "backends", "suites", "cells", "nodes", coverageKind}
+var listKinds = []string{"problems", "solutions", "backends", "suites", "tasks", "cells", "nodes", coverageKind}
 
 // coverageKind is what list takes for what is there of what is expected.
 const coverageKind = "coverage"

@@ -19,9 +19,9 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	cmd := command("show ADDR", "Show one problem, solution, or node",
+	cmd := command("show ADDR", "Show one problem, solution, task, or node",
 		`Show prints what is known of a problem (problem.kvstore or kvstore), a solution
-(solution.agent), or a node (its address).`,
+(solution.agent), a task (task.data), or a node (its address).`,
 		`  fevalgraph show kvstore
   fevalgraph show 'pytest:kvstore/basic/reference@local.host'`,
 		func(cmd *cobra.Command, args []string) error { return a.runShow(cmd.Context(), args[0]) })
@@ -43,6 +43,11 @@ func (a *app) runShow(ctx context.Context, arg string) error {
 	for _, s := range p.Config.Solutions {
 		if arg == s.Name || arg == s.Ref {
 			return a.showFacts(solutionFacts(s))
+		}
+	}
+	for _, t := range p.Config.Tasks {
+		if arg == t.Name || arg == t.Ref {
+			return a.showFacts(taskFacts(t))
 		}
 	}
 	id, err := p.Node(ctx, arg)
@@ -74,7 +79,7 @@ func problemFacts(p *lang.Problem) [][]string {
 		facts = append(facts, []string{"invalid", diag.List{f}.Error()})
 	}
 	if p.Pytest != nil {
-		facts = append(facts, []string{"tests", p.Pytest.Root}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")}, []string{"split", p.Pytest.Split})
+		facts = append(facts, []string{"tests", sourceOf(p.Pytest.Root, p.Pytest.RootFrom)}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")}, []string{"split", p.Pytest.Split})
 		if ports := p.Pytest.Ports; len(ports) > 0 {
 			facts = append(facts, []string{"ports", strings.Trim(fmt.Sprint(ports), "[]")})
 		}
@@ -89,7 +94,7 @@ func problemFacts(p *lang.Problem) [][]string {
 		facts = append(facts, []string{"checkpoint " + c.Name, fmt.Sprintf("order %d, tests %s, prior tests %t, timeout %v, session %v",
 			c.Order, strings.Join(c.Tests, " "), c.IncludePriorTests, c.Timeout, c.SessionTimeout)})
 		for _, asset := range c.Assets {
-			facts = append(facts, []string{"  asset " + asset.Name, asset.Source})
+			facts = append(facts, []string{"  asset " + asset.Name, sourceOf(asset.Source, asset.From)})
 		}
 		for _, m := range c.Markers {
 			facts = append(facts, []string{"  marker " + m.Name, m.Group})
@@ -105,7 +110,7 @@ func commandFacts(p *lang.Problem) [][]string {
 		{"runs", shellquote.Join(c.Argv...)}, {"timeout", c.Timeout.String()}, {"uv project", c.UVProject}, {"score from", c.Score.From},
 	}
 	for _, a := range p.Checkpoints[0].Assets {
-		facts = append(facts, []string{"asset at " + a.Target, a.Source})
+		facts = append(facts, []string{"asset at " + a.Target, sourceOf(a.Source, a.From)})
 	}
 	names, values := p.Resources.Fields()
 	for i, name := range names {
@@ -137,13 +142,40 @@ func solutionFacts(s *lang.Solution) [][]string {
 		return append(facts, []string{"failed", s.Failed})
 	}
 	for _, c := range s.Checkpoints {
-		source := c.Source
+		source := sourceOf(c.Source, c.From)
 		if c.Missing {
 			source = "not reached"
 		}
 		facts = append(facts, []string{cmp.Or(c.Checkpoint.Name, "source"), source})
 	}
 	return facts
+}
+
+func taskFacts(t *lang.Task) [][]string {
+	facts := [][]string{
+		{"task", t.Name}, {"reference", t.Ref}, {"description", t.Description}, {"backend", t.Backend.Addr()}, {"directory", t.Directory},
+		{"requires", strings.Join(t.Requires, ", ")}, {"setup", strings.Join(t.Setup, "; ")}, {"runs", shellquote.Join(t.Argv...)},
+		{"timeout", t.Timeout.String()}, {"declared at", t.Range.String()},
+	}
+	for _, in := range t.Inputs {
+		source := sourceOf(in.Source, in.From)
+		if in.Solution != nil {
+			source = strings.TrimSpace(in.Solution.Ref + " " + in.Solution.Checkpoints[in.Answer].Checkpoint.Name)
+		}
+		facts = append(facts, []string{"input at " + in.Target, source})
+	}
+	for _, o := range t.Outputs {
+		facts = append(facts, []string{"output " + o.Name, o.Kind + " " + o.Path})
+	}
+	return facts
+}
+
+// sourceOf is a path, or the output of a task in its place.
+func sourceOf(path string, from *lang.OutputRef) string {
+	if from != nil {
+		return from.String()
+	}
+	return path
 }
 
 func nodeFacts(p *eval.Project, id graph.ID) [][]string {
