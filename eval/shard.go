@@ -16,8 +16,8 @@ import (
 )
 
 // shard keeps the targets of some of the cells; whatever belongs to no cell comes along as
-// a dependency. An invalid problem that no cell needs is in every part: it must not fall
-// between them.
+// a dependency. An invalid problem that no cell needs is in every part, and a task that no
+// cell needs in the first one: they must not fall between them.
 func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 	picks, err := p.shardOf(r)
 	if err != nil {
@@ -30,10 +30,16 @@ func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 			mine[plan.IDOf(c)] = true
 		}
 	})
+	standalone := map[string]bool{}
+	if strings.HasPrefix(r.Shard, "1/") {
+		for _, t := range plan.Standalone(p.Config) {
+			standalone[plan.TaskAddress(t)] = true
+		}
+	}
 	var kept []graph.ID
 	for _, id := range targets {
 		n := p.Plan.Graph.Node(id)
-		alone := n.Kind == plan.KindProblem && !needed[n.Label("problem")]
+		alone := n.Kind == plan.KindProblem && !needed[n.Label("problem")] || standalone[n.Addr]
 		if alone || mine[plan.NodeCell(n).Cell()] {
 			kept = append(kept, id)
 		}

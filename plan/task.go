@@ -12,10 +12,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 )
 
+// TaskAddress is the address of the node of a task.
+func TaskAddress(t *lang.Task) string { return address(KindTask, t.Name) }
+
 // task adds the node of a task, and those that it needs. What keeps it from that is the
 // error of the compilation.
 func (c *compiler) task(t *lang.Task) graph.ID {
-	addr := address(KindTask, t.Name)
+	addr := TaskAddress(t)
 	if id, ok := c.plan.Graph.Lookup(addr); ok {
 		return id
 	}
