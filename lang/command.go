@@ -252,7 +252,7 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 	}
 	sources := []struct{ target, source string }{{c.Directory, c.Root}}
 	for _, a := range assets {
-		if !a.IsGlob {
+		if !a.IsGlob && a.From == nil {
 			sources = append(sources, struct{ target, source string }{a.Target, a.Source})
 		}
 	}

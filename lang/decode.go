@@ -175,6 +175,10 @@ func (b *block) text(name string) (string, given) {
 		return "", g
 	}
 	s, err := convert.Convert(v, cty.String)
+	if err != nil && a.Type == TypeSource {
+		b.wrongType(name, "a path, or a task's output such as task.data.outputs.cases", v.Type())
+		return "", isFailed
+	}
 	if err != nil {
 		b.wrongType(name, "a string", v.Type())
 		return "", isFailed

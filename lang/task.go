@@ -193,6 +193,10 @@ func (b *block) taskInput() TaskInput {
 	if g == isSet {
 		in.Solution = b.l.instances.solutions[refOf(v)]
 	}
+	if g == isFailed {
+		in.Asset.Name = b.label()
+		return in
+	}
 	if in.Solution == nil {
 		if gc == isSet {
 			b.reject("checkpoint", "unknown-attribute", "No use for this attribute", "Only a solution has checkpoints.", "remove it")
@@ -249,7 +253,7 @@ func (b *block) taskOutput() TaskOutput {
 // output reads an attribute that may be a task's output; nil when it is something else.
 func (b *block) output(name string) *OutputRef {
 	attr := b.attrs[name]
-	if attr == nil || b.l.bad[attr.Expr.Range()] {
+	if len(b.l.instances.tasks) == 0 || attr == nil || b.l.bad[attr.Expr.Range()] {
 		return nil
 	}
 	v, problems := attr.Expr.Value(b.ctx) // mistakes are reported when it is read as something else

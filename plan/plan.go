@@ -174,18 +174,19 @@ func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 
 // compiler builds one plan.
 type compiler struct {
-	env       Environment
-	plan      *Plan
-	divided   partitioned
-	backends  map[*lang.Backend]*driver
-	judges    map[*lang.Backend]judgeOn
-	prepared  *pytest.Environments
-	virtual   *command.Environments
-	machine   *ending.Machine
-	overrides map[override]*driver
-	fleets    map[fleet]*lang.Backend
-	about     map[subject][]*lang.Task
-	err       error // the first of a task
+	env        Environment
+	plan       *Plan
+	divided    partitioned
+	backends   map[*lang.Backend]*driver
+	judges     map[*lang.Backend]judgeOn
+	prepared   *pytest.Environments
+	virtual    *command.Environments
+	machine    *ending.Machine
+	overrides  map[override]*driver
+	fleets     map[fleet]*lang.Backend
+	about      map[subject][]*lang.Task
+	standalone []*lang.Task
+	err        error // the first of a task
 }
 
 // inProcessPool holds the nodes that run in this process and take next to no
@@ -200,16 +201,17 @@ func InProcess(n *graph.Node) bool { return n.Pool == inProcessPool }
 // pool. Nothing is read or run yet but what env's functions do.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
-		env:       env,
-		plan:      &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
-		backends:  map[*lang.Backend]*driver{},
-		judges:    map[*lang.Backend]judgeOn{},
-		prepared:  &pytest.Environments{Offline: env.Offline},
-		virtual:   &command.Environments{},
-		machine:   &ending.Machine{Offline: env.Offline},
-		overrides: map[override]*driver{},
-		fleets:    map[fleet]*lang.Backend{},
-		about:     tasksAbout(cfg),
+		env:        env,
+		plan:       &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
+		backends:   map[*lang.Backend]*driver{},
+		judges:     map[*lang.Backend]judgeOn{},
+		prepared:   &pytest.Environments{Offline: env.Offline},
+		virtual:    &command.Environments{},
+		machine:    &ending.Machine{Offline: env.Offline},
+		overrides:  map[override]*driver{},
+		fleets:     map[fleet]*lang.Backend{},
+		about:      tasksAbout(cfg),
+		standalone: Standalone(cfg),
 	}
 	c.divide(cfg, env.Rows)
 	for _, p := range cfg.Pools {
@@ -225,7 +227,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 			return nil, err
 		}
 	}
-	for _, t := range Standalone(cfg) {
+	for _, t := range c.standalone {
 		c.task(t)
 	}
 	if c.err != nil {

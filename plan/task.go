@@ -35,7 +35,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		Directory: t.Directory, SetupTimeout: on.SetupTimeout, Argv: t.Argv, Timeout: t.Timeout, Offline: t.Offline,
 		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend,
 	}
-	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Retry: retryOf(nil, on), Probes: []string{d.addr}, Kept: true}
+	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Retry: retryOf(nil, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
 	for _, in := range t.Inputs {
 		id, place := c.taskInput(t, in)
 		as := "input " + in.Name
