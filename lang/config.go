@@ -352,9 +352,9 @@ type Export struct {
 	Range diag.Range
 }
 
-// NeedsPython reports whether a problem has Python made for it by uv.
+// NeedsPython reports whether a problem or a task has Python made for it by uv.
 func (c *Config) NeedsPython() bool {
-	return slices.ContainsFunc(c.Problems, func(p *Problem) bool {
+	return slices.ContainsFunc(c.Tasks, func(t *Task) bool { return len(t.Requires) > 0 }) || slices.ContainsFunc(c.Problems, func(p *Problem) bool {
 		return p.Pytest != nil || p.Command != nil && p.Command.UVProject != ""
 	})
 }
