@@ -65,7 +65,7 @@ func testFiles(p *lang.Problem, cp *lang.Checkpoint) []string {
 func (c *compiler) tests(p *lang.Problem, name string, labels []graph.Label, files []string, mayLack bool) graph.ID {
 	addr := address(KindTests, p.Name, name)
 	if from := p.Pytest.RootFrom; from != nil {
-		return c.place(addr, KindTests, labels, from, tasks.Place{Ignore: tasks.TestLeavings(), Tests: &tasks.Tests{Files: files, MayLack: mayLack}})
+		return c.place(addr, KindTests, labels, from, tasks.Place{Shared: true, Ignore: tasks.TestLeavings(), Tests: &tasks.Tests{Files: files, MayLack: mayLack}})
 	}
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindTests, Labels: labels,

@@ -215,7 +215,7 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
 	addr, labels := address(KindMaterialize, p.Name, a.Owner, a.Name), problemLabels(KindMaterialize, p, a.Owner)
 	if a.From != nil {
-		return c.place(addr, KindMaterialize, labels, a.From, tasks.Place{Target: a.Target, Ignore: a.Ignore})
+		return c.place(addr, KindMaterialize, labels, a.From, tasks.Place{Target: a.Target, Ignore: a.Ignore, Shared: true})
 	}
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindMaterialize, Labels: labels, Task: tasks.NewMaterialize(assetOf(a), c.sourcesOf(addr)), Pool: inProcessPool,

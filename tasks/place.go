@@ -24,6 +24,9 @@ type Place struct {
 	Syntax string // of Ignore: "doublestar" or "fnmatch"
 	Plain  bool   // as of Submission
 	Tests  *Tests // nil places everything; Root is not used
+	// Shared says that cells of any solution get it: that what makes it had a submission which
+	// is refused is then no verdict on them.
+	Shared bool
 }
 
 // Describe implements graph.Task.
@@ -59,6 +62,15 @@ func (p *Place) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
+}
+
+// Refused implements graph.Refuser.
+func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
+	if p.Shared {
+		return graph.Outcome{}, fmt.Errorf("the task that makes it has a solution as an input, which is refused: %s", why)
+	}
+	d, err := cache.PutBytes(ctx, w.Store, []byte(why))
+	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, err
 }
 
 // entries are what is left of a tree, in their places.
