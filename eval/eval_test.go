@@ -70,7 +70,7 @@ func TestReadersWriteNothing(t *testing.T) {
 	if _, err := eval.Explain(ctx, o, "score:double/small@local.host"); err != nil {
 		t.Error(err)
 	}
-	all, err := eval.Status(ctx, o, eval.Selection{})
+	all, _, err := eval.Status(ctx, o, eval.Selection{})
 	if err != nil || len(all) != 2 || all[0].Last != nil || all[0].State != "new" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -89,7 +89,7 @@ func TestStatusAfterRun(t *testing.T) {
 	if err := lay(o.Dir, map[string]string{"small.txt": "4\n"}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := eval.Status(ctx, o, eval.Selection{})
+	all, _, err := eval.Status(ctx, o, eval.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func TestStatusAndExplainOfFreshPartitions(t *testing.T) {
 	mustRun(t, o, eval.Request{})
 	mustRun(t, o, eval.Request{})
 	for _, s := range []eval.Selection{{}, {Targets: []string{"problem=other"}}} {
-		all, err := eval.Status(t.Context(), o, s)
+		all, _, err := eval.Status(t.Context(), o, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,14 +26,29 @@ type CheckpointStatus struct {
 }
 
 // Status decides about every checkpoint that a selection picks, and finds its last
-// verdict.
-func Status(ctx context.Context, o Options, s Selection) ([]CheckpointStatus, error) {
+// verdict. The tasks are those among its nodes that a run would run, in topological order.
+func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer p.Close()
-	return p.statuses(ctx, s)
+	g, err := p.prepare(ctx, Request{Selection: s})
+	if err != nil {
+		return nil, nil, err
+	}
+	rep, all, err := p.statusOf(ctx, g)
+	if err != nil || rep == nil {
+		return all, nil, err
+	}
+	for _, id := range rep.Nodes {
+		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindTask {
+			if d := decisionOn(n, rep.Status(id)); d.State != Fresh {
+				tasks = append(tasks, d)
+			}
+		}
+	}
+	return all, tasks, nil
 }
 
 // statuses decides about the checkpoints of a selection.

@@ -31,7 +31,7 @@ that judged it or served it last, and whether a run would judge it again.`,
 }
 
 func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
-	all, err := eval.Status(ctx, a.options(), s)
+	all, tasks, err := eval.Status(ctx, a.options(), s)
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,18 @@ func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
 	}
 	if a.flags.json {
 		object := map[string]any{"schema": 1, "rows": orEmpty(rows)}
+		if len(tasks) > 0 {
+			object["tasks"] = tasks
+		}
 		if len(clusters) > 0 {
 			object["clusters"] = clusters
 		}
 		return a.writeJSON(object)
 	}
 	view.StatusTable(a.io.Out, rows, a.color(), columns(a.io.Out))
+	for _, t := range tasks {
+		fmt.Fprintf(a.io.Out, "%s %s: %s\n", t.Addr, t.State, text.Line(t.Cause, 0))
+	}
 	a.showClusters(clusters)
 	return nil
 }
