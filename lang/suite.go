@@ -2,9 +2,9 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -49,14 +49,14 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	return value
 }
 
-var shardText = regexp.MustCompile(`^([0-9]+)/([0-9]+)$`)
+var shardText = lazyregexp.New(`^([0-9]+)/([0-9]+)$`)
 
 func (b *block) shard(s *Suite) {
 	text, g := b.text("shard")
 	if g != isSet {
 		return
 	}
-	if m := shardText.FindStringSubmatch(text); m != nil {
+	if m := shardText().FindStringSubmatch(text); m != nil {
 		i, errI := strconv.Atoi(m[1])
 		n, errN := strconv.Atoi(m[2])
 		if errI == nil && errN == nil && 1 <= i && i <= n {
