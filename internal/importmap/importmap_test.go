@@ -85,7 +85,7 @@ var rooms = []room{
 	{"backend/docker/dockerkind", []string{"eval/kind", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/gojudge/gojudgekind", []string{"eval/kind", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval/kind", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
-	{"backend/worker", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/worker", []string{"backend", "backend/facts", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
 	{"backend/facts", []string{"backend"}, "it keeps what machines said, whatever they are"},
 	{"backend/remote/parcel", []string{"cache"}, "it packs and unpacks files, wherever they go"},
