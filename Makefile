@@ -45,7 +45,7 @@ export UV_HTTP_RETRIES ?= 8
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
 RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 

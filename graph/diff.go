@@ -38,9 +38,9 @@ func Diff(old, new []Field) []event.Change {
 	return changes
 }
 
-// changeText is one change in a few words: what happened to a file, and the values
+// ChangeText is one change in a few words: what happened to a file, and the values
 // of anything else when they are short.
-func changeText(c event.Change) string {
+func ChangeText(c event.Change) string {
 	const maxShown = 40
 	file, isFile := strings.CutPrefix(c.Field, "file ")
 	switch {

@@ -116,7 +116,7 @@ func summarise(changes []event.Change, via []*input) (cause, category string) {
 	seen := map[ID]bool{}
 	for i, c := range changes {
 		if in := via[i]; in == nil {
-			parts = append(parts, changeText(c))
+			parts = append(parts, ChangeText(c))
 		} else if !seen[in.dep.On] {
 			seen[in.dep.On] = true
 			parts = append(parts, in.changeText())

@@ -175,7 +175,7 @@ func TestChangeText(t *testing.T) {
 		{event.Change{Field: "env A", Old: "x"}, "env A removed"},
 		{event.Change{Field: "tests", Old: "d1", New: "d2", Via: "tests:x"}, "tests changed"},
 	} {
-		if got := changeText(c.change); got != c.want {
+		if got := ChangeText(c.change); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.change, got, c.want)
 		}
 	}

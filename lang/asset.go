@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-var sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Text = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // assets reads the asset blocks of a problem (owner "") or checkpoint.
 func (b *block) assets(owner string) []Asset {
@@ -33,7 +33,7 @@ func (b *block) asset(owner string) Asset {
 	a.SHA256 = strings.ToLower(sum)
 	switch {
 	case g != isSet:
-	case !sha256Text.MatchString(a.SHA256):
+	case !sha256Text().MatchString(a.SHA256):
 		b.reject("sha256", "bad-value", "Bad digest", "sha256 must be 64 hexadecimal digits.", "`sha256sum FILE` prints it")
 	case !single:
 		b.reject("sha256", "bad-value", "Digest of more than a file", "sha256 is the digest of a single file; the source is a directory or a glob.", "")

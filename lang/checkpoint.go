@@ -2,10 +2,11 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 const (
@@ -82,7 +83,7 @@ func replace[T any](list []T, v T, same func(T) bool) []T {
 	return append(list, v)
 }
 
-var markerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var markerName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (b *block) markers() []Marker {
 	all := b.children("marker")
@@ -92,7 +93,7 @@ func (b *block) markers() []Marker {
 		marker := Marker{Name: m.label(), Range: convertRange(m.header)}
 		marker.Group, _ = m.text("group")
 		marker.Description, _ = m.text("description")
-		if !markerName.MatchString(marker.Name) {
+		if !markerName().MatchString(marker.Name) {
 			m.fail(finding{
 				code: "bad-name", summary: "Bad marker name", rng: m.header,
 				detail: fmt.Sprintf("%q cannot be a pytest marker: it must be a Python identifier.", marker.Name),

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -210,12 +211,12 @@ func (b *block) scoreUses(r ScoreRule) {
 	}
 }
 
-var pointerText = regexp.MustCompile(`^(/([^~]|~[01])*)+$`)
+var pointerText = lazyregexp.New(`^(/([^~]|~[01])*)+$`)
 
 // pointer reads a JSON pointer.
 func (b *block) pointer(name string) string {
 	text, g := b.text(name)
-	if g == isSet && !pointerText.MatchString(text) {
+	if g == isSet && !pointerText().MatchString(text) {
 		b.reject(name, "bad-value", "Bad JSON pointer", fmt.Sprintf("%q is no JSON pointer.", text), `write such as "/score" or "/results/0/score"`)
 	}
 	return text

@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // DockerBackend is the rest of backend "docker". Empty texts and zero are the
@@ -34,16 +36,16 @@ func (b *block) docker() (*DockerBackend, *Container) {
 	d, c := &DockerBackend{}, &Container{}
 	c.Image, c.Build = b.dockerImage()
 	d.Pull, _ = b.text("pull")
-	d.Platform = b.shaped("platform", platformText, `a platform, such as "linux/arm64"`)
+	d.Platform = b.shaped("platform", platformText(), `a platform, such as "linux/arm64"`)
 	d.Network = b.dockerNetwork()
-	d.User = b.shaped("user", userText, `a user, such as "1000:1000" or "nobody"`)
+	d.User = b.shaped("user", userText(), `a user, such as "1000:1000" or "nobody"`)
 	d.Workdir = b.place("workdir")
 	d.CPUs, _ = b.number("cpus")
 	d.Memory, _ = b.size("memory")
 	if pids, g := b.integer("pids", 1); g != isNull {
 		d.Pids = pids
 	}
-	c.GPUs = b.shaped("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
+	c.GPUs = b.shaped("gpus", gpusText(), `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
 	withInit, g := b.truth("init")
 	d.NoInit = g.usable() && !withInit
 	c.Keep, _ = b.text("keep")
@@ -60,16 +62,16 @@ func (b *block) docker() (*DockerBackend, *Container) {
 // Texts of a docker backend that have a shape of their own. What names exist
 // is the daemon's to say.
 var (
-	imageText    = regexp.MustCompile(`^[^\s-]\S*$`)
-	platformText = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
-	userText     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
-	gpusText     = regexp.MustCompile(`^(all|[1-9][0-9]*|device=[^\s,]+(,[^\s,]+)*)$`)
-	networkText  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+	imageText    = lazyregexp.New(`^[^\s-]\S*$`)
+	platformText = lazyregexp.New(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
+	userText     = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
+	gpusText     = lazyregexp.New(`^(all|[1-9][0-9]*|device=[^\s,]+(,[^\s,]+)*)$`)
+	networkText  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
 func (b *block) imageName(name string) (string, given) {
 	text, g := b.text(name)
-	if g == isSet && !imageText.MatchString(text) {
+	if g == isSet && !imageText().MatchString(text) {
 		b.reject(name, "bad-value", "Bad image", fmt.Sprintf("%q is not the name of an image.", text), `write such as "python:3.12-slim"`)
 		return "", isFailed
 	}
@@ -91,7 +93,7 @@ func (b *block) dockerNetwork() string {
 	case g != isSet:
 	case text == "host" || strings.HasPrefix(text, "container:"):
 		b.reject("network", "bad-value", "Shared network", fmt.Sprintf("Containers need a network of their own, which %q is not.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
-	case !networkText.MatchString(text):
+	case !networkText().MatchString(text):
 		b.reject("network", "bad-value", "Bad network", fmt.Sprintf("%q is not the name of a network.", text), `"none", "bridge", or what "docker network ls" lists`)
 	}
 	return text

@@ -83,7 +83,7 @@ func (b *block) buildArgs(name string) []BuildArg {
 		case value.IsNull():
 			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
 			return nil
-		case !envName.MatchString(key.AsString()):
+		case !envName().MatchString(key.AsString()):
 			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an argument.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
 			return nil
 		case strings.ContainsRune(value.AsString(), 0):

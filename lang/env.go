@@ -2,15 +2,15 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // env reads a map of environment variables, sorted by name. A value with a
 // secret in it carries the secret's name.
@@ -35,7 +35,7 @@ func (b *block) env(name string) ([]EnvVar, given) {
 		case value.IsNull():
 			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
 			return nil, isFailed
-		case !envName.MatchString(key.AsString()):
+		case !envName().MatchString(key.AsString()):
 			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
 			return nil, isFailed
 		case strings.ContainsRune(value.AsString(), 0):
@@ -79,7 +79,7 @@ func mergeEnv(base, over []EnvVar) []EnvVar {
 func (b *block) envNames(name string) []string {
 	names, _ := b.texts(name)
 	for _, n := range names {
-		if !envName.MatchString(n) {
+		if !envName().MatchString(n) {
 			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", n), "")
 			return nil
 		}

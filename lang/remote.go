@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
@@ -69,7 +69,7 @@ func (b *block) remote() *RemoteBackend {
 	}
 	r.Platform = b.settings("platform")
 	for _, h := range b.settings("headers") {
-		if h.Name = strings.ToLower(h.Name); !headerName.MatchString(h.Name) {
+		if h.Name = strings.ToLower(h.Name); !headerName().MatchString(h.Name) {
 			b.reject("headers", "bad-name", "Bad name", fmt.Sprintf("%q is not the name of a header.", h.Name), "letters, digits and -")
 		}
 		r.Headers = append(r.Headers, Header(h))
@@ -117,7 +117,7 @@ func loopback(endpoint string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-var headerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+var headerName = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 
 // settings reads a map of texts, sorted by name.
 func (b *block) settings(name string) (all []Setting) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"golang.org/x/mod/semver"
 )
 
@@ -33,15 +34,15 @@ func (l *loader) evaluateSettings(d *decl) {
 }
 
 var (
-	remoteName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
-	namespace  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
-	publicKey  = regexp.MustCompile(`^ed25519:[A-Za-z0-9+/]{43}=( [A-Za-z0-9][A-Za-z0-9._@+/-]{0,63})?$`)
+	remoteName = lazyregexp.New(`^[a-z][a-z0-9_-]{0,31}$`)
+	namespace  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+	publicKey  = lazyregexp.New(`^ed25519:[A-Za-z0-9+/]{43}=( [A-Za-z0-9][A-Za-z0-9._@+/-]{0,63})?$`)
 )
 
 // remoteCache reads a cache on another machine.
 func (b *block) remoteCache() RemoteCache {
 	r := RemoteCache{Name: b.label()}
-	if r.Name == "local" || !remoteName.MatchString(r.Name) {
+	if r.Name == "local" || !remoteName().MatchString(r.Name) {
 		b.fail(finding{code: "bad-name", summary: "Bad name", rng: b.header, detail: fmt.Sprintf("%q cannot be the name of a remote cache.", r.Name),
 			hint: "small letters, digits, - and _, and not local, which is the store"})
 	}
@@ -60,27 +61,27 @@ func (b *block) remoteCache() RemoteCache {
 	r.Mode, _ = b.text("mode")
 	var g given
 	if r.Namespace, g = b.text("namespace"); g == isSet {
-		shaped("namespace", r.Namespace, "namespace", namespace)
+		shaped("namespace", r.Namespace, "namespace", namespace())
 	}
 	r.ReadNamespaces, _ = b.texts("read_namespaces")
 	for _, text := range r.ReadNamespaces {
-		shaped("read_namespaces", text, "namespace", namespace)
+		shaped("read_namespaces", text, "namespace", namespace())
 	}
 	r.Trust, _ = b.texts("trust")
 	for _, text := range r.Trust {
-		shaped("trust", text, "public key", publicKey)
+		shaped("trust", text, "public key", publicKey())
 	}
 	return r
 }
 
-var versionCondition = regexp.MustCompile(`^(>=|<=|!=|~>|=|>|<)?\s*v?(\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)$`)
+var versionCondition = lazyregexp.New(`^(>=|<=|!=|~>|=|>|<)?\s*v?(\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)$`)
 
 // checkVersion compares a constraint with the running program. A program
 // that has no version number, a development build, satisfies every one.
 func (b *block) checkVersion(constraint string) {
 	running := "v" + strings.TrimPrefix(b.l.options.Version, "v")
 	for condition := range strings.SplitSeq(constraint, ",") {
-		m := versionCondition.FindStringSubmatch(strings.TrimSpace(condition))
+		m := versionCondition().FindStringSubmatch(strings.TrimSpace(condition))
 		if m == nil {
 			b.reject("required_version", "bad-version", "Bad version condition",
 				fmt.Sprintf("%q is not a version condition.", strings.TrimSpace(condition)), `write such as ">= 0.1, < 2"`)

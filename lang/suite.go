@@ -2,10 +2,10 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -73,14 +73,14 @@ func (l *loader) suite(d *decl, s *Suite) {
 	}
 }
 
-var shardText = regexp.MustCompile(`^([0-9]+)/([0-9]+)$`)
+var shardText = lazyregexp.New(`^([0-9]+)/([0-9]+)$`)
 
 func (b *block) shard(s *Suite) {
 	text, g := b.text("shard")
 	if g != isSet {
 		return
 	}
-	if m := shardText.FindStringSubmatch(text); m != nil {
+	if m := shardText().FindStringSubmatch(text); m != nil {
 		i, errI := strconv.Atoi(m[1])
 		n, errN := strconv.Atoi(m[2])
 		if errI == nil && errN == nil && 1 <= i && i <= n {

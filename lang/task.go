@@ -241,7 +241,7 @@ func (b *block) unused(name, detail string) {
 func (b *block) taskOutput() TaskOutput {
 	o := TaskOutput{Name: b.label(), Path: b.placeInWorkspace("path", false)}
 	o.Kind, _ = b.text("kind")
-	if !markerName.MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
+	if !markerName().MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
 		b.fail(finding{
 			code: "bad-name", summary: "Bad name", rng: b.header,
 			detail: fmt.Sprintf("%q cannot name an output: it must be an identifier other than log and refused.", o.Name),

@@ -8,54 +8,81 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
+// ChangeKind says what became of a checkpoint from one result to another.
+type ChangeKind string
+
+// The kinds of changes, in the order in which they are listed.
+const (
+	ChangeLost   ChangeKind = "lost"   // its outcome or score is worse
+	ChangeBroken ChangeKind = "broken" // it could be judged, and could not be
+	ChangeFlaky  ChangeKind = "flaky"  // another verdict on the same inputs; only causes can tell
+	ChangeWon    ChangeKind = "won"
+	ChangeNew    ChangeKind = "new"  // the first result does not have it
+	ChangeGone   ChangeKind = "gone" // the second one does not
+)
+
+// ChangeKinds are the kinds in their order.
+var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeWon, ChangeNew, ChangeGone}
+
 // Change is a checkpoint whose outcome or score two results do not share.
 type Change struct {
-	Name          string // problem/checkpoint/solution@backend
-	Before, After string // outcome, with the score where there is one; "" is absent
-	Worse         bool
+	Cell          *Cell       // of the second result; of the first for one that is gone
+	Was, Is       *Checkpoint // nil where a result does not have it
+	Name          string      // problem/checkpoint/solution@backend
+	Before, After string      // outcome, with the score where there is one; "" is absent
+	Kind          ChangeKind
+	Cause         string // what the change comes from, in a line; "" is unknown
 }
+
+// Worse reports whether the checkpoint's outcome or score is worse than it was.
+func (c *Change) Worse() bool { return c.Kind == ChangeLost || c.Kind == ChangeBroken }
 
 // Changes compares two results: first what became worse, then what became better, what is
 // new and what is gone, each in the order of the results.
 func Changes(before, after *Results) []Change {
-	was, order := map[string]*Checkpoint{}, []string{}
+	was, order := map[string]row{}, []string{}
 	for _, row := range rowsOf(before.inOrder(false)) {
 		name := rowName(row, true)
-		was[name], order = row.checkpoint, append(order, name)
+		was[name], order = row, append(order, name)
 	}
 	var changes []Change
 	for _, row := range rowsOf(after.inOrder(false)) {
 		name := rowName(row, true)
 		old, known := was[name]
 		delete(was, name)
-		now := standing(row.checkpoint)
-		switch {
-		case !known:
-			changes = append(changes, Change{Name: name, After: now})
-		case standing(old) != now:
-			changes = append(changes, Change{Name: name, Before: standing(old), After: now, Worse: compareOutcomes(row.checkpoint, old) < 0})
+		c := Change{Cell: row.cell, Is: row.checkpoint, Name: name, After: standing(row.checkpoint), Kind: ChangeNew}
+		if known {
+			c.Was, c.Before = old.checkpoint, standing(old.checkpoint)
+			if c.Before == c.After {
+				continue
+			}
+			c.Kind = kindOf(old.checkpoint, row.checkpoint)
 		}
+		changes = append(changes, c)
 	}
 	for _, name := range order {
 		if old, gone := was[name]; gone {
-			changes = append(changes, Change{Name: name, Before: standing(old)})
+			changes = append(changes, Change{Cell: old.cell, Was: old.checkpoint, Name: name, Before: standing(old.checkpoint), Kind: ChangeGone})
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.kind(), b.kind()) })
+	sortChanges(changes)
 	return changes
 }
 
-// kind is the place of a change in their order.
-func (c Change) kind() int {
+func sortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return cmp.Compare(slices.Index(ChangeKinds, a.Kind), slices.Index(ChangeKinds, b.Kind))
+	})
+}
+
+func kindOf(was, is *Checkpoint) ChangeKind {
 	switch {
-	case c.After == "":
-		return 3
-	case c.Before == "":
-		return 2
-	case c.Worse:
-		return 0
+	case outcomeOf(is) == verdict.OutcomeBroken && outcomeOf(was) != verdict.OutcomeBroken:
+		return ChangeBroken
+	case compareOutcomes(is, was) < 0:
+		return ChangeLost
 	}
-	return 1
+	return ChangeWon
 }
 
 // standing is the outcome of a checkpoint, and its score.

@@ -82,7 +82,8 @@ func (p *page) changes(changes []Change) {
 	}
 	var lines []string
 	for _, c := range changes {
-		mark := []string{"worse", "better", "new", "gone"}[c.kind()]
+		mark := map[ChangeKind]string{ChangeLost: "worse", ChangeBroken: "worse", ChangeWon: "better"}[c.Kind]
+		mark = cmp.Or(mark, string(c.Kind))
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |\n", mark, bar.Replace(code(c.Name)), code(c.Before), code(c.After)))
 	}
 	p.list(lines)
@@ -172,7 +173,7 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 	if before != nil {
 		var worse []string
 		for _, c := range Changes(before, r) {
-			if _, failed := said[c.Name]; failed && c.Worse {
+			if _, failed := said[c.Name]; failed && c.Worse() {
 				worse = append(worse, c.Name)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Build says how the image of a Backend is made, when it is not one that is
@@ -192,13 +192,13 @@ func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) 
 }
 
 // colours are what the daemon puts around what a command wrote to stderr.
-var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+var colours = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
 // readBuild reads the messages of a build to their end.
 func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
 	err = readMessages(messages, func(m message) error {
 		id = cmp.Or(m.Aux.ID, id)
-		_, err := io.WriteString(out, colours.ReplaceAllString(m.Stream, ""))
+		_, err := io.WriteString(out, colours().ReplaceAllString(m.Stream, ""))
 		return err
 	})
 	if err == nil && id == "" {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // control reads the container's standard output: first what the launching
@@ -41,10 +43,10 @@ type ending struct {
 // is for a program that has no business here.
 func newControl(errs io.Writer, token string) *control {
 	c := &control{said: make(chan struct{})}
-	lines := initLine
+	lines := initLine()
 	if token != "" {
 		c.last = regexp.MustCompile(regexp.QuoteMeta(wordPrefix+token) + ` (\d*)\n`)
-		lines = regexp.MustCompile(initLine.String() + "|" + c.last.String())
+		lines = regexp.MustCompile(initLine().String() + "|" + c.last.String())
 	}
 	if errs != nil {
 		c.errs = &parted{w: errs, lines: lines}
@@ -53,7 +55,7 @@ func newControl(errs io.Writer, token string) *control {
 }
 
 // spoken is the line of an init at verbosity 2, which initEnv asks for.
-var spoken = regexp.MustCompile(`Main child exited (?:normally \(with status '(\d+)'\)|with signal \(with signal '([^']+)'\))`)
+var spoken = lazyregexp.New(`Main child exited (?:normally \(with status '(\d+)'\)|with signal \(with signal '([^']+)'\))`)
 
 // initEnv makes the init pass signals on to the whole process group of the
 // program, as a terminal would, and say how it ended. Other inits ignore
@@ -95,7 +97,7 @@ func (c *control) Write(p []byte) (int, error) {
 // readEnd reads the first line in the text that says something of the program's
 // end, and reports whether there was one.
 func (c *control) readEnd() bool {
-	found := spoken.FindSubmatchIndex(c.text)
+	found := spoken().FindSubmatchIndex(c.text)
 	if c.last != nil {
 		if last := c.last.FindSubmatchIndex(c.text); last != nil && (found == nil || last[0] < found[0]) {
 			// What comes now is about the script. It counts when the program has
@@ -163,7 +165,7 @@ type parted struct {
 }
 
 // initLine is what the init says, with what stands before it on its line.
-var initLine = regexp.MustCompile(`\[[A-Z]+ +tini \(\d+\)\] [^\n]*\n?`)
+var initLine = lazyregexp.New(`\[[A-Z]+ +tini \(\d+\)\] [^\n]*\n?`)
 
 // partedRoom is how long a line may be, in bytes, before it is handed on as it
 // is.

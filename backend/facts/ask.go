@@ -8,6 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
+// ErrNoSandbox says that a machine has no sandbox for judge problems.
+var ErrNoSandbox error = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has none"), Hint: "name it in the backend's `go_judge`, or have it on the machine's PATH"}
+
 // Ask asks a machine, by its backend and its sandbox, which may be nil.
 func Ask(ctx context.Context, b backend.Backend, sandbox backend.Sandbox, what string) (a Fact, err error) {
 	can := b.Capabilities()
@@ -24,7 +27,7 @@ func Ask(ctx context.Context, b backend.Backend, sandbox backend.Sandbox, what s
 		a.Text = can.Level()
 	case Sandbox:
 		if sandbox == nil {
-			return a, errors.New("the machine has no sandbox")
+			return a, ErrNoSandbox
 		}
 		a.Identity, err = sandbox.Identity(ctx)
 	default:

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // A server of ours has the compilers of this machine. What they say holds while
@@ -32,7 +32,7 @@ func (s *Sandbox) memory() (string, error) {
 		about = append(about, fileState(list))
 	}
 	for _, command := range s.opt.Versions {
-		if !plain.MatchString(command) {
+		if !plain().MatchString(command) {
 			return "", nil // it may look anywhere
 		}
 		tool, _, _ := strings.Cut(command, " ")
@@ -54,7 +54,7 @@ func (s *Sandbox) memory() (string, error) {
 }
 
 // plain commands run one program and no shell syntax.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_/.+-]+( [A-Za-z0-9_/.+=:,-]+)*$`)
+var plain = lazyregexp.New(`^[A-Za-z0-9_/.+-]+( [A-Za-z0-9_/.+=:,-]+)*$`)
 
 // fileState names a state of a file: any change of its content changes it.
 func fileState(path string) string {

@@ -2,9 +2,10 @@ package local
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Tools are variables, KEY=value, that lead commands to the caller's programs, uv to
@@ -35,11 +36,11 @@ func Tools(lookup func(string) (string, bool)) []string {
 
 // leads are the variables that say where uv, and the interpreter that it finds, look for
 // what they start.
-var leads = regexp.MustCompile(`^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_.*|DYLD_.*|UV_.*|XDG_.*|CONDA_.*|PYENV_.*|VIRTUAL_ENV|SSL_.*|(?i:[a-z]+_proxy))$`)
+var leads = lazyregexp.New(`^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_.*|DYLD_.*|UV_.*|XDG_.*|CONDA_.*|PYENV_.*|VIRTUAL_ENV|SSL_.*|(?i:[a-z]+_proxy))$`)
 
 // Leads reports whether finding an interpreter heeds a variable: no other one is in its
 // environment.
-func Leads(variable string) bool { return leads.MatchString(variable) }
+func Leads(variable string) bool { return leads().MatchString(variable) }
 
 // leading are the variables of env, KEY=value, that lead.
 func leading(env []string) []string {

@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -176,11 +175,8 @@ func (b *Backend) index(ctx context.Context, r *Result) (x *parcel.Index, text [
 			return nil, nil, err
 		}
 	}
-	x = &parcel.Index{}
-	if err := frozen.Decode(string(text), x); err != nil {
-		return nil, nil, fmt.Errorf("reading what a command left: %w", err)
-	}
-	return x, text, nil
+	x, err = parcel.Decode(text)
+	return x, text, err
 }
 
 // print hands on what a command printed.

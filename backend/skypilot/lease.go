@@ -10,12 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
@@ -51,7 +51,7 @@ type Leases struct {
 }
 
 // clusterName is what names of clusters are like. Nothing else may get into a path or a shell.
-var clusterName = regexp.MustCompile(`^fg-[a-z0-9]{1,16}-[a-z0-9]{6,16}$`)
+var clusterName = lazyregexp.New(`^fg-[a-z0-9]{1,16}-[a-z0-9]{6,16}$`)
 
 // newName names a cluster of a project, which is given by some letters.
 func newName(project string) string {
@@ -137,7 +137,7 @@ func (s Leases) All() ([]Lease, error) {
 	var all []Lease
 	for _, f := range files {
 		name, isLease := strings.CutSuffix(f.Name(), ".json")
-		if !isLease || !f.Type().IsRegular() || !clusterName.MatchString(name) {
+		if !isLease || !f.Type().IsRegular() || !clusterName().MatchString(name) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(s.Dir, f.Name()))

@@ -3,17 +3,15 @@ package worker
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
-
-var errNoSandbox = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has none"), Hint: "name it in the backend's `go_judge`, or have it on the machine's PATH"}
 
 // missing returns those digests that the store lacks.
 func (s *Server) missing(ctx context.Context, asked []cache.Digest) ([]cache.Digest, error) {
@@ -82,7 +80,7 @@ const (
 // run runs programs in the sandbox.
 func (s *Server) run(ctx context.Context, programs []backend.Program) (a runAnswer, err error) {
 	if s.host.Sandbox == nil {
-		return a, errNoSandbox
+		return a, facts.ErrNoSandbox
 	}
 	if a.Endings, err = s.host.Sandbox.Run(ctx, programs...); err != nil {
 		return a, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -14,7 +15,8 @@ type remoteSandbox struct{ *Client }
 
 // Identity implements backend.Sandbox.
 func (s remoteSandbox) Identity(ctx context.Context) (backend.Identity, error) {
-	return s.identity(ctx, askSandbox)
+	f, err := s.fact(ctx, facts.Sandbox)
+	return f.Identity, err
 }
 
 // Run implements backend.Sandbox.

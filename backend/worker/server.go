@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -277,29 +278,11 @@ func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, 
 	return a, nil
 }
 
-func (s *Server) ask(ctx context.Context, ask askRequest) (a askAnswer, err error) {
-	b, can := s.host.Backend, s.host.Backend.Capabilities()
-	switch ask.What {
-	case askIdentity:
-		a.Identity, err = b.Identity(ctx)
-	case askBare:
-		a.Identity, err = can.BareIdentity(ctx)
-	case askPrograms:
-		a.Identity, err = can.Programs(ctx, ask.Words)
-	case askInterpreter:
-		a.Path, a.Text, err = can.Python.Interpreter(ctx)
-	case askPlatform:
-		a.Text, err = can.Python.Platform(ctx)
-	case askSandbox:
-		if s.host.Sandbox == nil {
-			return a, errNoSandbox
-		}
-		a.Identity, err = s.host.Sandbox.Identity(ctx)
-	case askAlive:
-	default:
-		err = fmt.Errorf("the worker cannot be asked for %q", ask.What)
+func (s *Server) ask(ctx context.Context, ask askRequest) (facts.Fact, error) {
+	if ask.What == askAlive {
+		return facts.Fact{}, nil
 	}
-	return a, err
+	return facts.Ask(ctx, s.host.Backend, s.host.Sandbox, ask.What)
 }
 
 // inSession answers requests about one session: "id" or "id/calls/n".

@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 )
 
 // Backend is the backend of the server.
@@ -23,21 +25,25 @@ type remoteBackend struct{ *Client }
 func (b remoteBackend) Network() backend.Network { return b.attached.Network }
 
 func (b remoteBackend) Identity(ctx context.Context) (backend.Identity, error) {
-	return b.identity(ctx, askIdentity)
+	f, err := b.fact(ctx, facts.Identity)
+	return f.Identity, err
 }
 
-func (c *Client) identity(ctx context.Context, what string, words ...string) (backend.Identity, error) {
-	var a askAnswer
-	err := c.ask(ctx, pathAsk, askRequest{What: what, Words: words}, &a)
-	return a.Identity, err
+func (c *Client) fact(ctx context.Context, what string) (f facts.Fact, err error) {
+	err = c.ask(ctx, pathAsk, askRequest{What: what}, &f)
+	return f, err
 }
 
 func (b remoteBackend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Python: python(b), OwnFiles: true,
-		BareIdentity: func(ctx context.Context) (backend.Identity, error) { return b.identity(ctx, askBare) },
+		BareIdentity: func(ctx context.Context) (backend.Identity, error) {
+			f, err := b.fact(ctx, facts.Bare)
+			return f.Identity, err
+		},
 		Programs: func(ctx context.Context, words []string) (backend.Identity, error) {
-			return b.identity(ctx, askPrograms, words...)
+			f, err := b.fact(ctx, facts.Programs+strings.Join(words, " "))
+			return f.Identity, err
 		},
 		Isolation: func() string { return b.attached.Level },
 		GPU:       func(context.Context) error { return b.attached.GPU.Err() },
@@ -47,15 +53,13 @@ func (b remoteBackend) Capabilities() backend.Capabilities {
 type python struct{ *Client }
 
 func (p python) Interpreter(ctx context.Context) (path, version string, err error) {
-	var a askAnswer
-	err = p.ask(ctx, pathAsk, askRequest{What: askInterpreter}, &a)
-	return a.Path, a.Text, err
+	f, err := p.fact(ctx, facts.Interpreter)
+	return f.Path, f.Text, err
 }
 
 func (p python) Platform(ctx context.Context) (string, error) {
-	var a askAnswer
-	err := p.ask(ctx, pathAsk, askRequest{What: askPlatform}, &a)
-	return a.Text, err
+	f, err := p.fact(ctx, facts.Platform)
+	return f.Text, err
 }
 
 // Prepare implements backend.Backend. Sessions share the files of the server's machine.

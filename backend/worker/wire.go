@@ -21,7 +21,7 @@ import (
 // Requests are JSON below these paths; blobs and answers of calls are streams.
 const (
 	pathAttach   = "/v1/attach"        // attachRequest -> attachAnswer
-	pathAsk      = "/v1/ask"           // askRequest -> askAnswer
+	pathAsk      = "/v1/ask"           // askRequest -> facts.Fact
 	pathMissing  = "/v1/blobs/missing" // digests -> those that the store lacks
 	pathBlobs    = "/v1/blobs"         // a stream of blobs, each after its digest
 	pathBlob     = "/v1/blobs/"        // + digest
@@ -48,27 +48,14 @@ type attachAnswer struct {
 	Orphans [][sha256.Size]byte `json:"orphans,omitempty"`
 }
 
-// askRequest asks the backend, or the sandbox, about itself.
+// askRequest asks the backend, or the sandbox, about itself, in the words of package facts.
+// The answer is a facts.Fact.
 type askRequest struct {
-	What  string   `json:"what"` // one of the following
-	Words []string `json:"words,omitempty"`
+	What string `json:"what"`
 }
 
-const (
-	askIdentity    = "identity"
-	askBare        = "bare identity"
-	askPrograms    = "programs"
-	askInterpreter = "interpreter"
-	askPlatform    = "platform"
-	askSandbox     = "sandbox identity"
-	askAlive       = "alive" // answered with nothing
-)
-
-type askAnswer struct {
-	Identity backend.Identity `json:"identity,omitempty"`
-	Path     string           `json:"path,omitempty"`
-	Text     string           `json:"text,omitempty"`
-}
+// askAlive is answered with nothing.
+const askAlive = "alive"
 
 type openRequest struct {
 	Spec backend.Spec `json:"spec"`

@@ -145,7 +145,7 @@ func unproved(name string) string {
 	if name == "" {
 		return "someone who did not sign it"
 	}
-	if !keyName.MatchString(name) {
+	if !keyName().MatchString(name) {
 		return "someone without a name"
 	}
 	return name

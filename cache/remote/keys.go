@@ -11,9 +11,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
@@ -42,11 +42,11 @@ const (
 )
 
 // keyName is what names of keys are made of, so that they can be shown as they are.
-var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
+var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 
 // GenerateKey makes a key with a name, which may be "".
 func GenerateKey(name string) (PrivateKey, error) {
-	if name != "" && !keyName.MatchString(name) {
+	if name != "" && !keyName().MatchString(name) {
 		return PrivateKey{}, fmt.Errorf("%q is no name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
 	}
 	public, private, err := ed25519.GenerateKey(nil)
@@ -61,7 +61,7 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	if !ok || err != nil || len(raw) != ed25519.PublicKeySize {
 		return PublicKey{}, errors.New("not a public key: want ed25519: and 44 characters, as `fevalgraph keygen` prints it")
 	}
-	if name = strings.TrimSpace(name); name != "" && !keyName.MatchString(name) {
+	if name = strings.TrimSpace(name); name != "" && !keyName().MatchString(name) {
 		return PublicKey{}, fmt.Errorf("%q is no name for a key", name)
 	}
 	return PublicKey{name, raw}, nil
@@ -79,7 +79,7 @@ func ParsePrivateKey(text []byte) (PrivateKey, error) {
 		return PrivateKey{}, errors.New("not an Ed25519 key as `fevalgraph keygen` makes it")
 	}
 	name := block.Headers[nameHeader]
-	if name != "" && !keyName.MatchString(name) {
+	if name != "" && !keyName().MatchString(name) {
 		return PrivateKey{}, errors.New("the key has a name that cannot be shown")
 	}
 	return PrivateKey{PublicKey{name, private.Public().(ed25519.PublicKey)}, private}, nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // batchVariable is the number of pairs of the batches below; make soak has
@@ -95,6 +96,9 @@ func (b *batch) killAfter(pairs int) bool {
 // A batch that is killed again and again is finished by the same command, and
 // nothing that was recorded as done is done again.
 func TestBatchKilled(t *testing.T) {
+	if os.Getenv(batchVariable) == "" {
+		longtest.Skip(t)
+	}
 	t.Parallel()
 	pairs, kills := 60, 3
 	if asked := os.Getenv(batchVariable); asked != "" {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 )
 
 // farm is a checkout whose backends are workers of a real Buildbarn and this machine.
@@ -69,8 +71,8 @@ func (c *farm) verdicts() map[string]string {
 	return all
 }
 
-// workspaces are paths in what tests print.
-var workspaces = regexp.MustCompile(`/[^\s'"]*/fevalgraph-\d+/[a-z0-9]{10}`)
+// workspaces are paths and addresses of objects in what tests print.
+var workspaces = regexp.MustCompile(`/[^\s'"]*/fevalgraph-\d+/[a-z0-9]{10}|\b0x[0-9a-f]{8,}`)
 
 // sameEverywhere holds each backend's judgements to those of this machine.
 func (c *farm) sameEverywhere(here string, there ...string) {
@@ -108,24 +110,50 @@ func (c *farm) elsewhere() *farm {
 	return other
 }
 
-// Programs that end in every way, and leave whatever can be left, are judged as here; on two
-// workers of different platforms, once: not by a second run, not from another checkout, and
-// not by another machine that shares the results on the same server.
-func TestBuildbarnCommands(t *testing.T) {
-	c := newFarm(t, filepath.Join("testdata", "remote"), "")
+// share has runs put their results on the engine's server, signed, and take them from there.
+func (c *farm) share() {
+	c.t.Helper()
 	key := filepath.Join(c.place, "key")
 	public := strings.TrimSpace(c.run("keygen", "-o", key, "--name", "ci").Stdout.(*bytes.Buffer).String())
-	c.append("fevalgraph.hcl", `
+	text := fmt.Sprintf(`
 fevalgraph {
   cache {
     remote "farm" {
-      url   = var.endpoint
-      trust = [var.trust]
+      url   = "grpc://%s"
+      trust = [%q]
     }
   }
 }
-`)
-	c.env = append(c.env, "FEVALGRAPH_SIGNING_KEY="+key, "FEVALGRAPH_VAR_trust="+public)
+`, os.Getenv("FEVALGRAPH_TEST_BUILDBARN"), public)
+	if err := os.WriteFile(filepath.Join(c.dir, "share.feval.hcl"), []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+	c.env = append(c.env, "FEVALGRAPH_SIGNING_KEY="+key)
+}
+
+// once holds what ran to have run for everybody: a second run executes nothing, nor does one
+// in another checkout, nor one on another machine that shares the results on the same server.
+func (c *farm) once(here string, there ...string) {
+	c.t.Helper()
+	c.again("a second run")
+	other := c.elsewhere()
+	other.again("another checkout")
+	other.place = c.t.TempDir()
+	for _, dir := range []string{"home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(other.place, dir), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	third := other.elsewhere()
+	third.again("another machine")
+	third.sameEverywhere(here, there...)
+}
+
+// Programs that end in every way, and leave whatever can be left, are judged as here, on two
+// workers of different platforms.
+func TestBuildbarnCommands(t *testing.T) {
+	c := newFarm(t, filepath.Join("testdata", "remote"), "")
+	c.share()
 	c.mayFail("run", "-j", "4")
 	c.sameEverywhere("local.here", "remote.a", "remote.b")
 	for _, complaint := range []string{"another", "older", "elsewhere", "others"} {
@@ -133,18 +161,7 @@ fevalgraph {
 			t.Errorf("a command did not find what was left: %s", complaint)
 		}
 	}
-	c.again("a second run")
-	other := c.elsewhere()
-	other.again("another checkout")
-	other.place = t.TempDir()
-	for _, dir := range []string{"home", "tmp"} {
-		if err := os.Mkdir(filepath.Join(other.place, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	third := other.elsewhere()
-	third.again("another machine")
-	third.sameEverywhere("local.here", "remote.a", "remote.b")
+	c.once("local.here", "remote.a", "remote.b")
 }
 
 const pytestFarm = `
@@ -166,9 +183,10 @@ backend "remote" "a" {
 // The quickstart's tests run in environments that a worker made.
 func TestBuildbarnQuickstart(t *testing.T) {
 	c := newFarm(t, filepath.Join("..", "..", "examples", "quickstart"), pytestFarm)
+	c.share()
 	c.mayFail("run", "-j", "4")
 	c.sameEverywhere("local.here", "remote.a")
-	c.again("a second run")
+	c.once("local.here", "remote.a")
 	c.run("trust")
 	said := c.command("doctor")
 	_ = said.Run() // other things may be missing
@@ -176,6 +194,44 @@ func TestBuildbarnQuickstart(t *testing.T) {
 		t.Errorf("doctor says %s", output(said))
 	}
 }
+
+// A checkout of SlopCodeBench's form is judged by actions as it is here: requirements of
+// submissions, assets, earlier checkpoints' tests, and regressions.
+func TestBuildbarnSlopCodeBench(t *testing.T) {
+	archive, err := txtar.ParseFile(filepath.Join("..", "..", "examples", "testdata", "checkout.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := t.TempDir()
+	archive.Files = append(archive.Files, txtar.File{Name: "fevalgraph.hcl", Data: []byte(slopcodebenchFarm)})
+	for _, f := range archive.Files {
+		name := filepath.Join(project, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newFarm(t, project, pytestFarm)
+	c.share()
+	c.mayFail("run", "-j", "4")
+	c.sameEverywhere("local.here", "remote.a")
+	c.once("local.here", "remote.a")
+}
+
+const slopcodebenchFarm = `
+problem "scbench" {
+  for_each = { for c in fileset("problems", "*/config.yaml") : dirname(c) => "problems/${dirname(c)}" }
+  slopcodebench { path = each.value }
+}
+
+solution "scbench" {
+  for_each = problem.scbench
+  problem  = each.value
+  slopcodebench {}
+}
+`
 
 const judgeFarm = `
 variable "state" {}
@@ -204,7 +260,8 @@ func TestBuildbarnJudge(t *testing.T) {
 		}
 	}
 	c.env = append(c.env, "PATH="+filepath.Dir(judge)+":/usr/local/bin:/usr/bin:/bin")
+	c.share()
 	c.mayFail("run", "-j", "4")
 	c.sameEverywhere("gojudge.box", "remote.a")
-	c.again("a second run")
+	c.once("gojudge.box", "remote.a")
 }

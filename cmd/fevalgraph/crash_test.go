@@ -19,6 +19,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // A run that is killed at any moment costs what was running and no more: the
@@ -26,6 +27,9 @@ import (
 // and gives the results of an undisturbed run. make soak has more
 // moments.
 func TestKilled(t *testing.T) {
+	if os.Getenv(roundsVariable) == "" {
+		longtest.Skip(t)
+	}
 	points := 8
 	if asked := os.Getenv(roundsVariable); asked != "" {
 		n, err := strconv.Atoi(asked)

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -197,19 +198,19 @@ func (s *subtask) block(c *algorithmic) lang.MadeBlock {
 }
 
 var (
-	timeText = regexp.MustCompile(`(?i)^([0-9.]+)\s*(ms|s|)$`)
-	sizeText = regexp.MustCompile(`(?i)^([0-9.]+)\s*([kmg]|)$`)
+	timeText = lazyregexp.New(`(?i)^([0-9.]+)\s*(ms|s|)$`)
+	sizeText = lazyregexp.New(`(?i)^([0-9.]+)\s*([kmg]|)$`)
 )
 
 // limit is a time. A number that is no text is one of nanoseconds; a text without a unit is
 // one of seconds.
 func (c *algorithmic) limit(n *yaml.Node, otherwise string) string {
-	return c.amount(n, otherwise, timeText, "ns", map[string]string{"": "s", "s": "s", "ms": "ms"}, "the time %s cannot be read; write such as 2s or 500ms")
+	return c.amount(n, otherwise, timeText(), "ns", map[string]string{"": "s", "s": "s", "ms": "ms"}, "the time %s cannot be read; write such as 2s or 500ms")
 }
 
 // size is an amount of memory. Without a unit it is one of bytes.
 func (c *algorithmic) size(n *yaml.Node, otherwise string) string {
-	return c.amount(n, otherwise, sizeText, "B", map[string]string{"": "B", "k": "KiB", "m": "MiB", "g": "GiB"}, "the memory %s cannot be read; write such as 256m or 1g")
+	return c.amount(n, otherwise, sizeText(), "B", map[string]string{"": "B", "k": "KiB", "m": "MiB", "g": "GiB"}, "the memory %s cannot be read; write such as 256m or 1g")
 }
 
 func (c *algorithmic) amount(n *yaml.Node, otherwise string, form *regexp.Regexp, bare string, units map[string]string, mistake string) string {

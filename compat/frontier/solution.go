@@ -3,9 +3,9 @@ package frontier
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -14,12 +14,12 @@ import (
 const failed = ".FAILED"
 
 // attempt is a name of a solution: the model and, except for the first, the variant.
-var attempt = regexp.MustCompile(`^(.*?)(?:_([0-9]+))?$`)
+var attempt = lazyregexp.New(`^(.*?)(?:_([0-9]+))?$`)
 
 func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	path := given["path"]
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	parts := attempt.FindStringSubmatch(name)
+	parts := attempt().FindStringSubmatch(name)
 	counts, otherwise, reason := "variant", "no reason is given", "generation failed: "
 	if strings.Contains(filepath.ToSlash(path), "/research/") {
 		counts, otherwise, reason = "attempt", "Generation failed", ""

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -117,7 +117,7 @@ func lines(value any) (all []string, ok bool) {
 }
 
 // markerName is what the language takes for one: an identifier of Python.
-var markerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var markerName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // marker is one that a pytest.ini registers.
 type marker struct{ name, description string }
@@ -154,7 +154,7 @@ func registered(files *lang.ReaderFiles, dir string) []marker {
 		}
 		name, description, _ := strings.Cut(content, ":")
 		name, _, _ = strings.Cut(name, "(")
-		if name = strings.TrimSpace(name); markerName.MatchString(name) {
+		if name = strings.TrimSpace(name); markerName().MatchString(name) {
 			all = append(all, marker{name, strings.TrimSpace(description)})
 		}
 	}

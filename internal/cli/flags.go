@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -47,15 +47,15 @@ func focus(cmd *cobra.Command) {
 }
 
 // argumentError is what pflag says of a value that it cannot read.
-var argumentError = regexp.MustCompile(`^invalid argument (".*") for "(?:-\w, )?(--[\w-]+)" flag: (?s)(.*)$`)
+var argumentError = lazyregexp.New(`^invalid argument (".*") for "(?:-\w, )?(--[\w-]+)" flag: (?s)(.*)$`)
 
 // shorthand is how pflag names a flag of one letter.
-var shorthand = regexp.MustCompile(`'(\w)' in -\w+`)
+var shorthand = lazyregexp.New(`'(\w)' in -\w+`)
 
 // flagError says in plain words what is wrong with the flags of a command.
 func flagError(cmd *cobra.Command, err error) error {
-	said := shorthand.ReplaceAllString(err.Error(), "-$1")
-	switch m := argumentError.FindStringSubmatch(said); {
+	said := shorthand().ReplaceAllString(err.Error(), "-$1")
+	switch m := argumentError().FindStringSubmatch(said); {
 	case m != nil && strings.Contains(m[3], "strconv.Parse"):
 		kind := "a number"
 		if strings.Contains(m[3], "ParseBool") {

@@ -37,8 +37,8 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 	var err error
 	project := a.options()
 	if f.against != "" {
-		if o.Before, err = a.resultsOf(f.against); err != nil {
-			return err
+		if o.Before, _, err = a.resultsOf(f.against); err != nil {
+			return fmt.Errorf("--against: %w", err)
 		}
 	}
 	o.Served = served(project.StateDir(), results.Run)
@@ -66,21 +66,22 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 }
 
 // resultsOf are those of a file, or of a run.
-func (a *app) resultsOf(name string) (*report.Results, error) {
+func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error) {
 	project := a.options()
 	file, err := os.Open(project.Path(name))
 	if errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, ".json") {
-		return eval.Results(project, name)
+		results, err := eval.Results(project, name)
+		return results, false, err
 	}
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--against: %w", err))
+		return nil, true, exit.With(exit.Usage, err)
 	}
 	defer file.Close()
 	results, err := report.Decode(file)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--against %s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
 	}
-	return results, nil
+	return results, true, nil
 }
 
 // served says what a run was spared; "" without a record of it.

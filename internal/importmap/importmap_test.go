@@ -27,7 +27,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
@@ -40,16 +40,18 @@ var rooms = []room{
 	{"eval/upkeep", []string{"eval/exit", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it looks after what is left on a machine; it evaluates nothing"},
 	{"eval/selection", []string{"eval/exit", "graph", "lang", "plan", "report", "report/text", "verdict"}, "it knows words and results, and decides nothing"},
 	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "event", "graph", "report"}, "it reads what runs recorded"},
+	{"eval/causes", []string{"eval/history", "cache", "event", "graph", "plan", "report"}, "it compares what runs recorded, and evaluates nothing"},
 	{"eval/user", nil, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
-	{"eval", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
 	{"internal/atomicfile", nil, "it writes files, whatever is in them"},
 	{"internal/lockedfile", nil, "it locks files, whatever they stand for"},
 	{"internal/exhaustion", nil, "it knows errors of the system, whatever was tried"},
+	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
@@ -84,7 +86,7 @@ var rooms = []room{
 	{"backend/docker/dockerkind", []string{"eval/kind", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/gojudge/gojudgekind", []string{"eval/kind", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval/kind", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
-	{"backend/worker", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/worker", []string{"backend", "backend/facts", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
 	{"backend/facts", []string{"backend"}, "it keeps what machines said, whatever they are"},
 	{"backend/remote/parcel", []string{"cache"}, "it packs and unpacks files, wherever they go"},

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
@@ -86,7 +86,7 @@ func collect(ctx context.Context, session backend.Session, at string) (io.ReadCl
 }
 
 // metricName is what a metric may be called.
-var metricName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
+var metricName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
 // metrics stores an object of finite numbers; equal ones are equal bytes.
 func (o TaskOutput) metrics(ctx context.Context, session backend.Session, store cache.Store, at string) (cache.Output, error) {
@@ -128,7 +128,7 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 		if err := json.Unmarshal(text, &n); err != nil || n == nil || math.IsInf(*n, 0) {
 			return nil, fmt.Errorf("the value of %q is no number", name)
 		}
-		if !metricName.MatchString(name) {
+		if !metricName().MatchString(name) {
 			return nil, fmt.Errorf("%q cannot name a metric", name)
 		}
 		numbers[name] = *n

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Machine asks, after a set-up command that failed, whether the machine lacks what it
@@ -125,15 +125,15 @@ func (s *Setup) ask(ctx context.Context, programs []string) (string, error) {
 		return "", fmt.Errorf("the question was ended by a signal: %s", exit.Signal)
 	case exit.Code == 3:
 		return "a program is missing: " + LastLine(output), nil
-	case exit.Code == 4 && networkTrouble.Match(output):
-		return "no network: " + string(bytes.TrimSpace(networkTrouble.Find(output))), nil
+	case exit.Code == 4 && networkTrouble().Match(output):
+		return "no network: " + string(bytes.TrimSpace(networkTrouble().Find(output))), nil
 	}
 	return "", nil
 }
 
 // networkTrouble are the lines in which uv and pip say that the index could not be
 // reached, as opposed to a requirement that cannot be met.
-var networkTrouble = regexp.MustCompile(`(?i).*(?:error sending request|dns error|failed to lookup address|connection (?:refused|reset)|` +
+var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|failed to lookup address|connection (?:refused|reset)|` +
 	`tcp connect error|operation timed out|network (?:connectivity|unreachable|is unreachable)|temporary failure in name resolution|` +
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
@@ -151,7 +151,7 @@ func Blame(lacks string, err error, output []byte, last bool) error {
 		return err
 	case lacks != "":
 		return errors.New(lacks)
-	case !last && networkTrouble.Match(output[max(0, len(output)-enough):]):
+	case !last && networkTrouble().Match(output[max(0, len(output)-enough):]):
 		return ErrUnclear
 	}
 	return nil
@@ -161,28 +161,28 @@ func Blame(lacks string, err error, output []byte, last bool) error {
 const shellNotExecutable, ShellNotFound = 126, 127
 
 var (
-	separators = regexp.MustCompile(`[;|&\n(){}]+`)
-	quoted     = regexp.MustCompile("'[^']*'|\"[^\"$`\\\\]*(?:[$][A-Za-z{][^\"$`\\\\]*)*\"")
-	tooHard    = regexp.MustCompile("[\"'`#\\\\]|[$][(]|<<")
-	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
-	program    = regexp.MustCompile(`^(?:/[A-Za-z0-9_./+@-]+|[A-Za-z0-9_][A-Za-z0-9_.+@-]*)$`)
+	separators = lazyregexp.New(`[;|&\n(){}]+`)
+	quoted     = lazyregexp.New("'[^']*'|\"[^\"$`\\\\]*(?:[$][A-Za-z{][^\"$`\\\\]*)*\"")
+	tooHard    = lazyregexp.New("[\"'`#\\\\]|[$][(]|<<")
+	assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	program    = lazyregexp.New(`^(?:/[A-Za-z0-9_./+@-]+|[A-Za-z0-9_][A-Za-z0-9_.+@-]*)$`)
 	reserved   = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "exec", "command", "env"}
 )
 
 // programsIn are the programs that a line for the shell names, up to where it takes a
 // shell to tell. A relative path is of the submission.
 func programsIn(line string) []string {
-	line = quoted.ReplaceAllLiteralString(line, "$")
-	if at := tooHard.FindStringIndex(line); at != nil {
+	line = quoted().ReplaceAllLiteralString(line, "$")
+	if at := tooHard().FindStringIndex(line); at != nil {
 		line = line[:at[0]]
 	}
 	var found []string
-	for _, simple := range separators.Split(line, -1) {
+	for _, simple := range separators().Split(line, -1) {
 		for _, word := range strings.Fields(simple) {
-			if assignment.MatchString(word) || slices.Contains(reserved, word) {
+			if assignment().MatchString(word) || slices.Contains(reserved, word) {
 				continue
 			}
-			if program.MatchString(word) && !slices.Contains(found, word) {
+			if program().MatchString(word) && !slices.Contains(found, word) {
 				found = append(found, word)
 			}
 			break

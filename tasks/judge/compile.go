@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
@@ -198,10 +198,10 @@ func firstError(text string) string {
 }
 
 // temporary is how the compiler calls files between its passes: by chance.
-var temporary = regexp.MustCompile(`/tmp/cc[A-Za-z0-9]{6}\b`)
+var temporary = lazyregexp.New(`/tmp/cc[A-Za-z0-9]{6}\b`)
 
 func withoutTemporaries(text string) string {
-	return temporary.ReplaceAllString(text, "/tmp/cc")
+	return temporary().ReplaceAllString(text, "/tmp/cc")
 }
 
 // Tool is the task that makes the program of a problem's checker or interactor,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Rules says how a checker's or interactor's words become a ratio. Without a
@@ -46,9 +47,9 @@ const (
 const numeral = `([-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
 
 var (
-	ratioWord     = regexp.MustCompile(`Ratio: ` + numeral)
-	unboundedWord = regexp.MustCompile(`RatioUnbounded: ` + numeral)
-	pointsWord    = regexp.MustCompile(`^points ` + numeral)
+	ratioWord     = lazyregexp.New(`Ratio: ` + numeral)
+	unboundedWord = lazyregexp.New(`RatioUnbounded: ` + numeral)
+	pointsWord    = lazyregexp.New(`^points ` + numeral)
 )
 
 // judged reads the verdict of a checker or interactor from how it ended and what it
@@ -75,7 +76,7 @@ func judged(e end, said string) (Verdict, error) {
 	switch e.Code {
 	case exitOK:
 		v.Verdict, earned = Accepted, 1
-		if ratios := numbers(ratioWord, said); ratios != nil {
+		if ratios := numbers(ratioWord(), said); ratios != nil {
 			if earned = least(ratios); math.IsInf(earned, 0) {
 				return none("its ratio is not a number")
 			}
@@ -95,7 +96,7 @@ func judged(e end, said string) (Verdict, error) {
 	unbounded := earned
 	if e.Code == exitOK || e.Code == exitPoints {
 		// Infinity is a way to say that there is no such ratio.
-		if n := least(numbers(unboundedWord, said)); !math.IsInf(n, 0) {
+		if n := least(numbers(unboundedWord(), said)); !math.IsInf(n, 0) {
 			unbounded = max(n, 0)
 		}
 		switch earned = min(earned, 1); {
@@ -115,8 +116,8 @@ func judged(e end, said string) (Verdict, error) {
 // when it is that number rounded. Checkers quote what solutions print, so that any other
 // ratio may be a solution's.
 func pointsOf(said string) (ratio float64, why string) {
-	ratios := numbers(ratioWord, said)
-	word := pointsWord.FindStringSubmatch(said)
+	ratios := numbers(ratioWord(), said)
+	word := pointsWord().FindStringSubmatch(said)
 	if word == nil { // no testlib
 		switch ratio = least(ratios); {
 		case ratios == nil:

@@ -3,10 +3,10 @@ package pytest
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -35,7 +35,7 @@ type read struct {
 	trouble   string // why there is nothing usable
 }
 
-var collectedLine = regexp.MustCompile(`collected (\d+) items?`)
+var collectedLine = lazyregexp.New(`collected (\d+) items?`)
 
 // readReports combines the reports: pytest-json-report's when it has tests,
 // else CTRF's. A report counts only when pytest itself ended the way the
@@ -73,7 +73,7 @@ func readReports(l left) read {
 
 // collectedIn is how many tests pytest says in its output that it collected.
 func collectedIn(log []byte) (n int, counted bool) {
-	m := collectedLine.FindSubmatch(log)
+	m := collectedLine().FindSubmatch(log)
 	if m == nil {
 		return 0, false
 	}

@@ -2,9 +2,9 @@ package pytest
 
 import (
 	"path"
-	"regexp"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -29,7 +29,7 @@ type Grouping struct {
 	Custom map[string]verdict.Group
 }
 
-var checkpointInName = regexp.MustCompile(`test_([^/]+)\.py`)
+var checkpointInName = lazyregexp.New(`test_([^/]+)\.py`)
 
 // checkpointOf returns the checkpoint whose test file is the given one. A file
 // that names none belongs to the checkpoint being judged.
@@ -37,7 +37,7 @@ func (g *Grouping) checkpointOf(file string) string {
 	if checkpoint, ok := g.Files[path.Base(file)]; ok {
 		return checkpoint
 	}
-	if m := checkpointInName.FindStringSubmatch(file); m != nil {
+	if m := checkpointInName().FindStringSubmatch(file); m != nil {
 		return m[1]
 	}
 	return g.Checkpoint

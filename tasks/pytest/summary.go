@@ -2,9 +2,10 @@ package pytest
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // summary is what pytest says of its end in its output: "== 2 failed, 10 passed in
@@ -22,19 +23,19 @@ type summary struct {
 }
 
 var (
-	firstLine = regexp.MustCompile(`(?m)^(?:\x1b\[[0-9;]*m)*=+ test session starts =+`)
-	lastLine  = regexp.MustCompile(`^=+ (.+) in [0-9.]+ ?s(?:econds)?(?: \([^)]*\))? =+$`)
-	countWord = regexp.MustCompile(`^([0-9]+) ([a-z][a-z ]*)$`)
+	firstLine = lazyregexp.New(`(?m)^(?:\x1b\[[0-9;]*m)*=+ test session starts =+`)
+	lastLine  = lazyregexp.New(`^=+ (.+) in [0-9.]+ ?s(?:econds)?(?: \([^)]*\))? =+$`)
+	countWord = lazyregexp.New(`^([0-9]+) ([a-z][a-z ]*)$`)
 	// otherEnd is how reporters of plugins count at their ends.
-	otherEnd  = regexp.MustCompile(`\b[0-9]+ (?:passed|failed|skipped|xfailed|xpassed|errors?|deselected|tests? collected)\b|no tests ran`)
-	colours   = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	otherEnd  = lazyregexp.New(`\b[0-9]+ (?:passed|failed|skipped|xfailed|xpassed|errors?|deselected|tests? collected)\b|no tests ran`)
+	colours   = lazyregexp.New(`\x1b\[[0-9;]*m`)
 	subFailed = []byte("SUBFAIL") // SUBFAILED(...) of pytest 9, SUBFAIL of pytest-subtests
 )
 
 // summaryIn finds pytest's summary in its output, of which the end is always kept.
 func summaryIn(log []byte) *summary {
 	s := &summary{Subtests: bytes.Contains(log, subFailed)}
-	if !bytes.Contains(log, []byte(" test session starts ")) || !firstLine.Match(log) {
+	if !bytes.Contains(log, []byte(" test session starts ")) || !firstLine().Match(log) {
 		return s // such as with -qqq: what is counted in there may be anybody's
 	}
 	for rest := log; len(rest) > 0 && s.Counts == nil; {
@@ -42,7 +43,7 @@ func summaryIn(log []byte) *summary {
 		s.Counts = countsOf(rest[i+1:])
 		rest = rest[:max(i, 0)]
 	}
-	s.Cut = s.Counts == nil && !otherEnd.Match(log)
+	s.Cut = s.Counts == nil && !otherEnd().Match(log)
 	return s
 }
 
@@ -52,7 +53,7 @@ func countsOf(line []byte) map[string]int {
 	if len(line) > longest || !bytes.Contains(line, []byte(" in ")) || !bytes.Contains(line, []byte("= ")) {
 		return nil
 	}
-	m := lastLine.FindSubmatch(bytes.TrimSpace(colours.ReplaceAll(line, nil)))
+	m := lastLine().FindSubmatch(bytes.TrimSpace(colours().ReplaceAll(line, nil)))
 	if m == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func countsOf(line []byte) map[string]int {
 		return counts
 	}
 	for part := range strings.SplitSeq(string(m[1]), ", ") {
-		m := countWord.FindStringSubmatch(part)
+		m := countWord().FindStringSubmatch(part)
 		if m == nil {
 			return nil
 		}

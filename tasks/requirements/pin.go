@@ -3,16 +3,17 @@ package requirements
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // hashOption goes before each hash of a line of requirements.txt.
 const hashOption = " --hash="
 
-var hashText = regexp.MustCompile(`^sha(256|384|512):[0-9a-f]{64,128}$`)
+var hashText = lazyregexp.New(`^sha(256|384|512):[0-9a-f]{64,128}$`)
 
 // Cut parts a line of requirements.txt into what it pins, name==version, and the hashes
 // of the files that may be installed for it; none where an index, a repository or a
@@ -61,7 +62,7 @@ func checkPin(pin string, hashes []string) error {
 		return fmt.Errorf("%q is more than a pin", pin)
 	}
 	for _, hash := range hashes {
-		if !hashText.MatchString(hash) {
+		if !hashText().MatchString(hash) {
 			return fmt.Errorf("%q is no hash of %q", hash, pin)
 		}
 	}

@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Resolver finds versions that meet requirements.
@@ -47,7 +48,7 @@ func (e *UnresolvableError) Error() string {
 	return fmt.Sprintf("the requirements [%s] cannot be met:\n%s", strings.Join(e.Requires, ", "), e.Output)
 }
 
-var unresolvable = regexp.MustCompile(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
+var unresolvable = lazyregexp.New(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
 	`couldn't parse requirement|failed to parse|not found in the provided package locations`)
 
 // compileCommand are the arguments that make uv write the pins for what in holds.
@@ -133,7 +134,7 @@ func (u *UV) workplace() (string, error) {
 
 func failure(err error, requires []string, said string) error {
 	said = strings.TrimSpace(said)
-	if unresolvable.MatchString(said) {
+	if unresolvable().MatchString(said) {
 		return &UnresolvableError{Requires: requires, Output: said}
 	}
 	if said == "" {

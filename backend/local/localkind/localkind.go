@@ -4,11 +4,11 @@ package localkind
 import (
 	"context"
 	"fmt"
-	"regexp"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -56,7 +56,7 @@ func asks(b *lang.Backend) []string {
 	for _, command := range b.Local.Versions {
 		all = append(all, "run "+command)
 	}
-	if b.Python != "" && !pythonVersion.MatchString(b.Python) {
+	if b.Python != "" && !pythonVersion().MatchString(b.Python) {
 		all = append(all, "start the interpreter "+b.Python)
 	}
 	for _, v := range b.Env {
@@ -72,7 +72,7 @@ func asks(b *lang.Backend) []string {
 }
 
 // pythonVersion is what uv takes for a version, and not for the name of a program.
-var pythonVersion = regexp.MustCompile(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
+var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
 // check looks for this machine's Python, and tells what tests with fixed ports get.
 // Either way they work.

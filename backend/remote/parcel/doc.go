@@ -11,7 +11,12 @@
 // It knows nothing of who sends pieces, and never follows a symbolic link.
 package parcel
 
-import "github.com/fevalgraph/fevalgraph/cache"
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+)
 
 // PieceSize is the size of a piece, in bytes, but for the last one.
 const PieceSize = 4 << 20
@@ -53,6 +58,18 @@ type Index struct {
 	// Omitted counts the bytes of files, and the entries, that were too much to be carried.
 	OmittedBytes   int64
 	OmittedEntries int
+}
+
+// Encode returns the index as bytes, which Decode reads.
+func (x *Index) Encode() ([]byte, error) { return frozen.Append(nil, x) }
+
+// Decode reads an index. An error is one of the machine that wrote it.
+func Decode(text []byte) (*Index, error) {
+	x := &Index{}
+	if err := frozen.Decode(string(text), x); err != nil {
+		return nil, fmt.Errorf("reading what a command left: %w", err)
+	}
+	return x, nil
 }
 
 // Find returns the entry at a path; nil when there is none.

@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/frozen"
 )
 
 // step does one step of a session.
@@ -128,7 +127,7 @@ func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) err
 			return err
 		}
 	}
-	text, err := frozen.Append(nil, index)
+	text, err := index.Encode()
 	if err != nil {
 		return err
 	}
@@ -146,6 +145,5 @@ func readIndex(path string) (*parcel.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &parcel.Index{}
-	return x, frozen.Decode(string(text), x)
+	return parcel.Decode(text)
 }

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Error is what the server says about a request that failed.
@@ -141,7 +142,7 @@ func loginError(status int) error {
 }
 
 // colors are the escape sequences of terminals.
-var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colors = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 // decodeError reads an error's body: {"detail": text, a list of what is wrong with the
 // request, or a request that failed}.
@@ -157,7 +158,7 @@ func decodeError(status int, body []byte) error {
 	if json.Unmarshal(body, &envelope) == nil &&
 		json.Unmarshal(envelope.Detail, &failed) == nil &&
 		json.Unmarshal([]byte(failed.Error), &exception) == nil && exception.Type != "" {
-		return &Error{exception.Type, colors.ReplaceAllString(exception.Message, ""), status}
+		return &Error{exception.Type, colors().ReplaceAllString(exception.Message, ""), status}
 	}
 	message := string(envelope.Detail)
 	if envelope.Detail == nil {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // JobState is the state of a job. A job's exit code is only in its log.
@@ -76,16 +77,16 @@ func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tai
 }
 
 // ofJob is before each line that a job prints: "(setup pid=7) ", "(name, pid=7) ".
-var ofJob = regexp.MustCompile(`^\([^()]*\bpid=[0-9]+\) ?`)
+var ofJob = lazyregexp.New(`^\([^()]*\bpid=[0-9]+\) ?`)
 
 // Said is what a job's own commands printed, by a log: without SkyPilot's lines, prefixes
 // and colors. A log of SkyPilot's lines alone is all of them.
 func Said(log string) string {
 	var own, all []string
-	for line := range strings.Lines(colors.ReplaceAllString(log, "")) {
+	for line := range strings.Lines(colors().ReplaceAllString(log, "")) {
 		line = strings.TrimRight(line, "\r\n")
 		all = append(all, line)
-		if prefix := ofJob.FindString(line); prefix != "" {
+		if prefix := ofJob().FindString(line); prefix != "" {
 			own = append(own, line[len(prefix):])
 		}
 	}

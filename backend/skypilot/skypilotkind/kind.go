@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -189,14 +189,14 @@ func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) 
 	if home, _ := lookupEnv("HOME"); r.Config == "" {
 		r.Config = filepath.Join(home, ".slurm", "config")
 	}
-	if len(parts) > 1 && sshHost.MatchString(parts[1]) {
+	if len(parts) > 1 && sshHost().MatchString(parts[1]) {
 		r.Host = parts[1]
 	}
 	return r
 }
 
 // sshHost is what ssh takes for a host and not for an option.
-var sshHost = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // projectLetters tell projects apart, by their state directories.
 func projectLetters(state string) string {

@@ -2,10 +2,11 @@ package rules
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Judge implements judge.Dialect.
@@ -21,8 +22,8 @@ func (Judge) Output(content []byte) []byte {
 }
 
 var (
-	ratioWord     = regexp.MustCompile(`Ratio: ([0-9.]+)`)
-	unboundedWord = regexp.MustCompile(`RatioUnbounded: ([0-9.]+)`)
+	ratioWord     = lazyregexp.New(`Ratio: ([0-9.]+)`)
+	unboundedWord = lazyregexp.New(`RatioUnbounded: ([0-9.]+)`)
 )
 
 // Ratios are the first that stand anywhere in what was said, by whichever program
@@ -35,11 +36,11 @@ func (Judge) Ratios(clean bool, said, signal string) (ratio, unbounded float64, 
 	if clean {
 		ratio = 1
 	}
-	if word := ratioWord.FindStringSubmatch(said); word != nil {
+	if word := ratioWord().FindStringSubmatch(said); word != nil {
 		ratio = parseFloat(word[1])
 	}
 	unbounded = ratio
-	if word := unboundedWord.FindStringSubmatch(said); word != nil {
+	if word := unboundedWord().FindStringSubmatch(said); word != nil {
 		unbounded = parseFloat(word[1])
 	}
 	return ratio, unbounded, said

@@ -2,10 +2,11 @@ package rules
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Runner implements score.Dialect.
@@ -54,9 +55,9 @@ func (Runner) Reason(stdout, stderr []byte) string {
 // Numbers of Python's, their digits already ASCII: single underscores may stand
 // between two of them.
 var (
-	pythonDecimal = regexp.MustCompile(strings.ReplaceAll(`^[+-]?(?:D\.?D?|\.D)(?:[eE][+-]?D)?$`, "D", `(?:[0-9](?:_?[0-9])*)`))
-	pythonNaN     = regexp.MustCompile(`^[+-]?(?i:nan)$`)
-	pythonInf     = regexp.MustCompile(`^[+-]?(?i:inf|infinity)$`)
+	pythonDecimal = lazyregexp.New(strings.ReplaceAll(`^[+-]?(?:D\.?D?|\.D)(?:[eE][+-]?D)?$`, "D", `(?:[0-9](?:_?[0-9])*)`))
+	pythonNaN     = lazyregexp.New(`^[+-]?(?i:nan)$`)
+	pythonInf     = lazyregexp.New(`^[+-]?(?i:inf|infinity)$`)
 )
 
 // pythonFloat is Python's float() of a word.
@@ -65,9 +66,9 @@ func pythonFloat(s string) (float64, bool) {
 	switch {
 	case !ok:
 		return 0, false
-	case pythonNaN.MatchString(s):
+	case pythonNaN().MatchString(s):
 		return math.NaN(), true
-	case !pythonDecimal.MatchString(s) && !pythonInf.MatchString(s):
+	case !pythonDecimal().MatchString(s) && !pythonInf().MatchString(s):
 		return 0, false
 	}
 	n, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64) // its only error left is that n is infinite

@@ -1,9 +1,10 @@
 package score
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // Line reads one or two numbers that stand on a line with nothing else.
@@ -24,16 +25,16 @@ func Line(line string) (Score, bool) {
 }
 
 // decimal is a number as nearly every program writes it.
-var decimal = regexp.MustCompile(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`)
+var decimal = lazyregexp.New(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`)
 
 // special is what is no finite number, as C, Go and Python write it.
-var special = regexp.MustCompile(`^[+-]?(?i:inf|infinity|nan)$`)
+var special = lazyregexp.New(`^[+-]?(?i:inf|infinity|nan)$`)
 
 // Number reads a decimal number, with or without a sign, a fraction and an
 // exponent; nan, inf and infinity in any case. One that is too large is
 // infinite.
 func Number(s string) (float64, bool) {
-	if !decimal.MatchString(s) && !special.MatchString(s) {
+	if !decimal().MatchString(s) && !special().MatchString(s) {
 		return 0, false
 	}
 	return parse(s), true
@@ -41,7 +42,7 @@ func Number(s string) (float64, bool) {
 
 // parse reads what is known to be a number.
 func parse(s string) float64 {
-	if special.MatchString(s) {
+	if special().MatchString(s) {
 		s = strings.TrimPrefix(s, "+")
 		if strings.EqualFold(s, "-nan") {
 			s = "nan"

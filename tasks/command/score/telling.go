@@ -1,13 +1,14 @@
 package score
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // says is how programs begin a line that tells what went wrong: an exception's
 // name, or the word for what it is, at its beginning or behind a place.
-var says = regexp.MustCompile(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(?i:(?:error|fatal|panic|abort(?:ed)?|exception|segmentation fault)\b)|.*?: (?i:(?:fatal )?error|not found|no such file|permission denied)\b)`)
+var says = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(?i:(?:error|fatal|panic|abort(?:ed)?|exception|segmentation fault)\b)|.*?: (?i:(?:fatal )?error|not found|no such file|permission denied)\b)`)
 
 // Telling finds the line that best says why a grader gave no score, trimmed:
 // the first that says so in so many words on standard error, then on standard
@@ -15,7 +16,7 @@ var says = regexp.MustCompile(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|
 // or else output. It is empty when nothing was printed.
 func Telling(stdout, stderr []byte) string {
 	texts := []string{strings.ToValidUTF8(string(stderr), "\uFFFD"), strings.ToValidUTF8(string(stdout), "\uFFFD")}
-	for _, tells := range []func(line string) bool{says.MatchString, namesError} {
+	for _, tells := range []func(line string) bool{says().MatchString, namesError} {
 		for _, text := range texts {
 			for line := range strings.Lines(text) {
 				if line = strings.TrimSpace(line); line != "" && !isWarning(line) && tells(line) {

@@ -2,7 +2,6 @@
 variable "endpoint" {}
 variable "state" {}
 variable "path" {}
-variable "trust" { default = "" }
 
 locals {
   # What asking a package index takes, which tells whether a machine has a network.

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Difference is how two results differ.
+type Difference struct {
+	Before, After string // runs
+	Same          int    // checkpoints with the same outcome and score
+	Changes       []Change
+}
+
+// Differ compares two results.
+func Differ(before, after *Results) *Difference {
+	d := &Difference{Before: before.Run, After: after.Run, Changes: Changes(before, after)}
+	d.Same = len(rowsOf(after))
+	for _, c := range d.Changes {
+		if c.Is != nil {
+			d.Same--
+		}
+	}
+	return d
+}
+
+// Sort puts changes in order again whose kinds were set.
+func (d *Difference) Sort() { sortChanges(d.Changes) }
+
+// Count is how many changes are of a kind.
+func (d *Difference) Count(kind ChangeKind) (n int) {
+	for _, c := range d.Changes {
+		if c.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// FirstFailure is the first test that does not pass and did not fail before; nil when there is none.
+func (c *Change) FirstFailure() *Test {
+	if c.Is == nil || !c.Worse() && c.Kind != ChangeFlaky {
+		return nil
+	}
+	bad := func(s verdict.TestStatus) bool { return s == verdict.TestFailed || s == verdict.TestError }
+	failed := map[string]bool{}
+	if c.Was != nil {
+		for i := range c.Was.Tests {
+			if t := &c.Was.Tests[i]; bad(t.Status) {
+				failed[t.File+"::"+t.ID] = true
+			}
+		}
+	}
+	for i := range c.Is.Tests {
+		if t := &c.Is.Tests[i]; bad(t.Status) && !failed[t.File+"::"+t.ID] {
+			return t
+		}
+	}
+	return nil
+}
+
+// CauseCount is how many changes come from one cause.
+type CauseCount struct {
+	Cause string             `json:"cause"` // "" is unknown
+	Kinds map[ChangeKind]int `json:"changes"`
+}
+
+// Causes sums the changes up by cause, the most frequent first.
+func (d *Difference) Causes() []CauseCount {
+	at := map[string]int{}
+	var all []CauseCount
+	totals := map[string]int{}
+	for _, c := range d.Changes {
+		if c.Kind == ChangeNew || c.Kind == ChangeGone {
+			continue
+		}
+		i, known := at[c.Cause]
+		if !known {
+			i = len(all)
+			at[c.Cause] = i
+			all = append(all, CauseCount{Cause: c.Cause, Kinds: map[ChangeKind]int{}})
+		}
+		all[i].Kinds[c.Kind]++
+		totals[c.Cause]++
+	}
+	slices.SortStableFunc(all, func(a, b CauseCount) int { return cmp.Compare(totals[b.Cause], totals[a.Cause]) })
+	return all
+}
+
+// Summary is "2 lost, 1 won, 12 the same".
+func (d *Difference) Summary() string {
+	counts := map[ChangeKind]int{}
+	for _, c := range d.Changes {
+		counts[c.Kind]++
+	}
+	return join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}
+
+func kindCounts(counts map[ChangeKind]int) string {
+	var parts []string
+	for _, kind := range ChangeKinds {
+		if n := counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", text.Thousands(n), kind))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+const unknownCause = "cause unknown"
+
+// WriteDifference writes a difference for a terminal of so many columns; 0 is no limit.
+func WriteDifference(w io.Writer, d *Difference, width int, colors text.Palette) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s -> %s: %s\n", text.Line(d.Before, 0), text.Line(d.After, 0), d.Summary())
+	for _, c := range d.Changes {
+		mark, paint := "~", colors.Doubt
+		switch {
+		case c.Worse() || c.Kind == ChangeGone:
+			mark, paint = "-", colors.Bad
+		case c.Kind != ChangeFlaky:
+			mark, paint = "+", colors.Good
+		}
+		fmt.Fprintf(&b, "\n%s %s  %s\n", paint(fmt.Sprintf("%s %-6s", mark, c.Kind)), colors.Strong(text.Line(c.Name, 0)), c.move())
+		more := func(label, said string) {
+			limit := 0
+			if width > 0 {
+				limit = max(width-16, 20)
+			}
+			fmt.Fprintf(&b, "    %-10s  %s\n", label, text.Line(said, limit))
+		}
+		if c.Was != nil && c.Is != nil {
+			more("cause", cmp.Or(c.Cause, unknownCause))
+		}
+		if t := c.FirstFailure(); t != nil {
+			more("first test", t.File+"::"+t.ID)
+			if said := testError(t); said != "" {
+				more("", said)
+			}
+		} else if c.Worse() && c.Is.Message != nil && *c.Is.Message != c.Cause {
+			more("message", text.FirstLine(*c.Is.Message))
+		}
+	}
+	if causes := d.Causes(); len(causes) > 0 {
+		b.WriteString("\nBy cause:\n")
+		for _, c := range causes {
+			counts := kindCounts(c.Kinds)
+			limit := 0
+			if width > 0 {
+				limit = max(width-len(counts)-4, 20)
+			}
+			fmt.Fprintf(&b, "  %s  %s\n", counts, text.Line(cmp.Or(c.Cause, unknownCause), limit))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// move is "passed -> failed".
+func (c *Change) move() string {
+	switch {
+	case c.Was == nil:
+		return c.After
+	case c.Is == nil:
+		return "was " + c.Before
+	}
+	return c.Before + " -> " + c.After
+}
+
+// WriteDifferenceMarkdown writes a difference as a page for a pull request or a README.
+// What comes from elsewhere is code, so that it mentions no user and closes no issue.
+func WriteDifferenceMarkdown(w io.Writer, d *Difference) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** from %s to %s\n", d.Summary(), code(d.Before), code(d.After))
+	if len(d.Changes) > 0 {
+		b.WriteString("\n| | checkpoint | before | now | cause |\n| --- | --- | --- | --- | --- |\n")
+	}
+	for _, c := range d.Changes {
+		cause := ""
+		if c.Was != nil && c.Is != nil {
+			cause = code(cmp.Or(c.Cause, unknownCause))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Kind, bar.Replace(code(c.Name)), code(cmp.Or(c.Before, "-")), code(cmp.Or(c.After, "-")), bar.Replace(cause))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
