@@ -269,7 +269,26 @@ type Solution struct {
 	Ignore       []string             // patterns relative to the source
 	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
+	Recorded     *Recorded            // nil unless another program recorded it
 	Range        diag.Range
+}
+
+// Recorded is what the record of a solution says of it.
+type Recorded struct {
+	By          string               // the program
+	Path        string               // where its record is, absolute
+	Cause       string               // why the solution or its verdict is incomplete, in one word of that program; "" is nothing
+	Score       *float64             // nil is none
+	Valid       bool                 // whether Score is the solution's in that program's own opinion
+	Checkpoints []RecordedCheckpoint // of a problem whose checkpoints have names
+}
+
+// RecordedCheckpoint is the same of a checkpoint.
+type RecordedCheckpoint struct {
+	Name    string
+	Reached bool
+	Cause   string
+	Score   *float64
 }
 
 // Label is one user-chosen axis of a solution.
@@ -287,6 +306,15 @@ type SolutionCheckpoint struct {
 	Entry      string   // command that starts it; the problem's unless overridden
 	Setup      []string // set-up commands of its own, after the backend's
 	Missing    bool     // Source does not exist, and Missing of the solution allows that
+	// Parts are what the answer consists of where that is no single directory; nil is Source.
+	Parts    []Part
+	Unusable string // why nothing can be evaluated although something is recorded; "" is that it can
+}
+
+// Part is a file or directory that is part of an answer.
+type Part struct {
+	Source string // absolute path; "" is an empty directory
+	Target string // relative to the top of the answer, with slashes
 }
 
 // Suite is a set of cells.

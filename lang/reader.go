@@ -36,6 +36,11 @@ type Reader struct {
 	// solution, what the block of the same name in its problem was given, too. Mistakes of
 	// what is read have their places; with some, only a name counts of what is made.
 	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
+	// Collect reads solutions that another program recorded, in place of Read. Attribute, the
+	// path of the record, stands in a solution block in place of Block: each of them becomes
+	// an instance, which names no problem and no source then.
+	Collect   func(files *ReaderFiles, path string, problems []Candidate) ([]Collected, diag.List)
+	Attribute AttributeSchema
 }
 
 // Made is the content of a block that was read.
@@ -73,6 +78,10 @@ type ReaderFiles struct {
 func (f *ReaderFiles) place() funcs.Files {
 	return funcs.Files{Dir: f.dir, Read: f.l.input, Allowed: f.l.within}
 }
+
+// Open opens a regular file, for what need not be read as a whole. It is an error that wraps
+// fs.ErrNotExist when there is none.
+func (f *ReaderFiles) Open(path string) (*os.File, error) { return f.place().Open(path) }
 
 // Read returns the text of a file. It is an error that wraps fs.ErrNotExist when there is none.
 func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadFile(path) }
@@ -149,14 +158,18 @@ func (l *loader) callable(f Function, dir string) function.Function {
 
 // readers are the readers for a kind of block.
 func (l *loader) readers(owner string) []Reader {
-	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner })
+	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner || r.Collect != nil })
 }
 
-// withReaders is the table with the blocks of readers.
+// withReaders is the table with the blocks and attributes of readers.
 func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
 	for i := range table {
 		for _, r := range readers {
-			if r.Owner == table[i].Name {
+			switch {
+			case r.Owner != table[i].Name:
+			case r.Collect != nil:
+				table[i].Attributes = append(slices.Clip(table[i].Attributes), r.Attribute)
+			default:
 				table[i].Blocks = append(slices.Clip(table[i].Blocks), r.Block)
 			}
 		}
@@ -171,7 +184,7 @@ func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
 			return true
 		}
 	}
-	return false
+	return owner == "solution" && l.collection(body) != nil
 }
 
 // read adds what the readers' blocks in b, the block of a problem or of a solution of one,
@@ -203,15 +216,7 @@ func (b *block) read(owner string, p *Problem) {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
-		failed := false
-		for _, m := range mistakes {
-			failed = failed || m.Severity != diag.Warning
-			f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: of.header}
-			if m.Range != nil {
-				f.rng = hclRange(*m.Range)
-			}
-			of.fail(f)
-		}
+		failed := of.tell(mistakes, of.header)
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,8 +181,30 @@ func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   tasks.NewSubmission(submissionOf(cell.Solution, answer.Source), c.submissionSources(addr, cell.Problem)), Pool: inProcessPool,
+		Task:   submissionTask(cell.Solution, answer, c.submissionSources(addr, cell.Problem)), Pool: inProcessPool,
 	})
+}
+
+// submissionTask is the task that brings the answer to a checkpoint. Whatever is wrong with
+// what another program recorded may be that program's doing, so it is an error and never
+// the solution's.
+func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources tasks.Sources) graph.Task {
+	if s.Recorded != nil {
+		sources.Submitted = false
+	}
+	if answer.Unusable != "" {
+		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
+	}
+	if answer.Parts == nil {
+		return tasks.NewSubmission(submissionOf(s, answer.Source), sources)
+	}
+	var parts []tasks.Submission
+	for _, part := range answer.Parts {
+		sub := submissionOf(s, part.Source)
+		sub.Target = part.Target
+		parts = append(parts, sub)
+	}
+	return tasks.NewParts(parts, sources)
 }
 
 func submissionOf(s *lang.Solution, source string) tasks.Submission {
