@@ -275,20 +275,22 @@ type Solution struct {
 
 // Recorded is what the record of a solution says of it.
 type Recorded struct {
-	By          string               // the program
-	Path        string               // where its record is, absolute
-	Cause       string               // why the solution or its verdict is incomplete, in one word of that program; "" is nothing
-	Score       *float64             // nil is none
-	Valid       bool                 // whether Score is the solution's in that program's own opinion
-	Checkpoints []RecordedCheckpoint // of a problem whose checkpoints have names
+	By          string   // the program
+	Path        string   // where its record is, absolute
+	Cause       string   // why the solution or its verdict is incomplete, in one word of that program; "" is nothing
+	Score       *float64 // nil is none
+	Valid       bool     // whether Score is the solution's in that program's own opinion
+	Comparable  bool     // whether it is of the same scale as scores here
+	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
+	Checkpoints []RecordedCheckpoint
 }
 
 // RecordedCheckpoint is the same of a checkpoint.
 type RecordedCheckpoint struct {
 	Name    string
 	Reached bool
-	Cause   string
 	Score   *float64
+	Cause   string
 }
 
 // Label is one user-chosen axis of a solution.
