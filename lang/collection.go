@@ -17,6 +17,7 @@ type Candidate struct {
 	Checkpoints []string          // by name, in order; "" is that of a problem that gives scores
 	Reader      string            // the block of a Reader that it was read from; "" is none
 	Attributes  map[string]string // of that block
+	Score       string            // what a verifier calls the number that is its score; "" of other problems
 }
 
 // Collected is a recorded solution.
@@ -67,6 +68,9 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 		one := Candidate{Name: p.Name, Reader: known.reader, Attributes: known.given}
 		for _, checkpoint := range p.Checkpoints {
 			one.Checkpoints = append(one.Checkpoints, checkpoint.Name)
+		}
+		if p.Verified && len(p.Checkpoints) > 0 {
+			one.Score = p.Checkpoints[0].Verifier.Reward
 		}
 		candidates = append(candidates, one)
 	}

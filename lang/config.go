@@ -178,6 +178,7 @@ type Problem struct {
 	Pytest      *Pytest  // exactly one driver is set
 	Judge       *Judge   // likewise
 	Command     *Command // likewise
+	Verified    bool     // likewise: its checkpoints have a Verifier
 	Resources   Resources
 	// What a solution may have together, on disk: files and their bytes.
 	MaxSubmissionSize  int64
@@ -224,6 +225,7 @@ type Checkpoint struct {
 	Env               []EnvVar      // problem's and own, merged, sorted by name
 	Markers           []Marker      // problem's then own; an own one replaces by name
 	Assets            []Asset       // likewise
+	Verifier          *Verifier     // nil unless the problem is Verified
 	Pass              Pass
 	Range             diag.Range
 }
@@ -250,7 +252,7 @@ type Asset struct {
 }
 
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
-// the two is set.
+// the two is set, or none where a Verifier says it.
 type Pass struct {
 	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...

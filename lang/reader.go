@@ -95,6 +95,25 @@ func (f *ReaderFiles) Exists(path string) bool {
 
 // YAML reads a mapping from a file of YAML, or says what is wrong with it.
 func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
+	return f.Document(path, func(text string) (*yaml.Node, *diag.Diagnostic) {
+		var document yaml.Node
+		err := funcs.CheckYAML(text)
+		if err == nil {
+			err = yaml.Unmarshal([]byte(text), &document)
+		}
+		if err != nil {
+			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err)}
+		}
+		if len(document.Content) != 1 {
+			return nil, nil
+		}
+		return document.Content[0], nil
+	})
+}
+
+// Document reads a mapping from a file of any form that parse makes nodes of, or says what is
+// wrong with it. Of a mistake's range parse knows where it begins.
+func (f *ReaderFiles) Document(path string, parse func(text string) (*yaml.Node, *diag.Diagnostic)) (*yaml.Node, *diag.Diagnostic) {
 	at := diag.Range{File: f.l.show(path), Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
 	text, err := f.Read(path)
 	if err != nil {
@@ -105,20 +124,21 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 		return nil, &diag.Diagnostic{Code: code, Summary: "File not read", Detail: fmt.Sprintf("%v.", err)}
 	}
 	f.l.shown[at.File] = &source{path: path, shown: at.File, dir: filepath.Dir(path), bytes: []byte(text)}
-	var document yaml.Node
-	if err = funcs.CheckYAML(text); err == nil {
-		err = yaml.Unmarshal([]byte(text), &document)
+	root, wrong := parse(text)
+	if wrong == nil && (root == nil || root.Kind != yaml.MappingNode) {
+		wrong = &diag.Diagnostic{Code: "wrong-type", Summary: "Wrong type", Detail: "The file is not a mapping of names to values."}
 	}
-	if err != nil {
-		return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err), Range: &at}
+	if wrong != nil {
+		if wrong.Range != nil {
+			at.Start, at.End = wrong.Range.Start, wrong.Range.Start
+		}
+		wrong.Range = &at
+		return nil, wrong
 	}
-	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		return nil, &diag.Diagnostic{Code: "wrong-type", Summary: "Wrong type", Detail: "The file is not a mapping of names to values.", Range: &at}
-	}
-	return document.Content[0], nil
+	return root, nil
 }
 
-// At is the place of a part of a YAML file.
+// At is the place of a part of such a file.
 func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	at := diag.Pos{Line: n.Line, Column: n.Column}
 	return diag.Range{File: f.l.show(path), Start: at, End: at}

@@ -132,7 +132,7 @@ func (b *block) labelValues() []Label {
 // solutionCheckpoint reads what is evaluated per checkpoint.
 func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoint {
 	sc := SolutionCheckpoint{Checkpoint: c}
-	if s.Problem.Scored() {
+	if s.Problem.GivesScores() {
 		b.scoredSolution(s, &sc)
 		return sc
 	}
@@ -162,7 +162,7 @@ func (b *block) whyFailed(p *Problem) string {
 	switch {
 	case g != isSet:
 		return ""
-	case !p.Scored() && len(p.Invalid) == 0:
+	case !p.GivesScores() && len(p.Invalid) == 0:
 		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
 	case strings.TrimSpace(why) == "":
 		b.reject("failed", "bad-value", "No reason", "failed says why there is no code, so it must not be empty.", "write failed = null where there is code")

@@ -2,12 +2,9 @@
 // recorded, and the way from results to a job that its own programs read.
 package harbor
 
-import (
-	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/plan"
-)
+import "github.com/fevalgraph/fevalgraph/plan"
 
 // Benchmark is the part of Harbor that the program hands to plan.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "harbor", Readers: []lang.Reader{jobReader()}}
+	return plan.Benchmark{Name: "harbor", Readers: append(taskReaders(), jobReader())}
 }

@@ -122,28 +122,28 @@ func (a *answers) of(task string) *answer {
 // answer is what a trial needs to know of the problem that it answers.
 type answer struct {
 	problem int
-	reward  string        // the name of the one that is a score
-	steps   []string      // the names of its checkpoints
-	task    *recordedTask // nil of a problem that is no task of Harbor
+	reward  string   // the name of the one that is a score
+	steps   []string // the names of its checkpoints
+	task    *task    // nil of a problem that is no task of Harbor
 }
 
 func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 	all := &answers{tasks: map[string]*answer{}, others: map[string]*answer{}}
 	for i, p := range problems {
-		all.others[p.Name] = &answer{problem: i, reward: cmp.Or(p.Attributes["reward"], "reward"), steps: p.Checkpoints}
+		one := &answer{problem: i, reward: cmp.Or(p.Score, "reward"), steps: p.Checkpoints}
+		if p.Reader != block {
+			all.others[p.Name] = one
+			continue
+		}
+		one.task = openTask(files, p.Attributes["task"]) // whose mistakes are the problem's
+		all.tasks[one.task.Name] = one
 	}
 	return all
 }
 
-// recordedTask is what a trial needs to know of a task.
-type recordedTask struct {
-	artifacts map[string][]declared // by step; "" of a task without steps
-	refused   string                // why no trial of it can be graded again; "" is that they can
-}
-
 // collected is a trial as a solution.
 func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.Collected {
-	c := lang.Collected{Name: filepath.Base(t.dir), Problem: a.problem, Labels: t.labels(), Recorded: t.recorded(a.reward, a.steps), Checkpoints: map[string]lang.CollectedCheckpoint{}}
+	c := lang.Collected{Name: filepath.Base(t.dir), Problem: a.problem, Labels: t.labels(), Recorded: t.recorded(a), Checkpoints: map[string]lang.CollectedCheckpoint{}}
 	c.Labels["attempt"] = strconv.Itoa(attempt)
 	mismatch := a.mismatch(t)
 	for _, one := range c.Recorded.Checkpoints {
@@ -194,15 +194,24 @@ func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c l
 		if only, err = r.only(); err == nil {
 			c.Source = only
 		}
-	case a.task.refused != "":
-		err = errors.New(a.task.refused)
 	default:
-		c.Parts, err = r.parts(a.task.artifacts[step])
+		c.Parts, err = r.parts(a.artifacts(step))
 	}
 	if err != nil {
 		c.Parts, c.Unusable = nil, t.unusable(step, err)
 	}
 	return c
+}
+
+// artifacts are those that the task declares for a step, "" being the only one of a task
+// without steps.
+func (a *answer) artifacts(step string) []taskArtifact {
+	for _, s := range a.task.Steps {
+		if s.Name == step || step == "" && !a.task.Multi {
+			return s.Artifacts
+		}
+	}
+	return nil
 }
 
 // unusable says why nothing of a trial can be graded, with what Harbor knows about that.

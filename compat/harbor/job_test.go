@@ -242,3 +242,61 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// A trial of a task that a problem is has the artifacts that the task declares, at their
+// places; and what the task calls its score is what was recorded.
+func TestTrialsOfTasks(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"fevalgraph.hcl": "problem \"t\" {\n  harbor {\n    task = \"task\"\n    mode = \"artifacts\"\n  }\n  verifier { reward = \"all\" }\n}\nsolution \"recorded\" { harbor_job = \"jobs/j\" }\n",
+		"task/task.toml": `artifacts = ["/app/log.txt"]
+multi_step_reward_strategy = "final"
+[task]
+name = "org/kept"
+[environment]
+docker_image = "none"
+[[steps]]
+name = "one"
+artifacts = [{ source = "/app/src", destination = "src", exclude = ["*.pyc"] }]
+[[steps]]
+name = "two"
+`,
+		"task/tests/test.sh": "",
+	})
+	job := map[string]string{
+		"a/result.json": resultOf("a", "org/kept", object{"verifier_result": nil, "step_results": []object{
+			{"step_name": "one", "verifier_result": object{"rewards": object{"reward": 1, "all": 0.25}}},
+			{"step_name": "two", "exception_info": exceptionOf("VerifierTimeoutError", "")},
+		}}),
+		"b/result.json":                      resultOf("b", "other/kept", nil), // of another task
+		"a/steps/one/artifacts/app/log.txt":  "l",
+		"a/steps/one/artifacts/src/x":        "x",
+		"a/steps/two/artifacts/app/log.txt":  "l",
+		"a/steps/one/artifacts/logs/":        "",
+		"a/steps/one/artifacts/logs/always/": "",
+	}
+	entry := func(source, destination, kind, exclude string) string {
+		return fmt.Sprintf(`{"source":%q,"destination":%q,"type":%q,"status":"ok","exclude":[%s]}`, source, destination, kind, exclude)
+	}
+	always := `{"source":"/logs/artifacts","destination":"artifacts/logs/artifacts","type":"directory","status":"empty"}`
+	log := entry("/app/log.txt", "artifacts/app/log.txt", "file", "")
+	job["a/steps/one/artifacts/manifest.json"] = "[" + always + "," + log + "," + entry("/app/src", "artifacts/src", "directory", `"*.pyc"`) + "]"
+	job["a/steps/two/artifacts/manifest.json"] = "[" + log + "]"
+	lay(t, filepath.Join(dir, "jobs", "j"), job)
+	cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
+	if found.HasErrors() || !strings.Contains(texts(found), "1 trial of j ran: other/kept.") || len(cfg.Solutions) != 1 {
+		t.Fatal(texts(found))
+	}
+	s := cfg.Solutions[0]
+	if r := s.Recorded; !r.Comparable || !r.Last || r.Score != nil || *r.Checkpoints[0].Score != 0.25 || r.Checkpoints[1].Cause != "VerifierTimeoutError" || r.Cause != "VerifierTimeoutError" {
+		t.Errorf("%+v", s.Recorded)
+	}
+	at := filepath.Join(dir, "jobs", "j", "a", "steps", "one", "artifacts")
+	want := []lang.Part{{Target: "logs/artifacts"}, {Source: filepath.Join(at, "app", "log.txt"), Target: "app/log.txt"}, {Source: filepath.Join(at, "src"), Target: "app/src"}}
+	if got := s.Checkpoints[0].Parts; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := s.Checkpoints[1].Unusable; !strings.Contains(got, "step two, cannot be graded again: /logs/artifacts: it was never collected") {
+		t.Errorf("%q", got)
+	}
+}

@@ -37,20 +37,12 @@ func (e *entry) isOf(service, source string) bool {
 	return own == service && strings.TrimRight(e.Source, "/") == strings.TrimRight(source, "/")
 }
 
-// declared is an artifact that a task asks for.
-type declared struct {
-	source      string // absolute, in the container
-	destination string // relative to artifacts/; "" is where the source is
-	service     string // "" is mainService
-	exclude     []string
-}
-
 // target is where an artifact is, relative to the directory of the trial or step.
-func (d *declared) target() string {
-	if d.destination != "" {
-		return path.Join("artifacts", d.destination)
+func (d *taskArtifact) target() string {
+	if d.Destination != "" {
+		return path.Join("artifacts", d.Destination)
 	}
-	return path.Join("artifacts", d.source)
+	return path.Join("artifacts", d.Source)
 }
 
 // record is a directory of a trial or of a step of one with what it has for a verifier.
@@ -104,26 +96,26 @@ func (r *record) place(rel string) (string, error) {
 
 // parts are the artifacts that a task declares, at their places below the root of a
 // container; or, in one error, everything that keeps a verifier from them.
-func (r *record) parts(wanted []declared) ([]lang.Part, error) {
-	if !slices.ContainsFunc(wanted, func(d declared) bool {
-		return d.source == collectedAlways && (d.service == "" || d.service == mainService)
+func (r *record) parts(wanted []taskArtifact) ([]lang.Part, error) {
+	if !slices.ContainsFunc(wanted, func(d taskArtifact) bool {
+		return d.Source == collectedAlways && (d.Service == "" || d.Service == mainService)
 	}) {
-		wanted = append([]declared{{source: collectedAlways}}, wanted...)
+		wanted = append([]taskArtifact{{Source: collectedAlways}}, wanted...)
 	}
 	var parts []lang.Part
 	var wrong []error
 	for _, d := range wanted {
 		part, err := r.part(&d)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", d.source, err))
+			wrong = append(wrong, fmt.Errorf("%s: %w", d.Source, err))
 		}
 		parts = append(parts, part)
 	}
 	return parts, errors.Join(wrong...)
 }
 
-func (r *record) part(d *declared) (part lang.Part, err error) {
-	part.Target = strings.Trim(path.Clean(d.source), "/")
+func (r *record) part(d *taskArtifact) (part lang.Part, err error) {
+	part.Target = strings.Trim(path.Clean(d.Source), "/")
 	found := r.find(d)
 	if found == nil {
 		return part, r.absent(d)
@@ -133,8 +125,8 @@ func (r *record) part(d *declared) (part lang.Part, err error) {
 		return part, errors.New("collecting it failed")
 	case found.Status == "skipped":
 		return part, errors.New("it was skipped: the files at its place are another artifact's")
-	case found.Type == "directory" && found.Exclude != nil && !sameSet(found.Exclude, d.exclude):
-		return part, fmt.Errorf("it was collected without %q, and the task wants it without %q", found.Exclude, d.exclude)
+	case found.Type == "directory" && found.Exclude != nil && !sameSet(found.Exclude, d.Exclude):
+		return part, fmt.Errorf("it was collected without %q, and the task wants it without %q", found.Exclude, d.Exclude)
 	case found.Status == "empty" && found.Type != "directory":
 		return part, errors.New("it is empty and no directory")
 	case found.Status == "empty":
@@ -153,9 +145,9 @@ func (r *record) part(d *declared) (part lang.Part, err error) {
 }
 
 // find is the last line about an artifact at its place.
-func (r *record) find(d *declared) *entry {
+func (r *record) find(d *taskArtifact) *entry {
 	for i := len(r.entries) - 1; i >= 0; i-- {
-		if e := &r.entries[i]; e.isOf(d.serviceName(), d.source) && e.Destination == d.target() {
+		if e := &r.entries[i]; e.isOf(d.serviceName(), d.Source) && e.Destination == d.target() {
 			return e
 		}
 	}
@@ -163,20 +155,20 @@ func (r *record) find(d *declared) *entry {
 }
 
 // absent says why there is no line about an artifact.
-func (r *record) absent(d *declared) error {
+func (r *record) absent(d *taskArtifact) error {
 	for i := range r.entries {
-		if e := &r.entries[i]; e.isOf(d.serviceName(), d.source) {
+		if e := &r.entries[i]; e.isOf(d.serviceName(), d.Source) {
 			return fmt.Errorf("it was collected as %s, and the task wants it as %s", e.Destination, d.target())
 		}
 	}
 	return errors.New("it was never collected")
 }
 
-func (d *declared) serviceName() string {
-	if d.service == "" {
+func (d *taskArtifact) serviceName() string {
+	if d.Service == "" {
 		return mainService
 	}
-	return d.service
+	return d.Service
 }
 
 // only is the artifact of a trial for a problem that knows no artifacts: the one beside

@@ -49,34 +49,34 @@ func TestArtifacts(t *testing.T) {
 	directory := func(source, rest string) string { return line(source, "artifacts"+source, "directory", "ok", rest) }
 	for _, try := range []struct {
 		lines  string
-		wanted declared
+		wanted taskArtifact
 		want   string // of the parts or of the error
 	}{
-		{file("/app/main.py", "ok"), declared{source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
-		{file("/app/main.py/", "ok"), declared{source: "/app/main.py"}, "as artifacts/app/main.py/, and the task wants it as artifacts/app/main.py"},
-		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["b","a"]`), declared{source: "/app/data/", destination: "kept/data", exclude: []string{"a", "b", "a"}}, "app/data=t/artifacts/kept/data"},
-		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":null`), declared{source: "/app/data", destination: "kept/data", exclude: []string{"a"}}, "app/data=t/artifacts/kept/data"},
-		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["a"]`), declared{source: "/app/data", destination: "kept/data"}, `without ["a"], and the task wants it without []`},
-		{line("/app/data", "artifacts/other", "directory", "ok", ""), declared{source: "/app/data", destination: "kept/data"}, "as artifacts/other, and the task wants it as artifacts/kept/data"},
-		{line("/app/e", "artifacts/app/e", "directory", "empty", ""), declared{source: "/app/e"}, "app/e="},
-		{line("/app/e", "artifacts/app/e", "file", "empty", ""), declared{source: "/app/e"}, "empty and no directory"},
-		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), declared{source: "/db", destination: "app/main.py", service: "db"}, "db=t/artifacts/app/main.py"},
-		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), declared{source: "/db", destination: "app/main.py"}, "/db: it was never collected"},
-		{file("/app/main.py", "failed"), declared{source: "/app/main.py"}, "collecting it failed"},
-		{file("/app/main.py", "failed") + "," + file("/app/main.py", "ok"), declared{source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
-		{file("/app/main.py", "ok") + "," + file("/app/main.py", "failed"), declared{source: "/app/main.py"}, "collecting it failed"},
-		{file("/app/main.py", "skipped"), declared{source: "/app/main.py"}, "it was skipped"},
-		{file("/app/main.py", "<b>"), declared{source: "/app/main.py"}, `its status is "<b>"`},
-		{"", declared{source: "/app/main.py"}, "it was never collected"},
-		{file("/app/gone", "ok"), declared{source: "/app/gone"}, "artifacts/app/gone is not there any more"},
-		{file("/app/was_file", "ok"), declared{source: "/app/was_file"}, "it was a file and is something else now"},
-		{directory("/app/was_dir", ""), declared{source: "/app/was_dir"}, "it was a directory and is something else now"},
-		{directory("/app/out", ""), declared{source: "/app/out"}, "a link that leads out of the trial"},
-		{file("/app/up", "ok"), declared{source: "/app/up"}, "a link that leads out of the trial"},
-		{file("/app/loop", "ok"), declared{source: "/app/loop"}, "/app/loop: "},
-		{directory("/app/inside", ""), declared{source: "/app/inside"}, "app/inside=t/artifacts/kept/data"},
-		{line("/x", "artifacts/../../secret", "file", "ok", ""), declared{source: "/x"}, "as artifacts/../../secret, and the task wants it as artifacts/x"},
-		{line("/x", "../secret", "file", "ok", ""), declared{source: "/x", destination: "../../secret"}, "leads out of the trial"},
+		{file("/app/main.py", "ok"), taskArtifact{Source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
+		{file("/app/main.py/", "ok"), taskArtifact{Source: "/app/main.py"}, "as artifacts/app/main.py/, and the task wants it as artifacts/app/main.py"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["b","a"]`), taskArtifact{Source: "/app/data/", Destination: "kept/data", Exclude: []string{"a", "b", "a"}}, "app/data=t/artifacts/kept/data"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":null`), taskArtifact{Source: "/app/data", Destination: "kept/data", Exclude: []string{"a"}}, "app/data=t/artifacts/kept/data"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["a"]`), taskArtifact{Source: "/app/data", Destination: "kept/data"}, `without ["a"], and the task wants it without []`},
+		{line("/app/data", "artifacts/other", "directory", "ok", ""), taskArtifact{Source: "/app/data", Destination: "kept/data"}, "as artifacts/other, and the task wants it as artifacts/kept/data"},
+		{line("/app/e", "artifacts/app/e", "directory", "empty", ""), taskArtifact{Source: "/app/e"}, "app/e="},
+		{line("/app/e", "artifacts/app/e", "file", "empty", ""), taskArtifact{Source: "/app/e"}, "empty and no directory"},
+		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py", Service: "db"}, "db=t/artifacts/app/main.py"},
+		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py"}, "/db: it was never collected"},
+		{file("/app/main.py", "failed"), taskArtifact{Source: "/app/main.py"}, "collecting it failed"},
+		{file("/app/main.py", "failed") + "," + file("/app/main.py", "ok"), taskArtifact{Source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
+		{file("/app/main.py", "ok") + "," + file("/app/main.py", "failed"), taskArtifact{Source: "/app/main.py"}, "collecting it failed"},
+		{file("/app/main.py", "skipped"), taskArtifact{Source: "/app/main.py"}, "it was skipped"},
+		{file("/app/main.py", "<b>"), taskArtifact{Source: "/app/main.py"}, `its status is "<b>"`},
+		{"", taskArtifact{Source: "/app/main.py"}, "it was never collected"},
+		{file("/app/gone", "ok"), taskArtifact{Source: "/app/gone"}, "artifacts/app/gone is not there any more"},
+		{file("/app/was_file", "ok"), taskArtifact{Source: "/app/was_file"}, "it was a file and is something else now"},
+		{directory("/app/was_dir", ""), taskArtifact{Source: "/app/was_dir"}, "it was a directory and is something else now"},
+		{directory("/app/out", ""), taskArtifact{Source: "/app/out"}, "a link that leads out of the trial"},
+		{file("/app/up", "ok"), taskArtifact{Source: "/app/up"}, "a link that leads out of the trial"},
+		{file("/app/loop", "ok"), taskArtifact{Source: "/app/loop"}, "/app/loop: "},
+		{directory("/app/inside", ""), taskArtifact{Source: "/app/inside"}, "app/inside=t/artifacts/kept/data"},
+		{line("/x", "artifacts/../../secret", "file", "ok", ""), taskArtifact{Source: "/x"}, "as artifacts/../../secret, and the task wants it as artifacts/x"},
+		{line("/x", "../secret", "file", "ok", ""), taskArtifact{Source: "/x", Destination: "../../secret"}, "leads out of the trial"},
 	} {
 		text := "[" + always
 		if try.lines != "" {
@@ -87,7 +87,7 @@ func TestArtifacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, err := r.parts([]declared{try.wanted})
+		parts, err := r.parts([]taskArtifact{try.wanted})
 		got := []string{fmt.Sprint(err)}
 		if err == nil {
 			got = nil
@@ -145,7 +145,7 @@ solution "recorded" { harbor_job = "jobs/j" }
 
 // A step is a checkpoint. One that a trial did not reach is not reached, unless something
 // else than the solution ended the trial.
-func TestSteps(t *testing.T) {
+func TestStepsOfTrials(t *testing.T) {
 	step := func(name string, reward any, exception any) object {
 		o := object{"step_name": name, "verifier_result": nil, "exception_info": exception}
 		if reward != nil {

@@ -215,17 +215,17 @@ func (t *trial) step(name string) *stepResult {
 
 // recorded is what Harbor found out about a trial. The only step of a task that has none is
 // the trial itself.
-func (t *trial) recorded(reward string, steps []string) lang.Recorded {
-	r := lang.Recorded{By: "harbor", Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(reward)}
-	for _, name := range steps {
+func (t *trial) recorded(a *answer) lang.Recorded {
+	r := lang.Recorded{By: "harbor", Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
+	for _, name := range a.steps {
 		one := lang.RecordedCheckpoint{Name: name}
 		switch s := t.step(name); {
 		case s != nil:
-			one.Reached, one.Score = true, s.reward(reward)
+			one.Reached, one.Score = true, s.reward(a.reward)
 			if s.Exception != nil {
 				one.Cause = s.Exception.Type
 			}
-		case len(steps) == 1 && len(t.Steps) == 0:
+		case len(a.steps) == 1 && len(t.Steps) == 0:
 			one.Reached, one.Score, one.Cause = true, r.Score, r.Cause
 		}
 		r.Checkpoints = append(r.Checkpoints, one)
