@@ -167,6 +167,7 @@ type Mount struct {
 type Problem struct {
 	Name        string // unique: the name attribute, the label, or label["key"]
 	Ref         string // problem.kvstore or problem.suite["code_search"]
+	ReadFrom    string // the path that a Reader read it from; "" is none
 	Title       string
 	Description string
 	Version     int

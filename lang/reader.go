@@ -234,6 +234,9 @@ func (b *block) read(owner string, p *Problem) {
 		}
 		if owner == "problem" {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
+			if len(r.Paths) > 0 {
+				p.ReadFrom = given[r.Paths[0]]
+			}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
 		failed := of.tell(mistakes, of.header)

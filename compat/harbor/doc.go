@@ -6,5 +6,5 @@ import "github.com/fevalgraph/fevalgraph/plan"
 
 // Benchmark is the part of Harbor that the program hands to plan.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "harbor", Readers: append(taskReaders(), jobReader())}
+	return plan.Benchmark{Name: "harbor", Export: export, Readers: append(taskReaders(), jobReader())}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
+// recorder is what records call Harbor.
+const recorder = "harbor"
+
 // trial is what the result.json of a trial says.
 type trial struct {
 	dir string // absolute
@@ -216,7 +219,7 @@ func (t *trial) step(name string) *stepResult {
 // recorded is what Harbor found out about a trial. The only step of a task that has none is
 // the trial itself.
 func (t *trial) recorded(a *answer) lang.Recorded {
-	r := lang.Recorded{By: "harbor", Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
+	r := lang.Recorded{By: recorder, Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
 	for _, name := range a.steps {
 		one := lang.RecordedCheckpoint{Name: name}
 		switch s := t.step(name); {

@@ -1,0 +1,199 @@
+package harbor
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// judge fills in what is said of a trial and of its steps.
+func (j *job) judge(one exported, source *trial, t *trialResult) error {
+	listed := one.result.Listed()
+	ended := t.StartedAt
+	stepped := source != nil && len(source.Steps) > 0 || source == nil && len(listed) > 1
+	for i := range listed {
+		c := &listed[i]
+		var recorded *outcome
+		if source != nil {
+			recorded = &source.outcome
+			if stepped {
+				recorded = nil
+				if s := source.step(c.Name); s != nil {
+					recorded = &s.outcome
+				}
+			}
+		}
+		if c.Class == verdict.NotReached || c.Class == verdict.NotRun {
+			continue // Harbor has no entry for a step that was not begun
+		}
+		from := ended
+		ended = later(ended, c.DurationMS)
+		said := judgementOf(checkpointOf(one.cell.Problem, c.Name), c, recorded, span{from, ended})
+		if stepped {
+			t.Steps = append(t.Steps, stepJudgement{c.Name, said})
+		} else {
+			t.judgement = said
+		}
+	}
+	t.FinishedAt = ended
+	if source != nil {
+		t.FinishedAt = max(ended, source.FinishedAt)
+	}
+	switch {
+	case stepped:
+		t.AgentResult = nil
+		t.sumUp(source != nil && one.result.Recorded != nil && one.result.Recorded.Last)
+		if source != nil && t.Exception == nil && source.Exception != nil {
+			t.Exception = source.Exception
+		}
+	case t.Verifier == nil && t.Exception == nil: // nothing of it was reached
+		t.Exception = &exception{Type: "RegradeError", Message: "no checkpoint of it was reached", OccurredAt: t.FinishedAt}
+	}
+	return nil
+}
+
+func checkpointOf(p *lang.Problem, name string) *lang.Checkpoint {
+	for _, c := range p.Checkpoints {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// later is a time so many milliseconds after another; "" or what is none stays.
+func later(at string, ms float64) string {
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if when, err := time.Parse(form, at); err == nil {
+			return when.Add(time.Duration(ms * float64(time.Millisecond))).Format("2006-01-02T15:04:05.000000Z07:00")
+		}
+	}
+	return at
+}
+
+// judgementOf is a verdict in Harbor's words. What of the source is the agent's own end
+// stays; a verdict that is none is an exception, and has no rewards.
+func judgementOf(cp *lang.Checkpoint, c *report.Checkpoint, source *outcome, at span) judgement {
+	said := judgement{Verified: &at}
+	if source != nil {
+		said.AgentResult = source.AgentResult
+		if source.Exception != nil && failureOf(source.Exception.Type).valid {
+			said.Exception = source.Exception
+		}
+	}
+	if kind := exceptionOfClass(c); kind != "" {
+		said.Exception = &exception{Type: kind, Message: messageOf(c), OccurredAt: at.FinishedAt}
+		return said
+	}
+	said.Verifier = &rewards{map[string]float64{}}
+	switch {
+	case cp != nil && cp.Verifier != nil && c.Score != nil:
+		said.Verifier.Rewards[cp.Verifier.Reward] = *c.Score
+	case c.Score != nil: // of 100
+		said.Verifier.Rewards["reward"] = *c.Score / 100
+	case c.Ruled() && c.Passed:
+		said.Verifier.Rewards["reward"] = 1
+	default:
+		said.Verifier.Rewards["reward"] = 0
+	}
+	return said
+}
+
+// exceptionOfClass is the name of the exception by which Harbor calls the end of a
+// checkpoint; "" is that it has a verdict. What is the solution's doing is a verdict.
+func exceptionOfClass(c *report.Checkpoint) string {
+	switch c.Class {
+	case verdict.SessionTimeout:
+		return "VerifierTimeoutError"
+	case verdict.InputError:
+		return "RegradeError"
+	case verdict.NoScore, verdict.NoReport:
+		return "RewardFileNotFoundError"
+	}
+	if c.Class.Status() == verdict.Broken {
+		return "RuntimeError" // of no group, as a container that does not start
+	}
+	return ""
+}
+
+func messageOf(c *report.Checkpoint) string {
+	if c.Message != nil {
+		return *c.Message
+	}
+	return string(c.Class)
+}
+
+// sumUp fills in the rewards of a trial with steps: those of the last step, or the mean of
+// each over the steps that have rewards.
+func (t *trialResult) sumUp(last bool) {
+	if n := len(t.Steps); last {
+		if n > 0 && t.Steps[n-1].Verifier != nil {
+			t.Verifier = t.Steps[n-1].Verifier
+		}
+		return
+	}
+	sum, n := map[string]float64{}, 0.0
+	for _, s := range t.Steps {
+		if s.Verifier == nil {
+			continue
+		}
+		n++
+		for name, value := range s.Verifier.Rewards {
+			sum[name] += value
+		}
+	}
+	if n == 0 {
+		return
+	}
+	for name := range sum {
+		sum[name] /= n
+	}
+	t.Verifier = &rewards{sum}
+}
+
+// verified writes the directory of a trial's verifier, or of a step's.
+func (j *job) verified(trial, step string, said *judgement) error {
+	dir := filepath.Join(trial, "verifier")
+	if step != "" {
+		dir = filepath.Join(trial, "steps", fileName(step), "verifier")
+	}
+	if said.Verifier == nil {
+		return j.Remove(filepath.Join(j.dir, dir, "reward.json"))
+	}
+	return j.put(said.Verifier.Rewards, dir, "reward.json")
+}
+
+// taskLock names the content of a task.
+type taskLock struct {
+	Name   string  `json:"name"`
+	Type   string  `json:"type"`
+	Digest string  `json:"digest"`
+	Source *string `json:"source,omitempty"`
+	Path   string  `json:"path"`
+}
+
+// trialLock is lock.json of a trial.
+type trialLock struct {
+	Schema      int          `json:"schema_version"`
+	Task        taskLock     `json:"task"`
+	Agent       agentName    `json:"agent"`
+	Environment struct{}     `json:"environment"`
+	Verifier    struct{}     `json:"verifier"`
+	Source      *sourceTrial `json:"source_trial,omitempty"`
+}
+
+// lock writes the lock of a trial whose task is a directory with a digest.
+func (j *job) lock(one exported, t *trialResult) error {
+	dir := one.cell.Problem.ReadFrom
+	digest, files, err := taskDigest(dir)
+	j.read = append(j.read, files...)
+	if err != nil || digest == "" {
+		return err
+	}
+	text := encoded(trialLock{Schema: 2, Task: taskLock{Name: filepath.Base(dir), Type: "local", Digest: digest, Source: t.Source, Path: dir}, Agent: t.Config.Agent, Source: t.Config.Source})
+	j.locks = append(j.locks, text)
+	return j.put(text, t.TrialName, "lock.json")
+}
