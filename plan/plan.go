@@ -42,12 +42,14 @@ const (
 	KindWorkspace = "workspace" // the files of a command problem
 	KindCommand   = "command"   // its program on a solution
 
+	KindVerify = "verify" // the script of a verifier on a solution
+
 	KindEnvironment = "environment" // what a uv project needs, on a backend
 )
 
 // Kinds are those of nodes.
 var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
-	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment}
+	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify}
 
 // Axes are those that selectors know.
 var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "verdict"}
@@ -270,6 +272,8 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 		err = c.judgeCell(s, cell)
 	case cell.Problem.Command != nil:
 		err = c.commandCell(s, cell)
+	case cell.Problem.Verified:
+		err = c.verifierCell(s, cell)
 	default:
 		err = c.pytestCell(s, cell)
 	}

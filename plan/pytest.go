@@ -212,8 +212,14 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 	if s.IgnoreSyntax == "fnmatch" {
 		sub.Ignore = tasks.Fnmatch(s.Ignore)
 	}
-	if s.Problem.Command != nil {
+	switch {
+	case s.Problem.Command != nil:
 		sub.Target = s.Problem.Command.Solution
+	case s.Problem.Verified:
+		sub.Target = strings.TrimPrefix(s.Problem.Solution(), "/")
+		if without := excluded(s.Problem); len(without) > 0 {
+			sub.Ignore = tasks.Either(sub.Ignore, tasks.Doublestar(without))
+		}
 	}
 	return sub
 }

@@ -124,6 +124,7 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
 		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
+		ImageUser: d.ImageUser, Capabilities: d.Capabilities,
 	}
 	if d.Pids == 0 {
 		o.Pids = -1
