@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var mention = regexp.MustCompile(`(?i)scbench|slopcode|frontier|harbor`)
+var mention = regexp.MustCompile(`(?i)scbench|slopcode|frontier`)
 
 // allowed may name a benchmark: lang has the names as values of the language, with
 // their documentation; all but compat is no code of the program.

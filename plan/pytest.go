@@ -200,18 +200,21 @@ func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources ta
 	}
 	var parts []tasks.Submission
 	for _, part := range answer.Parts {
-		sub := submissionOf(s, part.Source)
-		sub.Target = part.Target
-		parts = append(parts, sub)
+		parts = append(parts, tasks.Submission{Source: part.Source, Target: part.Target, Ignore: ignoring(s), Plain: s.Files == "plain"})
 	}
 	return tasks.NewParts(parts, sources)
 }
 
-func submissionOf(s *lang.Solution, source string) tasks.Submission {
-	sub := tasks.Submission{Source: source, Ignore: tasks.Doublestar(s.Ignore), Plain: s.Files == "plain"}
+// ignoring is what a solution leaves out of its sources.
+func ignoring(s *lang.Solution) tasks.Ignore {
 	if s.IgnoreSyntax == "fnmatch" {
-		sub.Ignore = tasks.Fnmatch(s.Ignore)
+		return tasks.Fnmatch(s.Ignore)
 	}
+	return tasks.Doublestar(s.Ignore)
+}
+
+func submissionOf(s *lang.Solution, source string) tasks.Submission {
+	sub := tasks.Submission{Source: source, Ignore: ignoring(s), Plain: s.Files == "plain"}
 	switch {
 	case s.Problem.Command != nil:
 		sub.Target = s.Problem.Command.Solution

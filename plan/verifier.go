@@ -273,4 +273,3 @@ const (
 	networkNone   = "none"
 	networkBridge = "bridge"
 )
-

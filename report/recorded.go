@@ -114,6 +114,31 @@ func (cell *Cell) scoreLike(last bool) (score *float64, all float64, unreached b
 	return score, all, unreached
 }
 
+// recorded says what another program recorded of a checkpoint with another score here; "" is
+// nothing else than what is so here.
+func (r row) recorded() string {
+	all := r.cell.Recorded
+	if all == nil || !all.Comparable {
+		return ""
+	}
+	was := RecordedCheckpoint{Reached: true, Score: all.Score, Cause: all.Cause}
+	for _, c := range all.Checkpoints {
+		if c.Name == r.checkpoint.Name {
+			was = c
+		}
+	}
+	now := r.checkpoint.Score
+	switch {
+	case !was.Reached || was.Score == nil && now == nil:
+		return ""
+	case was.Score == nil:
+		return strings.TrimSpace("recorded without a score " + was.Cause)
+	case now == nil || !near(*now, *was.Score):
+		return "recorded as " + rounded(was.Score)
+	}
+	return ""
+}
+
 // near allows for the last digits of sums.
 func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 

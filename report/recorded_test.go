@@ -72,3 +72,26 @@ func TestRecordedNote(t *testing.T) {
 		}
 	}
 }
+
+// A row says what was recorded where that is not what is so here.
+func TestRecordedRemark(t *testing.T) {
+	r := Recorded{Comparable: true, Checkpoints: []RecordedCheckpoint{
+		{Name: "a", Reached: true, Score: some(0.5)}, {Name: "b", Reached: true, Score: some(1)}, {Name: "c", Reached: true, Score: some(0)},
+		{Name: "d", Reached: true, Cause: "VerifierTimeoutError"}, {Name: "e", Reached: true}, {Name: "f"},
+	}}
+	cell := recordedCell(r, 0.5, 0.25, -2, 1, -2, 1)
+	want := []string{"", "recorded as 1", "recorded as 0", "recorded without a score VerifierTimeoutError", "", ""}
+	for i, row := range rowsOf(&Results{Cells: []Cell{cell}}) {
+		if got := row.recorded(); got != want[i] {
+			t.Errorf("%s: %q, not %q", row.checkpoint.Name, got, want[i])
+		}
+	}
+	broken := "no disk"
+	if got := note(row{&cell, &Checkpoint{Name: "b", Class: verdict.NotJudged, Message: &broken}}); got != "recorded as 1; no disk" {
+		t.Errorf("%q", got)
+	}
+	cell.Recorded.Comparable = false
+	if got := (row{&cell, &cell.Checkpoints[1]}).recorded(); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -25,7 +25,7 @@ const ownFile = "fevalgraph.json"
 
 // export writes results as a job of Harbor: in the directory itself when they are of one
 // backend and one repeat, else in a directory for each of these.
-func export(_ context.Context, e plan.Export) (plan.Exported, error) {
+func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
 	var out plan.Exported
 	cellOf := e.Cells()
 	jobs := map[string]*job{}
@@ -49,7 +49,7 @@ func export(_ context.Context, e plan.Export) (plan.Exported, error) {
 		if j.dir = e.Dir; len(jobs) > 1 {
 			j.dir = filepath.Join(e.Dir, strings.ReplaceAll(name, "/", "_"))
 		}
-		err := j.write()
+		err := j.write(ctx)
 		out.Artifacts, out.Files = append(out.Artifacts, j.Artifacts...), append(out.Files, j.read...)
 		if err != nil {
 			return out, err
@@ -83,14 +83,14 @@ type job struct {
 	skipped        int             // cells without a result
 }
 
-func (j *job) write() error {
+func (j *job) write(ctx context.Context) error {
 	keys := []string{"job", j.e.Suite, j.name}
 	for _, one := range j.cells {
 		keys = append(keys, j.e.Run.Status(one.cell.Node).Key.String())
 	}
 	j.id = uuid(keys...)
 	for _, one := range j.cells {
-		if err := j.trial(one); err != nil {
+		if err := j.trial(ctx, one); err != nil {
 			return fmt.Errorf("the trial of %s on %s: %w", one.result.Solution, one.result.Problem, err)
 		}
 	}
@@ -158,7 +158,7 @@ func escaped(path string) string {
 const noTime = "1970-01-01T00:00:00Z"
 
 // trial writes the files of a trial.
-func (j *job) trial(one exported) error {
+func (j *job) trial(ctx context.Context, one exported) error {
 	if !slices.ContainsFunc(one.result.Listed(), func(c report.Checkpoint) bool {
 		return c.Class != verdict.NotRun && c.Class != verdict.ImportedVerdict
 	}) {
@@ -169,15 +169,15 @@ func (j *job) trial(one exported) error {
 	if err != nil {
 		return err
 	}
-	t, err := j.result(one, source)
+	t, err := j.result(ctx, one, source)
 	if err != nil {
 		return err
 	}
 	if len(t.Steps) == 0 {
-		err = j.verified(t.TrialName, "", &t.judgement)
+		err = j.verified(ctx, t.TrialName, "", &t.judgement)
 	}
 	for i := 0; i < len(t.Steps) && err == nil; i++ {
-		err = j.verified(t.TrialName, t.Steps[i].Name, &t.Steps[i].judgement)
+		err = j.verified(ctx, t.TrialName, t.Steps[i].Name, &t.Steps[i].judgement)
 	}
 	if err == nil {
 		err = j.lock(one, t)
@@ -219,7 +219,7 @@ func (j *job) source(cell *plan.Cell) (*trial, error) {
 }
 
 // result is the result of a trial.
-func (j *job) result(one exported, source *trial) (*trialResult, error) {
+func (j *job) result(ctx context.Context, one exported, source *trial) (*trialResult, error) {
 	cell, rc := one.cell, one.result
 	key := j.e.Run.Status(cell.Node).Key.String()
 	t := &trialResult{ID: uuid("trial", rc.Problem, rc.Solution, rc.Backend, strconv.Itoa(rc.Repeat), key), TaskName: rc.Problem, Checksum: key,
@@ -246,7 +246,7 @@ func (j *job) result(one exported, source *trial) (*trialResult, error) {
 	if who.Model != nil {
 		t.Config.Agent.Model = who.Model.Name
 	}
-	return t, j.judge(one, source, t)
+	return t, j.judge(ctx, one, source, t)
 }
 
 // from fills in what a trial that was graded again has from its source.

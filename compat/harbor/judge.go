@@ -1,16 +1,19 @@
 package harbor
 
 import (
+	"context"
 	"path/filepath"
+	"regexp"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // judge fills in what is said of a trial and of its steps.
-func (j *job) judge(one exported, source *trial, t *trialResult) error {
+func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialResult) error {
 	listed := one.result.Listed()
 	ended := t.StartedAt
 	stepped := source != nil && len(source.Steps) > 0 || source == nil && len(listed) > 1
@@ -31,7 +34,16 @@ func (j *job) judge(one exported, source *trial, t *trialResult) error {
 		}
 		from := ended
 		ended = later(ended, c.DurationMS)
-		said := judgementOf(checkpointOf(one.cell.Problem, c.Name), c, recorded, span{from, ended})
+		var left plan.VerifierOutput
+		for k := range one.cell.Checkpoints {
+			if cc := &one.cell.Checkpoints[k]; cc.Checkpoint.Name == c.Name && cc.Checkpoint.Verifier != nil {
+				var err error
+				if left, err = j.e.Plan.VerifierOutput(ctx, j.e.Store, j.e.Run, cc); err != nil {
+					return err
+				}
+			}
+		}
+		said := judgementOf(left, c, recorded, span{from, ended})
 		if stepped {
 			t.Steps = append(t.Steps, stepJudgement{c.Name, said})
 		} else {
@@ -55,15 +67,6 @@ func (j *job) judge(one exported, source *trial, t *trialResult) error {
 	return nil
 }
 
-func checkpointOf(p *lang.Problem, name string) *lang.Checkpoint {
-	for _, c := range p.Checkpoints {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
-}
-
 // later is a time so many milliseconds after another; "" or what is none stays.
 func later(at string, ms float64) string {
 	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
@@ -76,8 +79,8 @@ func later(at string, ms float64) string {
 
 // judgementOf is a verdict in Harbor's words. What of the source is the agent's own end
 // stays; a verdict that is none is an exception, and has no rewards.
-func judgementOf(cp *lang.Checkpoint, c *report.Checkpoint, source *outcome, at span) judgement {
-	said := judgement{Verified: &at}
+func judgementOf(left plan.VerifierOutput, c *report.Checkpoint, source *outcome, at span) judgement {
+	said := judgement{Verified: &at, left: left}
 	if source != nil {
 		said.AgentResult = source.AgentResult
 		if source.Exception != nil && failureOf(source.Exception.Type).valid {
@@ -90,8 +93,8 @@ func judgementOf(cp *lang.Checkpoint, c *report.Checkpoint, source *outcome, at 
 	}
 	said.Verifier = &rewards{map[string]float64{}}
 	switch {
-	case cp != nil && cp.Verifier != nil && c.Score != nil:
-		said.Verifier.Rewards[cp.Verifier.Reward] = *c.Score
+	case left.Rewards != nil:
+		said.Verifier.Rewards = left.Rewards
 	case c.Score != nil: // of 100
 		said.Verifier.Rewards["reward"] = *c.Score / 100
 	case c.Ruled() && c.Passed:
@@ -113,10 +116,22 @@ func exceptionOfClass(c *report.Checkpoint) string {
 	case verdict.NoScore, verdict.NoReport:
 		return "RewardFileNotFoundError"
 	}
-	if c.Class.Status() == verdict.Broken {
-		return "RuntimeError" // of no group, as a container that does not start
+	if c.Class.Status() != verdict.Broken {
+		return ""
 	}
-	return ""
+	for _, one := range []struct {
+		kind string
+		sign *regexp.Regexp
+	}{
+		{"RewardFileNotFoundError", regexp.MustCompile(`left no reward: there is neither`)},
+		{"RewardFileEmptyError", regexp.MustCompile(`reward\.(json|txt) is empty`)},
+		{"VerifierOutputParseError", regexp.MustCompile(`reward\.(json|txt): |reward\.(json|txt) is larger|left no reward called`)},
+	} {
+		if one.sign.MatchString(messageOf(c)) {
+			return one.kind
+		}
+	}
+	return "RuntimeError" // of no group, as a container that does not start
 }
 
 func messageOf(c *report.Checkpoint) string {
@@ -154,16 +169,40 @@ func (t *trialResult) sumUp(last bool) {
 	t.Verifier = &rewards{sum}
 }
 
-// verified writes the directory of a trial's verifier, or of a step's.
-func (j *job) verified(trial, step string, said *judgement) error {
-	dir := filepath.Join(trial, "verifier")
+// verified writes the directory of a trial's verifier, or of a step's: what the script left
+// there, and its output.
+func (j *job) verified(ctx context.Context, trial, step string, said *judgement) error {
+	dir := filepath.Join(j.dir, trial, "verifier")
 	if step != "" {
-		dir = filepath.Join(trial, "steps", fileName(step), "verifier")
+		dir = filepath.Join(j.dir, trial, "steps", fileName(step), "verifier")
 	}
 	if said.Verifier == nil {
-		return j.Remove(filepath.Join(j.dir, dir, "reward.json"))
+		return j.Remove(filepath.Join(dir, "reward.json"))
 	}
-	return j.put(said.Verifier.Rewards, dir, "reward.json")
+	rewards, err := encode(said.Verifier.Rewards)
+	if err == nil {
+		err = j.Write(filepath.Join(dir, "reward.json"), rewards)
+	}
+	if err != nil || said.left.Rewards == nil {
+		return err
+	}
+	log, err := cache.ReadBlob(ctx, j.e.Store, said.left.Log, -1)
+	if err == nil {
+		err = j.Write(filepath.Join(dir, "test-stdout.txt"), log)
+	}
+	if err != nil {
+		return err
+	}
+	return cache.WalkTree(ctx, j.e.Store, said.left.Files, func(entry cache.Entry) error {
+		if entry.Dir || entry.Link != "" || entry.Path == "reward.json" || entry.Path == "test-stdout.txt" || !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
+			return nil // links of hostile scripts lead anywhere
+		}
+		content, err := cache.ReadBlob(ctx, j.e.Store, entry.Digest, -1)
+		if err != nil {
+			return err
+		}
+		return j.Write(filepath.Join(dir, filepath.FromSlash(entry.Path)), content)
+	})
 }
 
 // taskLock names the content of a task.

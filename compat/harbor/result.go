@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // The files of a job that Harbor's own programs read. Members that have their defaults are
@@ -75,6 +76,8 @@ type judgement struct {
 	Verifier    *rewards        `json:"verifier_result"`
 	Exception   *exception      `json:"exception_info"`
 	Verified    *span           `json:"verifier"`
+
+	left plan.VerifierOutput
 }
 
 type stepJudgement struct {
