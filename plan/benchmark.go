@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
@@ -181,4 +182,15 @@ func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph
 		out.Files, out.Log = files.Digest, log.Digest
 	}
 	return out, nil
+}
+
+// SubmissionTree is the tree of a solution's files for a checkpoint, as they were judged;
+// false if there is none.
+func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint) (cache.Digest, bool) {
+	id, ok := p.Graph.Lookup(address(KindSubmission, cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name))
+	if !ok {
+		return cache.Digest{}, false
+	}
+	tree, ok := run.Status(id).Output(tasks.TreeOutput)
+	return tree.Digest, ok
 }

@@ -34,14 +34,9 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 		}
 		from := ended
 		ended = later(ended, c.DurationMS)
-		var left plan.VerifierOutput
-		for k := range one.cell.Checkpoints {
-			if cc := &one.cell.Checkpoints[k]; cc.Checkpoint.Name == c.Name && cc.Checkpoint.Verifier != nil {
-				var err error
-				if left, err = j.e.Plan.VerifierOutput(ctx, j.e.Store, j.e.Run, cc); err != nil {
-					return err
-				}
-			}
+		left, err := j.left(ctx, one.cell, c.Name, t.TrialName, stepped)
+		if err != nil {
+			return err
 		}
 		said := judgementOf(left, c, recorded, span{from, ended})
 		if stepped {
@@ -65,6 +60,24 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 		t.Exception = &exception{Type: "RegradeError", Message: "no checkpoint of it was reached", OccurredAt: t.FinishedAt}
 	}
 	return nil
+}
+
+// left is what the verifier of a checkpoint left. What it judged is written.
+func (j *job) left(ctx context.Context, cell *plan.Cell, name, trial string, stepped bool) (left plan.VerifierOutput, err error) {
+	for i := range cell.Checkpoints {
+		cc := &cell.Checkpoints[i]
+		if cc.Checkpoint.Name != name || cc.Checkpoint.Verifier == nil {
+			continue
+		}
+		if left, err = j.e.Plan.VerifierOutput(ctx, j.e.Store, j.e.Run, cc); err != nil {
+			return left, err
+		}
+		if !stepped {
+			name = ""
+		}
+		return left, j.collected(ctx, cell, cc, trial, name)
+	}
+	return left, nil
 }
 
 // later is a time so many milliseconds after another; "" or what is none stays.

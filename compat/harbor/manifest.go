@@ -25,14 +25,14 @@ type entry struct {
 	Destination string   `json:"destination"` // relative to the directory of the trial or step
 	Type        string   `json:"type"`        // "file" or "directory"
 	Status      string   `json:"status"`      // "ok", "failed", "empty" or "skipped"
-	Service     string   `json:"service"`
+	Service     *string  `json:"service"`
 	Exclude     []string `json:"exclude"` // nil: an old manifest, which does not say
 }
 
 func (e *entry) isOf(service, source string) bool {
-	own := e.Service
-	if own == "" {
-		own = mainService
+	own := mainService
+	if e.Service != nil && *e.Service != "" {
+		own = *e.Service
 	}
 	return own == service && strings.TrimRight(e.Source, "/") == strings.TrimRight(source, "/")
 }

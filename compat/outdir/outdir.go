@@ -17,17 +17,20 @@ import (
 // Writer writes and removes files and lists them.
 type Writer struct{ Artifacts []plan.Artifact }
 
-// Write leaves a file alone that has this content already: a run that found
+// Write writes a file.
+func (w *Writer) Write(path string, content []byte) error { return w.WriteMode(path, content, 0o644) }
+
+// WriteMode leaves a file alone that has this content and mode already: a run that found
 // nothing to do should not sync hundreds of files either.
-func (w *Writer) Write(path string, content []byte) error {
+func (w *Writer) WriteMode(path string, content []byte, mode fs.FileMode) error {
 	w.Artifacts = append(w.Artifacts, plan.Artifact{Path: path, Digest: cache.SumBytes(content)})
-	if same(path, content) {
+	if same(path, content, mode) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.WriteDurable(path, 0o644, content)
+	return atomicfile.WriteDurable(path, mode, content)
 }
 
 // Remove removes a file that need not be there.
@@ -39,9 +42,9 @@ func (w *Writer) Remove(path string) error {
 	return nil
 }
 
-func same(path string, content []byte) bool {
+func same(path string, content []byte, mode fs.FileMode) bool {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&0o111 != 0 || info.Size() != int64(len(content)) {
 		return false
 	}
 	old, err := os.ReadFile(path)
