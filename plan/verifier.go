@@ -275,4 +275,3 @@ const (
 	networkNone   = "none"
 	networkBridge = "bridge"
 )
-
