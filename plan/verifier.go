@@ -83,19 +83,21 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 // other checkpoints and problems share.
 func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.Dep {
 	var deps []graph.Dep
+	var used []string
 	for i, dir := range cp.Verifier.Tests {
-		name := "tests"
-		for _, other := range p.Checkpoints { // a directory of its own has the checkpoint's name
-			if other != cp && !slices.Contains(other.Verifier.Tests, dir) {
-				name = "tests " + cp.Name
+		owner := "" // what all checkpoints have is the problem's
+		for _, other := range p.Checkpoints {
+			if !slices.Contains(other.Verifier.Tests, dir) {
+				owner = cp.Name
 			}
 		}
-		if i > 0 && name == "tests" {
-			name += " " + strconv.Itoa(i+1)
+		addr := address(KindTests, p.Name, owner)
+		if slices.Contains(used, addr) { // no checkpoint is called so
+			addr = address(KindTests, p.Name, owner, "/"+strconv.Itoa(i+1))
 		}
-		addr := address(KindTests, p.Name, name)
+		used = append(used, addr)
 		id := c.once(graph.Node{
-			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, ""),
+			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
 			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: testLeavings}, c.sourcesOf(addr)), Pool: inProcessPool,
 		})
 		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: []string{tasks.TreeOutput}})

@@ -132,7 +132,7 @@ type ctrf struct {
 
 const maxTests = 100_000
 
-// tests are those of a report. Several of one name are told apart by numbers: reports may
+// tests are those of a report. Several of one name get numbers: reports may
 // merge the cases of a parametrised test.
 func (r *ctrf) tests(checkpoint string) (tests []verdict.Test, measured []verdict.TestMeasurement) {
 	tests, measured = []verdict.Test{}, []verdict.TestMeasurement{}
