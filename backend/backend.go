@@ -118,7 +118,8 @@ type Command struct {
 	// started is an error, a *ToolError, and no Exit.
 	Argv []string
 	// Env is KEY=value, complete: nothing is inherited. The session adds HOME
-	// and TMPDIR, private directories of its own, unless Env sets them, and
+	// and TMPDIR, private directories of its own, unless Env sets them or, in a
+	// container, the Spec has Places, and
 	// marks of its own whose names begin with FEVALGRAPH_. In a container Env
 	// is laid over what the image sets, which is part of the image's identity.
 	Env []string

@@ -171,7 +171,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.At == "." {
 		c.At = cmp.Or(s.image.workdir, "/")
 	}
-	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
+	l := launch{top: s.b.opt.Workdir, command: c, env: s.environment(env), offline: on == noNetwork, attached: c.Attach}
 	if s.facts.told && !c.Attach {
 		l.token = rand.Text()
 	}
@@ -197,6 +197,19 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
 	return s.b.exit(res), nil
+}
+
+// environment is that of a command. Commands that see the image's own places, as those with
+// Places do, have its HOME as well.
+func (s *session) environment(env []string) []string {
+	if len(s.places) == 0 {
+		return environment(s.image, env)
+	}
+	all := append(append([]string{}, s.image.env...), env...)
+	if _, set := getenv(all, "PATH"); !set {
+		all = append(all, "PATH="+defaultPath)
+	}
+	return all
 }
 
 // prepare makes the container, with mounts, or puts it on another network.

@@ -66,6 +66,7 @@ cpus = 2
 memory = "4G"
 allow_internet = false
 workdir = "/app"
+env = { MODE = "part", LINES = "60" }
 future = { anything = true }
 `
 
@@ -81,8 +82,8 @@ func TestTask(t *testing.T) {
 	}
 	c := p.Checkpoints[0]
 	v := c.Verifier
-	got := fmt.Sprintf("%s %s %v %s %v %s %v %d %s %s online=%v %v %v", c.Name, v.Solution, v.Artifacts, v.Image, v.Timeout, v.User, v.CPUs, v.Memory>>20, v.Workdir, v.Env[0].Name, v.Online, v.Pass, v.Capabilities)
-	if want := "main /app [{/app []}] own/base 45s 1000 2 4096 /app MODE online=false 1 false"; got != want {
+	got := fmt.Sprintf("%s %s %v %s %v %s %v %d %s %s online=%v %v %v", c.Name, v.Solution, v.Artifacts, v.Image, v.Timeout, v.User, v.CPUs, v.Memory>>20, v.Workdir, v.Env, v.Online, v.Pass, v.Capabilities)
+	if want := "main /app [{/app []}] own/base 45s 1000 2 4096 /app [{LINES 60 } {MODE full }] online=false 1 false"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if len(v.Inherit) != 2 || v.Inherit[0].From != "TOKEN" || v.Inherit[0].Default != nil || *v.Inherit[1].Default != "none" {

@@ -31,6 +31,14 @@ func (t *task) verifier(n *yaml.Node, dir string) taskVerifier {
 	}
 	// A step's limit has a default of its own, and never inherits the task's.
 	v.Timeout = seconds(t.number(own, "timeout_sec", 600))
+	v.Mode = t.mode(levels)
+	resources := t.table(t.Root, "environment")
+	for i := len(levels) - 1; i >= 0 && v.Mode == separate; i-- {
+		if environment := t.table(levels[i], "environment"); environment != nil {
+			resources = environment
+		}
+	}
+	t.variables(resources, v.Env, v.Inherit) // its containers have them
 	for i := len(levels) - 1; i >= 0; i-- {
 		t.variables(levels[i], v.Env, v.Inherit)
 		if user := t.user(levels[i], "user"); user != "" {
@@ -38,14 +46,7 @@ func (t *task) verifier(n *yaml.Node, dir string) taskVerifier {
 		}
 		v.Collects = v.Collects || len(t.tables(levels[i], "collect")) > 0
 	}
-	v.Mode = t.mode(levels)
 	t.image(&v, levels, dir)
-	resources := t.table(t.Root, "environment")
-	for i := len(levels) - 1; i >= 0 && v.Mode == separate; i-- {
-		if environment := t.table(levels[i], "environment"); environment != nil {
-			resources = environment
-		}
-	}
 	t.resources(&v, resources, levels)
 	return v
 }

@@ -191,19 +191,14 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 	return k.outcome, k.err
 }
 
-// start is the script's start: $1 is where, $2 whether the environment is the image's. The
-// home of its user is that of the image, too.
-const start = `if [ "$1" = image ]; then unset HOME TMPDIR; export HOME=~; fi
+// start runs the script. Its home is that of its user, unless the environment has one.
+const start = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x /tests/test.sh 2>/dev/null
 (/tests/test.sh)`
 
 func (r *Run) command(out io.Writer) backend.Command {
-	whose := "machine"
-	if r.Backend.Capabilities().OwnFiles {
-		whose = "image"
-	}
 	c := backend.Command{
-		Argv: []string{"bash", "-c", start, "bash", whose}, Env: r.Env.Variables(),
+		Argv: []string{"bash", "-c", start}, Env: r.Env.Variables(),
 		At: r.Workdir, Timeout: r.Timeout, Offline: r.Offline, Output: out,
 	}
 	if c.At == "" {
