@@ -89,6 +89,16 @@ func (j *job) write(ctx context.Context) error {
 		keys = append(keys, j.e.Run.Status(one.cell.Node).Key.String())
 	}
 	j.id = uuid(keys...)
+	err := j.owned(j.dir)
+	if err == nil {
+		err = j.put(struct {
+			Schema int    `json:"schema"`
+			Suite  string `json:"suite"`
+		}{1, j.e.Suite}, ownFile)
+	}
+	if err != nil {
+		return err
+	}
 	for _, one := range j.cells {
 		if err := j.trial(ctx, one); err != nil {
 			return fmt.Errorf("the trial of %s on %s: %w", one.result.Solution, one.result.Problem, err)
@@ -119,6 +129,18 @@ func (j *job) write(ctx context.Context) error {
 		return err
 	}
 	return j.put(jobResult{ID: j.id, StartedAt: started, UpdatedAt: ended, FinishedAt: ended, Trials: len(j.cells), Stats: j.stats}, "result.json")
+}
+
+// owned is an error when a directory has a job or a trial that was not exported: a record is
+// never written over.
+func (j *job) owned(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, "result.json")); err != nil {
+		return nil // none, or what writing reports
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ownFile)); err != nil {
+		return fmt.Errorf("%s has a result.json and no %s, so that it was recorded and not exported; export to another directory", dir, ownFile)
+	}
+	return nil
 }
 
 // put writes a file of JSON.
@@ -238,6 +260,9 @@ func (j *job) result(ctx context.Context, one exported, source *trial) (*trialRe
 		t.TrialName += "_" + t.ID[n:n+1]
 	}
 	j.named[t.TrialName] = true
+	if err := j.owned(filepath.Join(j.dir, t.TrialName)); err != nil {
+		return nil, err
+	}
 	t.URI = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(j.dir, t.TrialName))}).String()
 	t.Config.Name, t.Config.Dir, t.Config.JobID = t.TrialName, j.dir, j.id
 	var who agentInfo

@@ -69,7 +69,7 @@ func TestIncremental(t *testing.T) {
 	if err := os.WriteFile(test, []byte("read n <../answer\necho $((n + 100))\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	different := (trials + 2) / 3 // answers; equal ones are judged once
+	different := (trials + 2) / 3                 // answers; equal ones are judged once
 	again := run("a test changed", 1+3*different) // the test; of each answer a command, a score and a sum
 	results, err := again.Results()
 	if err != nil {

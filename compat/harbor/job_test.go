@@ -80,7 +80,12 @@ func TestTrialsLeftOut(t *testing.T) {
 		".sources/x/y/result.json":    "{}",
 		"word__unended/artifacts/any": "",
 	}
-	cfg, found, _ := load(t, commandProblems, files)
+	links := t.TempDir()
+	lay(t, links, map[string]string{"result.json": resultOf("x", "org/word", nil)})
+	files["word__linked/"] = ""
+	cfg, found, _ := load(t, commandProblems, files, map[string]string{
+		"word__linked/result.json": filepath.Join(links, "result.json"), "word__elsewhere": links,
+	})
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
@@ -92,6 +97,7 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__torn is left out: its result.json: bad JSON: unexpected EOF",
 		"word__deep is left out: its result.json: bad JSON: it is nested too deeply",
 		"word__list is left out: its result.json: the whole is of type array", "word__nan is left out: its result.json: ",
+		"word__linked is left out: its result.json: ", `is outside of the project.`,
 		"word__nameless is left out: its result.json names no task",
 		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,

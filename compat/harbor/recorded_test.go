@@ -83,13 +83,20 @@ problem "any" {
 solution "recorded" { harbor_job = "jobs/j" }
 `
 
-// load loads a project with commandProblems, or another configuration, and with files of jobs/j.
-func load(t *testing.T, config string, files map[string]string) (*lang.Config, diag.List, string) {
+// load loads a project with commandProblems, or another configuration, and with files and links of jobs/j.
+func load(t *testing.T, config string, files map[string]string, links ...map[string]string) (*lang.Config, diag.List, string) {
 	t.Helper()
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": config, "grade/grade.sh": "cat ../answer\n"})
 	job := filepath.Join(dir, "jobs", "j")
 	lay(t, job, files)
+	for _, all := range links {
+		for name, to := range all {
+			if err := os.Symlink(to, filepath.Join(job, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	cfg, found := lang.Load(lang.Options{Dir: dir, Readers: []lang.Reader{jobReader()}})
 	return cfg, found, job
 }
