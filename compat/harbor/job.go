@@ -195,7 +195,7 @@ func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c l
 			c.Source = only
 		}
 	default:
-		c.Parts, err = r.parts(a.artifacts(step))
+		c.Parts, err = a.parts(r, step)
 	}
 	if err != nil {
 		c.Parts, c.Unusable = nil, t.unusable(step, err)
@@ -203,15 +203,20 @@ func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c l
 	return c
 }
 
-// artifacts are those that the task declares for a step, "" being the only one of a task
-// without steps.
-func (a *answer) artifacts(step string) []taskArtifact {
+// parts are what a verifier gets of a record; the step "" is the only one of a task without
+// steps. Where a shared verifier judges what is no artifact, it has nothing to judge any
+// more, and its 0 would be no verdict.
+func (a *answer) parts(r *record, step string) ([]lang.Part, error) {
+	var declared []taskArtifact
 	for _, s := range a.task.Steps {
-		if s.Name == step || step == "" && !a.task.Multi {
-			return s.Artifacts
+		if s.Name != step && (step != "" || a.task.Multi) {
+			continue
+		}
+		if declared = s.Artifacts; len(declared) == 0 && s.Verifier.Mode == shared {
+			return nil, errors.New("its task declares no artifacts, and the verifier judged the agent's own container, which was not kept")
 		}
 	}
-	return nil
+	return r.parts(declared)
 }
 
 // unusable says why nothing of a trial can be graded, with what Harbor knows about that.

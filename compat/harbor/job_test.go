@@ -306,3 +306,28 @@ name = "two"
 		t.Errorf("%q", got)
 	}
 }
+
+// A shared verifier of a task that declares no artifacts would judge an empty container.
+func TestNothingToJudge(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                    "its task declares no artifacts, and the verifier judged the agent's own container, which was not kept",
+		"artifacts = [\"/logs/artifacts\"]\n": "",
+		"[verifier]\nenvironment_mode = \"separate\"\n":     "",
+		"artifacts = [\"/app\"]\n":                          "/app: it was never collected",
+		"artifacts = [\"/app\", \"/logs/artifacts\"]\n\n\n": "/app: it was never collected",
+	} {
+		dir := t.TempDir()
+		lay(t, dir, map[string]string{
+			"fevalgraph.hcl": "problem \"t\" {\n  harbor {\n    task = \"task\"\n    mode = \"artifacts\"\n  }\n  verifier { solution = \"/app\" }\n}\nsolution \"recorded\" { harbor_job = \"jobs/j\" }\n",
+			"task/task.toml": text + "[task]\nname = \"org/t\"\n[environment]\ndocker_image = \"none\"\n", "task/tests/test.sh": "",
+			"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/a/artifacts/manifest.json": manifestOf(), "jobs/j/a/artifacts/logs/artifacts/x": "",
+		})
+		cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
+		if found.HasErrors() || len(cfg.Solutions) != 1 {
+			t.Fatal(texts(found))
+		}
+		if c := cfg.Solutions[0].Checkpoints[0]; (c.Unusable == "") != (want == "") || !strings.Contains(c.Unusable, want) {
+			t.Errorf("%q: %q", text, c.Unusable)
+		}
+	}
+}
