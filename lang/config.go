@@ -142,6 +142,17 @@ type Container struct {
 	GPUs   string // "all", a number, "device=" and ids
 	Keep   string // whose containers stay: "never", "failed", "always"
 	Mounts []Mount
+	As     *ContainerAs // nil is as the backend's block says
+}
+
+// ContainerAs is what a verifier wants of containers, whatever their backend says. Empty
+// texts and zero are as it says.
+type ContainerAs struct {
+	User         string // else the image's, be it root
+	Online       bool   // a network, and otherwise none
+	Capabilities bool   // what containers may do by default
+	CPUs         float64
+	Memory       int64 // bytes
 }
 
 // ImageBuild says how the image of containers is made.

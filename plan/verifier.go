@@ -187,15 +187,14 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	if err != nil {
 		return nil, err
 	}
-	if b.Docker == nil {
+	if b.Container == nil {
 		if v.User != "" && base.Backend.Capabilities().Places != nil {
 			return nil, fmt.Errorf("%s on backend %s: its verifier runs as the user %s, which takes a docker backend, or user = null in its verifier block", p.Ref, b.Addr(), v.User)
 		}
 		return base, nil
 	}
-	o := override{on: b, gpu: v.GPU && b.Container.GPUs == "", verified: verified{
-		dockerfile: v.Dockerfile, context: v.Context, image: v.Image, user: v.User, online: v.Online, capabilities: v.Capabilities, cpus: v.CPUs, memory: v.Memory,
-	}}
+	o := override{on: b, image: v.Image, gpu: v.GPU && b.Container.GPUs == "", dockerfile: v.Dockerfile, context: v.Context,
+		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory}}
 	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}
@@ -207,48 +206,21 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	return d, nil
 }
 
-// verified is what a verifier asks of its backend's container.
-type verified struct {
-	image, dockerfile, context, user string
-	online, capabilities             bool
-	cpus                             float64
-	memory                           int64
-}
-
 // verifying makes the driver that a verifier asks for.
 func (c *compiler) verifying(o override, base *driver) (*driver, error) {
-	container, docker, like, v := *o.on.Container, *o.on.Docker, *o.on, o.verified
-	like.Container, like.Docker = &container, &docker
+	container, like := *o.on.Container, *o.on
+	like.Container, container.As = &container, &o.as
 	d := &driver{addr: fmt.Sprintf("%s verifier %d", base.addr, len(c.overrides)+1), base: base.base, mounts: base.mounts, mounted: base.mounted}
 	switch {
-	case v.image != "":
-		container.Image, container.Build = v.image, nil
-	case v.dockerfile != "":
-		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: v.dockerfile, Context: v.context}
-		place := v.dockerfile
+	case o.image != "":
+		container.Image, container.Build = o.image, nil
+	case o.dockerfile != "":
+		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: o.dockerfile, Context: o.context}
+		place := o.dockerfile
 		if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 			place = rel
 		}
 		d.addr = base.addr + " " + escape(place, "@ ") // names the nodes of its image
-	}
-	if docker.User == "" {
-		docker.ImageUser = true
-	}
-	if v.user != "" {
-		docker.User = v.user
-	}
-	switch {
-	case !v.online:
-		docker.Network = networkNone
-	case docker.Network == "" || docker.Network == networkNone:
-		docker.Network = networkBridge
-	}
-	docker.Capabilities = v.capabilities
-	if v.cpus > 0 {
-		docker.CPUs = v.cpus
-	}
-	if v.memory > 0 {
-		docker.Memory = v.memory
 	}
 	if o.gpu {
 		container.GPUs = "all"
@@ -269,9 +241,3 @@ func (c *compiler) verifying(o override, base *driver) (*driver, error) {
 	d.handle.Use.Dockerfile, d.handle.image = container.Build.Dockerfile, d.image[0].On
 	return d, nil
 }
-
-// The networks of docker backends that verifiers have.
-const (
-	networkNone   = "none"
-	networkBridge = "bridge"
-)
