@@ -263,11 +263,13 @@ type Asset struct {
 }
 
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
-// the two is set, or none where a Verifier says it.
+// Policy, When and AtLeast is set.
 type Pass struct {
 	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...
-	Range  diag.Range
+	// AtLeast is the score from which on a checkpoint of a Verified problem passes.
+	AtLeast *float64
+	Range   diag.Range
 }
 
 // Solution is one instance of a solution block.
