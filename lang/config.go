@@ -142,6 +142,17 @@ type Container struct {
 	GPUs   string // "all", a number, "device=" and ids
 	Keep   string // whose containers stay: "never", "failed", "always"
 	Mounts []Mount
+	As     *ContainerAs // nil is as the backend's block says
+}
+
+// ContainerAs is what a verifier wants of containers, whatever their backend says. Empty
+// texts and zero are as it says.
+type ContainerAs struct {
+	User         string // else the image's, be it root
+	Online       bool   // a network, and otherwise none
+	Capabilities bool   // what containers may do by default
+	CPUs         float64
+	Memory       int64 // bytes
 }
 
 // ImageBuild says how the image of containers is made.
@@ -253,11 +264,13 @@ type Asset struct {
 }
 
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
-// the two is set, or none where a Verifier says it.
+// Policy, When and AtLeast is set.
 type Pass struct {
 	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...
-	Range  diag.Range
+	// AtLeast is the score from which on a checkpoint of a Verified problem passes.
+	AtLeast *float64
+	Range   diag.Range
 }
 
 // Solution is one instance of a solution block.

@@ -19,9 +19,6 @@ type DockerBackend struct {
 	Memory   int64 // bytes
 	Pids     int
 	NoInit   bool
-	// Of one like it, for a verifier: User, when that is empty, is the image's, also root;
-	// and commands have what containers may do by default.
-	ImageUser, Capabilities bool
 }
 
 func dockerKind() backendKind {

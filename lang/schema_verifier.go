@@ -40,7 +40,7 @@ func verifierSchema() BlockSchema {
 			Name: "broken_if", Repeats: true,
 			Doc: "What else the script writes to /logs/verifier when its machine failed, where the reward is a number all the same. The cell is broken then, and tried again.",
 			Attributes: []AttributeSchema{
-				{Name: "file", Type: TypeText, Required: true, Doc: "Path relative to /logs/verifier. One that is not there says nothing."},
+				{Name: "file", Type: TypeText, Required: true, Doc: "Path relative to /logs/verifier. One that is not there is ignored."},
 				{Name: "pointer", Type: TypeText, Doc: "Place of a value in a JSON file, such as \"/pytest_rc\". The default is the text of the file."},
 				{Name: "values", Type: TypeTexts, Default: "[]", Doc: "Values, as JSON writes them, of which any says so; or"},
 				{Name: "pattern", Type: TypeText, Doc: "a regular expression that matches in it."},

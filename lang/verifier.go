@@ -288,6 +288,8 @@ func (b *block) verified(p *Problem) {
 			c.Pass = own.pass()
 		} else if pass != nil {
 			c.Pass = pass.pass()
+		} else {
+			c.Pass = Pass{AtLeast: &c.Verifier.Pass, Range: c.Verifier.Range}
 		}
 		p.Checkpoints = append(p.Checkpoints, c)
 	}

@@ -12,7 +12,10 @@ type override struct {
 	on        *lang.Backend
 	image     string
 	gpu, dind bool
-	verified  verified // of a problem with a verifier
+	// Of a problem with a verifier.
+	verified            bool
+	dockerfile, context string
+	as                  lang.ContainerAs
 }
 
 // dockerSocket is where daemons and their clients meet by default.

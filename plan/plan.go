@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -283,11 +284,21 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	return err
 }
 
-// submissionSources are those of a node that reads a solution of p.
-func (c *compiler) submissionSources(addr string, p *lang.Problem) tasks.Sources {
+// submissionSources are those of a node that reads a solution. Whatever is wrong with what
+// another program recorded may be that program's doing, so it is an error and never the
+// solution's.
+func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Sources {
 	sources := c.sourcesOf(addr)
-	sources.Submitted, sources.Limits = true, tasks.Limits{Bytes: p.MaxSubmissionSize, Entries: p.MaxSubmissionFiles}
+	sources.Submitted, sources.Limits = s.Recorded == nil, tasks.Limits{Bytes: s.Problem.MaxSubmissionSize, Entries: s.Problem.MaxSubmissionFiles}
 	return sources
+}
+
+// usable is the task that reads an answer or, where there is nothing to read, says why.
+func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
+	if answer.Unusable != "" {
+		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
+	}
+	return task
 }
 
 // sourcesOf is what the task of a node that reads source files needs.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,20 +180,12 @@ func (c *compiler) submission(cell *Cell, answer lang.SolutionCheckpoint) graph.
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindSubmission,
 		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: cell.Solution.Name}),
-		Task:   submissionTask(cell.Solution, answer, c.submissionSources(addr, cell.Problem)), Pool: inProcessPool,
+		Task:   usable(answer, submissionTask(cell.Solution, answer, c.submissionSources(addr, cell.Solution))), Pool: inProcessPool,
 	})
 }
 
-// submissionTask is the task that brings the answer to a checkpoint. Whatever is wrong with
-// what another program recorded may be that program's doing, so it is an error and never
-// the solution's.
+// submissionTask is the task that brings the answer to a checkpoint.
 func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources tasks.Sources) graph.Task {
-	if s.Recorded != nil {
-		sources.Submitted = false
-	}
-	if answer.Unusable != "" {
-		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
-	}
 	if answer.Parts == nil {
 		return tasks.NewSubmission(submissionOf(s, answer.Source), sources)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/verifier"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // verifierCell adds the nodes of a cell of a problem with a verifier.
@@ -47,20 +46,17 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
 		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
-	policy := verifierRule(cp)
+	policy := RuleOf(cp.Pass)
 	var graded graph.Node
 	if why := cell.Solution.Failed; why != "" {
-		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
+		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy, Checkpoint: cp.Name}, nil)
 	} else {
 		d, err := c.verifierDriver(cell.Problem, cell.Backend, cp.Verifier)
 		if err != nil {
 			return cc, err
 		}
 		tests := c.verifierTests(cell.Problem, cp)
-		task, err := c.verifierRun(cell, cp, d)
-		if err != nil {
-			return cc, err
-		}
+		task := c.verifierRun(cell, cp, d)
 		for _, t := range tests {
 			task.Tests = append(task.Tests, t.As)
 		}
@@ -108,7 +104,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 // testLeavings are what running tests in place leaves beside them.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "**/.harborignore"}
 
-func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) (*verifier.Run, error) {
+func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *verifier.Run {
 	v := cp.Verifier
 	d.handle.Use.Bare = true
 	run := &verifier.Run{
@@ -124,7 +120,8 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) (*ver
 	for _, one := range v.Inherit {
 		value, ok := c.env.LookupEnv(one.From)
 		if !ok && one.Default == nil {
-			return nil, fmt.Errorf("%s: the environment variable %s, which the verifier wants as %s, is not set", cell.Problem.Ref, one.From, one.Name)
+			run.Lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which the verifier wants as %s, is not set", one.From, one.Name)}
+			continue
 		}
 		if !ok {
 			run.Env = append(run.Env, environ.Var{Name: one.Name, Value: *one.Default})
@@ -139,27 +136,11 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) (*ver
 	for _, m := range d.mounted {
 		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
-	run.Identity = d.identity(d.handle.bare, "bash")
-	return run, nil
-}
-
-// verifierRule decides whether a checkpoint passes: its pass block, or the score.
-func verifierRule(cp *lang.Checkpoint) verdict.Rule {
-	if cp.Pass.When == nil && cp.Pass.Policy == "" {
-		return atLeast(cp.Verifier.Pass)
+	if v.User != "" && cell.Backend.Container == nil {
+		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)
 	}
-	return RuleOf(cp.Pass)
-}
-
-// atLeast passes what was judged and has at least this score.
-type atLeast float64
-
-func (a atLeast) Text() string {
-	return "when self.score >= " + strconv.FormatFloat(float64(a), 'g', -1, 64)
-}
-
-func (a atLeast) Passes(c *verdict.Checkpoint) (bool, error) {
-	return c.Class == verdict.Judged && c.Score.Bounded != nil && *c.Score.Bounded >= float64(a), nil
+	run.Identity = d.identity(d.handle.bare, "bash")
+	return run
 }
 
 // excluded are patterns, relative to a solution's source, for what its artifacts leave out.
@@ -187,15 +168,11 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	if err != nil {
 		return nil, err
 	}
-	if b.Docker == nil {
-		if v.User != "" && base.Backend.Capabilities().Places != nil {
-			return nil, fmt.Errorf("%s on backend %s: its verifier runs as the user %s, which takes a docker backend, or user = null in its verifier block", p.Ref, b.Addr(), v.User)
-		}
+	if b.Container == nil {
 		return base, nil
 	}
-	o := override{on: b, gpu: v.GPU && b.Container.GPUs == "", verified: verified{
-		dockerfile: v.Dockerfile, context: v.Context, image: v.Image, user: v.User, online: v.Online, capabilities: v.Capabilities, cpus: v.CPUs, memory: v.Memory,
-	}}
+	o := override{on: b, image: v.Image, gpu: v.GPU && b.Container.GPUs == "", dockerfile: v.Dockerfile, context: v.Context,
+		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory}}
 	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}
@@ -207,48 +184,21 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	return d, nil
 }
 
-// verified is what a verifier asks of its backend's container.
-type verified struct {
-	image, dockerfile, context, user string
-	online, capabilities             bool
-	cpus                             float64
-	memory                           int64
-}
-
 // verifying makes the driver that a verifier asks for.
 func (c *compiler) verifying(o override, base *driver) (*driver, error) {
-	container, docker, like, v := *o.on.Container, *o.on.Docker, *o.on, o.verified
-	like.Container, like.Docker = &container, &docker
+	container, like := *o.on.Container, *o.on
+	like.Container, container.As = &container, &o.as
 	d := &driver{addr: fmt.Sprintf("%s verifier %d", base.addr, len(c.overrides)+1), base: base.base, mounts: base.mounts, mounted: base.mounted}
 	switch {
-	case v.image != "":
-		container.Image, container.Build = v.image, nil
-	case v.dockerfile != "":
-		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: v.dockerfile, Context: v.context}
-		place := v.dockerfile
+	case o.image != "":
+		container.Image, container.Build = o.image, nil
+	case o.dockerfile != "":
+		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: o.dockerfile, Context: o.context}
+		place := o.dockerfile
 		if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
 			place = rel
 		}
 		d.addr = base.addr + " " + escape(place, "@ ") // names the nodes of its image
-	}
-	if docker.User == "" {
-		docker.ImageUser = true
-	}
-	if v.user != "" {
-		docker.User = v.user
-	}
-	switch {
-	case !v.online:
-		docker.Network = networkNone
-	case docker.Network == "" || docker.Network == networkNone:
-		docker.Network = networkBridge
-	}
-	docker.Capabilities = v.capabilities
-	if v.cpus > 0 {
-		docker.CPUs = v.cpus
-	}
-	if v.memory > 0 {
-		docker.Memory = v.memory
 	}
 	if o.gpu {
 		container.GPUs = "all"
@@ -269,9 +219,3 @@ func (c *compiler) verifying(o override, base *driver) (*driver, error) {
 	d.handle.Use.Dockerfile, d.handle.image = container.Build.Dockerfile, d.image[0].On
 	return d, nil
 }
-
-// The networks of docker backends that verifiers have.
-const (
-	networkNone   = "none"
-	networkBridge = "bridge"
-)

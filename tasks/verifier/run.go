@@ -48,6 +48,7 @@ type Run struct {
 	// VerifyInputs are asked after the script whether what it read in place is still what
 	// the key says.
 	VerifyInputs []func() error
+	Lacks        error // why it cannot be run; nil is that it can
 
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -81,6 +82,9 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
+	if r.Lacks != nil { // no answer of other times is one to what it is now
+		return r.Lacks
+	}
 	m.Int("recipe", 1)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)

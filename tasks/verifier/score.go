@@ -99,7 +99,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 
 // Refused implements graph.Refuser.
 func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
-	return tasks.PutRefused(ctx, w.Store, s.Policy, why)
+	return tasks.PutRefused(ctx, w.Store, s.Checkpoint, s.Policy, why)
 }
 
 func decodeInput(ctx context.Context, w *graph.Work, output string, into any) error {
