@@ -81,6 +81,23 @@ type Spec struct {
 	// but one that is Online can change, where the backend can see to that. In a container
 	// Online ones cannot, either, and what is not there yet is an empty directory to them.
 	ReadOnly []string
+	// Places are what of the workspace commands see at absolute paths. With some, nothing
+	// else of it can be seen: Dir is empty, or not there. It takes the capability Places.
+	Places []Place
+}
+
+// Place is a file or directory of a workspace that commands see elsewhere, in place of what
+// is there.
+type Place struct {
+	Path string // relative to the workspace; on the way to it is no symlink
+	At   string // absolute, clean, below the root; in no other place
+}
+
+// Lister is a Session that knows what files there are.
+type Lister interface {
+	// List returns the paths, relative to the workspace, of all regular files below a
+	// directory of it, sorted. More than most are an error. Like Collect it follows no symlinks.
+	List(ctx context.Context, dir string, most int) ([]string, error)
 }
 
 // Input is a tree of the content store, or one file, at a place in the
@@ -101,11 +118,15 @@ type Command struct {
 	// started is an error, a *ToolError, and no Exit.
 	Argv []string
 	// Env is KEY=value, complete: nothing is inherited. The session adds HOME
-	// and TMPDIR, private directories of its own, unless Env sets them, and
+	// and TMPDIR, private directories of its own, unless Env sets them or, in a
+	// container, the Spec has Places, and
 	// marks of its own whose names begin with FEVALGRAPH_. In a container Env
 	// is laid over what the image sets, which is part of the image's identity.
-	Env     []string
-	Dir     string        // relative to the workspace
+	Env []string
+	Dir string // relative to the workspace
+	// At is the absolute path of the directory to run in, in place of Dir, where the
+	// Spec has Places. "." is the image's own or, without an image, the root.
+	At      string
 	Timeout time.Duration // 0 is none
 	// Ports are those that the program, or what it starts, listens on at
 	// loopback addresses. While it runs they are its alone: no other command

@@ -28,6 +28,9 @@ type Capabilities struct {
 	GPU func(ctx context.Context) error
 	// RemoteHost names the machine that commands run on; "" is this one.
 	RemoteHost func() string
+	// Places says why sessions cannot have Places on this machine; nil is that they can.
+	// Their sessions are Listers.
+	Places func(ctx context.Context) error
 	// Attach says that a Command may be attached to the caller's terminal.
 	Attach bool
 	// Keep makes Close leave a session's workspace for a person to look at, with

@@ -325,6 +325,14 @@ func TestSCBenchDockerRuns(t *testing.T) {
 	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python=", "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
 }
 
+func TestHarborRuns(t *testing.T) {
+	if _, err := local.New(nil, local.Options{Isolation: "full"}).Isolation(); err != nil {
+		t.Skipf("needs namespaces: %v", err)
+	}
+	dir := project(t, "harbor")
+	runs(t, dir, nil, 0, []string{"greet/mine main passed: score 1"})
+}
+
 var scbenchVerdicts = []string{
 	"adder/reference checkpoint_1 passed: core 1/1, functionality 0/0, regression 0/0, error 0/0",
 	"adder/reference checkpoint_2 passed: core 1/1, functionality 0/0, regression 1/1, error 0/0",

@@ -17,17 +17,8 @@ const (
 // checkpoint reads one checkpoint; place counts from 1 as written.
 func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	c := &Checkpoint{Name: b.label(), Range: convertRange(b.header)}
-	if c.Name == "" || strings.ContainsAny(c.Name, "/\\\x00") || strings.TrimSpace(c.Name) != c.Name {
-		b.fail(finding{
-			code: "bad-name", summary: "Bad name", rng: b.header,
-			detail: fmt.Sprintf("%q cannot name a checkpoint: files are named after it.", c.Name),
-		})
-	}
-	order, g := b.integer("order", 0)
-	if g == isAbsent || g == isNull {
-		order = place
-	}
-	c.Order = order
+	b.checkName()
+	c.Order = b.orderOr(place)
 	c.Version, _ = b.integer("version", 0)
 	c.State, _ = b.text("state")
 	c.Spec, _ = b.path("spec")
@@ -55,6 +46,25 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 		c.Pass = pass.pass()
 	}
 	return c
+}
+
+// checkName looks whether a checkpoint may be called as it is.
+func (b *block) checkName() {
+	if name := b.label(); name == "" || strings.ContainsAny(name, "/\\\x00") || strings.TrimSpace(name) != name {
+		b.fail(finding{
+			code: "bad-name", summary: "Bad name", rng: b.header,
+			detail: fmt.Sprintf("%q cannot name a checkpoint: files are named after it.", name),
+		})
+	}
+}
+
+// orderOr is a checkpoint's place among the others, or the one where it is written.
+func (b *block) orderOr(place int) int {
+	order, g := b.integer("order", 0)
+	if g == isAbsent || g == isNull {
+		return place
+	}
+	return order
 }
 
 // timeouts lets the checkpoint's own limits replace the problem's; a null is

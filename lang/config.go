@@ -143,6 +143,17 @@ type Container struct {
 	GPUs   string // "all", a number, "device=" and ids
 	Keep   string // whose containers stay: "never", "failed", "always"
 	Mounts []Mount
+	As     *ContainerAs // nil is as the backend's block says
+}
+
+// ContainerAs is what a verifier wants of containers, whatever their backend says. Empty
+// texts and zero are as it says.
+type ContainerAs struct {
+	User         string // else the image's, be it root
+	Online       bool   // a network, and otherwise none
+	Capabilities bool   // what containers may do by default
+	CPUs         float64
+	Memory       int64 // bytes
 }
 
 // ImageBuild says how the image of containers is made.
@@ -168,6 +179,7 @@ type Mount struct {
 type Problem struct {
 	Name        string // unique: the name attribute, the label, or label["key"]
 	Ref         string // problem.kvstore or problem.suite["code_search"]
+	ReadFrom    string // the path that a Reader read it from; "" is none
 	Title       string
 	Description string
 	Version     int
@@ -179,6 +191,7 @@ type Problem struct {
 	Pytest      *Pytest  // exactly one driver is set
 	Judge       *Judge   // likewise
 	Command     *Command // likewise
+	Verified    bool     // likewise: its checkpoints have a Verifier
 	Resources   Resources
 	// What a solution may have together, on disk: files and their bytes.
 	MaxSubmissionSize  int64
@@ -227,6 +240,7 @@ type Checkpoint struct {
 	Env               []EnvVar      // problem's and own, merged, sorted by name
 	Markers           []Marker      // problem's then own; an own one replaces by name
 	Assets            []Asset       // likewise
+	Verifier          *Verifier     // nil unless the problem is Verified
 	Pass              Pass
 	Range             diag.Range
 }
@@ -254,11 +268,13 @@ type Asset struct {
 }
 
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
-// the two is set.
+// Policy, When and AtLeast is set.
 type Pass struct {
 	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...
-	Range  diag.Range
+	// AtLeast is the score from which on a checkpoint of a Verified problem passes.
+	AtLeast *float64
+	Range   diag.Range
 }
 
 // Solution is one instance of a solution block.
@@ -273,7 +289,28 @@ type Solution struct {
 	Ignore       []string             // patterns relative to the source
 	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
+	Recorded     *Recorded            // nil unless another program recorded it
 	Range        diag.Range
+}
+
+// Recorded is what the record of a solution says of it.
+type Recorded struct {
+	By          string   // the program
+	Path        string   // where its record is, absolute
+	Cause       string   // why the solution or its verdict is incomplete, in one word of that program; "" is nothing
+	Score       *float64 // nil is none
+	Valid       bool     // whether Score is the solution's in that program's own opinion
+	Comparable  bool     // whether it is of the same scale as scores here
+	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
+	Checkpoints []RecordedCheckpoint
+}
+
+// RecordedCheckpoint is the same of a checkpoint.
+type RecordedCheckpoint struct {
+	Name    string
+	Reached bool
+	Score   *float64
+	Cause   string
 }
 
 // Label is one user-chosen axis of a solution.
@@ -292,6 +329,15 @@ type SolutionCheckpoint struct {
 	Entry      string   // command that starts it; the problem's unless overridden
 	Setup      []string // set-up commands of its own, after the backend's
 	Missing    bool     // Source does not exist, and Missing of the solution allows that
+	// Parts are what the answer consists of where that is no single directory; nil is Source.
+	Parts    []Part
+	Unusable string // why nothing can be evaluated although something is recorded; "" is that it can
+}
+
+// Part is a file or directory that is part of an answer.
+type Part struct {
+	Source string // absolute path; "" is an empty directory
+	Target string // relative to the top of the answer, with slashes
 }
 
 // Suite is a set of cells.

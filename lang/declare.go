@@ -87,7 +87,7 @@ func (l *loader) declare() {
 // declareImplicit adds what exists when nothing of its kind is written.
 func (l *loader) declareImplicit() {
 	main := l.sources[0]
-	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.written("task")) {
+	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.writtenDriver("verifier") || l.written("task")) {
 		l.add(&decl{kind: "backend", path: []string{"local", "host"}, src: main})
 	}
 	if !l.written("suite") {
@@ -236,7 +236,7 @@ func (l *loader) topSchema(name string) *BlockSchema {
 func drivers(schema *BlockSchema) []string {
 	var names []string
 	for _, b := range schema.Blocks {
-		if slices.Contains([]string{"pytest", "judge", "command"}, b.Name) {
+		if slices.Contains([]string{"pytest", "judge", "command", "verifier"}, b.Name) {
 			names = append(names, b.Name)
 		}
 	}

@@ -13,6 +13,9 @@ type instance struct {
 	key  string
 	each bool
 	ctx  *hcl.EvalContext
+	// Of one that a record makes: the solution in it, and the problem that it answers.
+	collected *Collected
+	problem   *Problem
 }
 
 // name is the default name of an instance of d.

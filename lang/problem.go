@@ -18,6 +18,8 @@ func problemDrivers() map[string]func(*block, *Problem) {
 		"pytest":  func(b *block, p *Problem) { p.Pytest = b.pytest() },
 		"judge":   func(b *block, p *Problem) { p.Judge = b.judge() },
 		"command": func(b *block, p *Problem) { p.Command = b.command() },
+		// What it says is read for each checkpoint.
+		"verifier": func(b *block, p *Problem) { p.Verified = true },
 	}
 }
 
@@ -82,6 +84,10 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		return p
 	}
 
+	if p.Verified {
+		b.verified(p)
+		return p
+	}
 	down := inherited{problem: p}
 	down.timeout, _ = b.limit("timeout")
 	down.sessionTimeout, down.session = b.limit("session_timeout")
@@ -125,6 +131,12 @@ func (b *block) driver(p *Problem) {
 			detail: "A problem has exactly one block that says how it is judged.",
 			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
 		})
+	case len(found) > 1 && !b.decl.failed: // one of them was read
+		b.fail(finding{
+			code: "conflict", summary: "Two drivers", rng: found[1].header,
+			detail: fmt.Sprintf("A problem has exactly one block that says how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
+			hint:   "remove one of them",
+		})
 	}
 }
 
@@ -138,13 +150,19 @@ func (p *Problem) Kind() string {
 		return "judge"
 	case p.Command != nil:
 		return "command"
+	case p.Verified:
+		return "verifier"
 	}
 	return ""
 }
 
-// Scored reports whether p gives scores. It then has one checkpoint, which has
+// Scored reports whether p gives a single score. It then has one checkpoint, which has
 // no name.
-func (p *Problem) Scored() bool { return p.Kind() != "" && p.Pytest == nil }
+func (p *Problem) Scored() bool { return p.Judge != nil || p.Command != nil }
+
+// GivesScores reports whether p gives a score for each of its checkpoints. Solutions of it
+// have no entry.
+func (p *Problem) GivesScores() bool { return p.Scored() || p.Verified }
 
 // nameless gives a problem that gives scores its checkpoint. What only the
 // tests of a pytest problem can use is refused: it would not be read.
@@ -199,6 +217,10 @@ func (b *block) checkpoints(p *Problem, down inherited) {
 	for i, c := range all {
 		p.Checkpoints = append(p.Checkpoints, c.checkpoint(i+1, down))
 	}
+	p.sortCheckpoints()
+}
+
+func (p *Problem) sortCheckpoints() {
 	slices.SortStableFunc(p.Checkpoints, func(x, y *Checkpoint) int {
 		return cmp.Or(cmp.Compare(x.Order, y.Order), cmp.Compare(x.Name, y.Name))
 	})

@@ -36,6 +36,11 @@ type Reader struct {
 	// solution, what the block of the same name in its problem was given, too. Mistakes of
 	// what is read have their places; with some, only a name counts of what is made.
 	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
+	// Collect reads solutions that another program recorded, in place of Read. Attribute, the
+	// path of the record, stands in a solution block in place of Block: each of them becomes
+	// an instance, which names no problem and no source then.
+	Collect   func(files *ReaderFiles, path string, problems []Candidate) ([]Collected, diag.List)
+	Attribute AttributeSchema
 }
 
 // Made is the content of a block that was read.
@@ -74,6 +79,10 @@ func (f *ReaderFiles) place() funcs.Files {
 	return funcs.Files{Dir: f.dir, Read: f.l.input, Allowed: f.l.within}
 }
 
+// Open opens a regular file, for what need not be read as a whole. It is an error that wraps
+// fs.ErrNotExist when there is none.
+func (f *ReaderFiles) Open(path string) (*os.File, error) { return f.place().Open(path) }
+
 // Read returns the text of a file. It is an error that wraps fs.ErrNotExist when there is none.
 func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadFile(path) }
 
@@ -86,6 +95,25 @@ func (f *ReaderFiles) Exists(path string) bool {
 
 // YAML reads a mapping from a file of YAML, or says what is wrong with it.
 func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
+	return f.Document(path, func(text string) (*yaml.Node, *diag.Diagnostic) {
+		var document yaml.Node
+		err := funcs.CheckYAML(text)
+		if err == nil {
+			err = yaml.Unmarshal([]byte(text), &document)
+		}
+		if err != nil {
+			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err)}
+		}
+		if len(document.Content) != 1 {
+			return nil, nil
+		}
+		return document.Content[0], nil
+	})
+}
+
+// Document reads a mapping from a file of any form that parse makes nodes of, or says what is
+// wrong with it. Of a mistake's range parse knows where it begins.
+func (f *ReaderFiles) Document(path string, parse func(text string) (*yaml.Node, *diag.Diagnostic)) (*yaml.Node, *diag.Diagnostic) {
 	at := diag.Range{File: f.l.show(path), Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
 	text, err := f.Read(path)
 	if err != nil {
@@ -96,20 +124,21 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 		return nil, &diag.Diagnostic{Code: code, Summary: "File not read", Detail: fmt.Sprintf("%v.", err)}
 	}
 	f.l.shown[at.File] = &source{path: path, shown: at.File, dir: filepath.Dir(path), bytes: []byte(text)}
-	var document yaml.Node
-	if err = funcs.CheckYAML(text); err == nil {
-		err = yaml.Unmarshal([]byte(text), &document)
+	root, wrong := parse(text)
+	if wrong == nil && (root == nil || root.Kind != yaml.MappingNode) {
+		wrong = &diag.Diagnostic{Code: "wrong-type", Summary: "Wrong type", Detail: "The file is not a mapping of names to values."}
 	}
-	if err != nil {
-		return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err), Range: &at}
+	if wrong != nil {
+		if wrong.Range != nil {
+			at.Start, at.End = wrong.Range.Start, wrong.Range.Start
+		}
+		wrong.Range = &at
+		return nil, wrong
 	}
-	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		return nil, &diag.Diagnostic{Code: "wrong-type", Summary: "Wrong type", Detail: "The file is not a mapping of names to values.", Range: &at}
-	}
-	return document.Content[0], nil
+	return root, nil
 }
 
-// At is the place of a part of a YAML file.
+// At is the place of a part of such a file.
 func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	at := diag.Pos{Line: n.Line, Column: n.Column}
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
@@ -149,14 +178,18 @@ func (l *loader) callable(f Function, dir string) function.Function {
 
 // readers are the readers for a kind of block.
 func (l *loader) readers(owner string) []Reader {
-	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner })
+	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner || r.Collect != nil })
 }
 
-// withReaders is the table with the blocks of readers.
+// withReaders is the table with the blocks and attributes of readers.
 func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
 	for i := range table {
 		for _, r := range readers {
-			if r.Owner == table[i].Name {
+			switch {
+			case r.Owner != table[i].Name:
+			case r.Collect != nil:
+				table[i].Attributes = append(slices.Clip(table[i].Attributes), r.Attribute)
+			default:
 				table[i].Blocks = append(slices.Clip(table[i].Blocks), r.Block)
 			}
 		}
@@ -171,7 +204,7 @@ func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
 			return true
 		}
 	}
-	return false
+	return owner == "solution" && l.collection(body) != nil
 }
 
 // read adds what the readers' blocks in b, the block of a problem or of a solution of one,
@@ -201,17 +234,12 @@ func (b *block) read(owner string, p *Problem) {
 		}
 		if owner == "problem" {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
+			if len(r.Paths) > 0 {
+				p.ReadFrom = given[r.Paths[0]]
+			}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
-		failed := false
-		for _, m := range mistakes {
-			failed = failed || m.Severity != diag.Warning
-			f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: of.header}
-			if m.Range != nil {
-				f.rng = hclRange(*m.Range)
-			}
-			of.fail(f)
-		}
+		failed := of.tell(mistakes, of.header)
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)

@@ -86,6 +86,13 @@ func (l *loader) resolveAll() {
 				}
 			}
 		}
+		if d.kind == "solution" && d.block != nil && l.collection(d.block.Body) != nil { // any problem may be what was answered
+			for _, other := range l.decls {
+				if other.kind == "problem" {
+					d.needs = append(d.needs, need{other, d.header})
+				}
+			}
+		}
 		if d.kind == "suite" { // what a matrix leaves out is all there is
 			for _, other := range l.decls {
 				if other.kind == "backend" || other.kind == "solution" {

@@ -21,7 +21,7 @@ func policies() []string {
 func problemSchema() BlockSchema {
 	return BlockSchema{
 		Name: "problem", Labels: []string{"name"}, Repeats: true,
-		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest, judge or command.",
+		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest, judge, command or verifier.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
@@ -41,7 +41,7 @@ func problemSchema() BlockSchema {
 			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Bytes that the files of a solution may have together, such as \"5GiB\". Holes in files count, since they are stored as bytes."},
 			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
 	}
 }
 
@@ -117,7 +117,7 @@ func assetSchema() BlockSchema {
 func checkpointSchema() BlockSchema {
 	return BlockSchema{
 		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
-		Doc: "One step of a problem. One with pytest has at least one, others have none. Scalars replace the problem's, maps are merged into them.",
+		Doc: "One step of a problem. One with pytest or a verifier has at least one, others have none. Scalars replace the problem's, maps are merged into them.",
 		Attributes: []AttributeSchema{
 			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
@@ -130,7 +130,7 @@ func checkpointSchema() BlockSchema {
 			{Name: "before", Type: TypeText, Doc: "Shell commands that run in the shell that starts pytest. The default is the problem's."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Merged into the problem's."},
 		},
-		Blocks: []BlockSchema{assetSchema(), markerSchema(), passSchema()},
+		Blocks: []BlockSchema{assetSchema(), markerSchema(), verifierSchema(), passSchema()},
 	}
 }
 

@@ -15,6 +15,13 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 	var made []*Solution
 	var values []cty.Value
 	insts := l.expandEach(d)
+	if r := l.collection(d.block.Body); r != nil {
+		var all []instance
+		for _, inst := range insts {
+			all = append(all, l.collected(d, inst, r)...)
+		}
+		insts = all
+	}
 	for _, inst := range insts {
 		s := l.solution(d, inst)
 		if s == nil {
@@ -37,7 +44,10 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 // that answers an invalid problem, what cannot be evaluated is left out.
 func (l *loader) solution(d *decl, inst instance) *Solution {
 	b := l.open(d, d.block, d.schema, inst.ctx)
-	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header), Problem: b.solvedProblem()}
+	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header), Problem: inst.problem}
+	if s.Problem == nil {
+		s.Problem = b.solvedProblem()
+	}
 	if s.Problem != nil && len(s.Problem.Invalid) > 0 {
 		b.decl = d.apart(l.reporterFor(s.Ref)) // what it lacks, its problem lacks
 	}
@@ -57,6 +67,10 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 	if s.Problem == nil {
 		d.failed = true
 		return nil
+	}
+	if inst.collected != nil {
+		b.recorded(s, inst.collected)
+		return s
 	}
 	s.Failed = b.whyFailed(s.Problem)
 	for _, c := range s.Problem.Checkpoints {
@@ -118,7 +132,7 @@ func (b *block) labelValues() []Label {
 // solutionCheckpoint reads what is evaluated per checkpoint.
 func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoint {
 	sc := SolutionCheckpoint{Checkpoint: c}
-	if s.Problem.Scored() {
+	if s.Problem.GivesScores() {
 		b.scoredSolution(s, &sc)
 		return sc
 	}
@@ -150,7 +164,7 @@ func (b *block) whyFailed(p *Problem) string {
 	switch {
 	case g != isSet:
 		return ""
-	case !p.Scored() && len(p.Invalid) == 0:
+	case !p.GivesScores() && len(p.Invalid) == 0:
 		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
 	case strings.TrimSpace(why) == "":
 		b.reject("failed", "bad-value", "No reason", "failed says why there is no code, so it must not be empty.", "write failed = null where there is code")

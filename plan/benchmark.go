@@ -8,9 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/tasks/verifier"
 )
 
 // Benchmark is everything that is particular to one benchmark: the rules by which
@@ -156,4 +158,39 @@ func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.R
 		return nil, nil, fmt.Errorf("reading what the tests of %s left: %w", cc.Checkpoint.Name, err)
 	}
 	return jsonReport, log, nil
+}
+
+// VerifierOutput is what the verifier of a checkpoint left: the numbers that it wrote, nil if
+// it left none, and digests of the tree of its files and of what it printed.
+type VerifierOutput struct {
+	Rewards    map[string]float64
+	Files, Log cache.Digest
+}
+
+// VerifierOutput reads what the verifier of a checkpoint left.
+func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph.Report, cc *CellCheckpoint) (out VerifierOutput, err error) {
+	for _, id := range cc.Own {
+		st := run.Status(id)
+		if _, ok := st.Output(verifier.OutputRewards); !ok {
+			continue
+		}
+		if err := readOutput(ctx, store, st, verifier.OutputRewards, &out.Rewards); err != nil {
+			return out, fmt.Errorf("reading the rewards of %s: %w", cc.Checkpoint.Name, err)
+		}
+		files, _ := st.Output(verifier.OutputFiles)
+		log, _ := st.Output(verifier.OutputLog)
+		out.Files, out.Log = files.Digest, log.Digest
+	}
+	return out, nil
+}
+
+// SubmissionTree is the tree of a solution's files for a checkpoint, as they were judged;
+// false if there is none.
+func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint) (cache.Digest, bool) {
+	id, ok := p.Graph.Lookup(address(KindSubmission, cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name))
+	if !ok {
+		return cache.Digest{}, false
+	}
+	tree, ok := run.Status(id).Output(tasks.TreeOutput)
+	return tree.Digest, ok
 }

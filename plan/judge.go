@@ -238,9 +238,9 @@ func (j *judging) testData(one *lang.Case) graph.ID {
 func (j *judging) compile() graph.ID {
 	language, filename := j.language()
 	addr := address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
-	n := j.node(KindCompile, judge.NewCompile(judge.Compile{
+	n := j.node(KindCompile, usable(j.answer, judge.NewCompile(judge.Compile{
 		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
-	}, j.answer.Source, j.submissionSources(addr, j.cell.Problem)), nil)
+	}, j.answer.Source, j.submissionSources(addr, j.cell.Solution))), nil)
 	n.Addr = addr
 	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})

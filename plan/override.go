@@ -7,11 +7,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// override is what a command problem asks of its backend's container beyond its block.
+// override is what a problem asks of its backend's container beyond its block.
 type override struct {
 	on        *lang.Backend
 	image     string
 	gpu, dind bool
+	// Of a problem with a verifier.
+	verified            bool
+	dockerfile, context string
+	as                  lang.ContainerAs
 }
 
 // dockerSocket is where daemons and their clients meet by default.

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -43,6 +44,8 @@ const (
 	KindWorkspace = "workspace" // the files of a command problem
 	KindCommand   = "command"   // its program on a solution
 
+	KindVerify = "verify" // the script of a verifier on a solution
+
 	KindEnvironment = "environment" // what a uv project needs, on a backend
 
 	KindInput   = "input"   // what a task block's command gets, but for solutions
@@ -52,7 +55,7 @@ const (
 
 // Kinds are those of nodes.
 var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
-	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindInput, KindTask, KindFigures}
+	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindInput, KindTask, KindFigures}
 
 // Axes are those that selectors know.
 var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict"}
@@ -288,6 +291,8 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 		err = c.judgeCell(s, cell)
 	case cell.Problem.Command != nil:
 		err = c.commandCell(s, cell)
+	case cell.Problem.Verified:
+		err = c.verifierCell(s, cell)
 	default:
 		err = c.pytestCell(s, cell)
 	}
@@ -297,11 +302,21 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	return cmp.Or(err, c.err)
 }
 
-// submissionSources are those of a node that reads a solution of p.
-func (c *compiler) submissionSources(addr string, p *lang.Problem) tasks.Sources {
+// submissionSources are those of a node that reads a solution. Whatever is wrong with what
+// another program recorded may be that program's doing, so it is an error and never the
+// solution's.
+func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Sources {
 	sources := c.sourcesOf(addr)
-	sources.Submitted, sources.Limits = true, tasks.Limits{Bytes: p.MaxSubmissionSize, Entries: p.MaxSubmissionFiles}
+	sources.Submitted, sources.Limits = s.Recorded == nil, tasks.Limits{Bytes: s.Problem.MaxSubmissionSize, Entries: s.Problem.MaxSubmissionFiles}
 	return sources
+}
+
+// usable is the task that reads an answer or, where there is nothing to read, says why.
+func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
+	if answer.Unusable != "" {
+		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
+	}
+	return task
 }
 
 // sourcesOf is what the task of a node that reads source files needs.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -11,8 +12,11 @@ import (
 
 // RuleOf returns the rule of a pass block.
 func RuleOf(p lang.Pass) verdict.Rule {
-	if p.When != nil {
+	switch {
+	case p.When != nil:
 		return condition{p.When}
+	case p.AtLeast != nil:
+		return atLeast(*p.AtLeast)
 	}
 	return verdict.Policy(p.Policy)
 }
@@ -38,6 +42,17 @@ func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
 		return false, fmt.Errorf("pass.when must be true or false, not %s", v.Type().FriendlyName())
 	}
 	return v.True(), nil
+}
+
+// atLeast passes what was judged and has at least this score.
+type atLeast float64
+
+func (a atLeast) Text() string {
+	return "when self.score >= " + strconv.FormatFloat(float64(a), 'g', -1, 64)
+}
+
+func (a atLeast) Passes(c *verdict.Checkpoint) (bool, error) {
+	return c.Class == verdict.Judged && c.Score.Bounded != nil && *c.Score.Bounded >= float64(a), nil
 }
 
 // checkpointValue is a graded checkpoint as expressions see it: self.core.passed

@@ -196,17 +196,40 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 	}
 	return c.once(graph.Node{
 		Addr: addr, Kind: KindSubmission, Labels: labels,
-		Task: tasks.NewSubmission(submissionOf(s, answer.Source), c.submissionSources(addr, s.Problem)), Pool: inProcessPool,
+		Task: usable(answer, submissionTask(s, answer, c.submissionSources(addr, s))), Pool: inProcessPool,
 	})
 }
 
-func submissionOf(s *lang.Solution, source string) tasks.Submission {
-	sub := tasks.Submission{Source: source, Ignore: tasks.Doublestar(s.Ignore), Plain: s.Files == "plain"}
-	if s.IgnoreSyntax == "fnmatch" {
-		sub.Ignore = tasks.Fnmatch(s.Ignore)
+// submissionTask is the task that brings the answer to a checkpoint.
+func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources tasks.Sources) graph.Task {
+	if answer.Parts == nil {
+		return tasks.NewSubmission(submissionOf(s, answer.Source), sources)
 	}
-	if s.Problem.Command != nil {
+	var parts []tasks.Submission
+	for _, part := range answer.Parts {
+		parts = append(parts, tasks.Submission{Source: part.Source, Target: part.Target, Ignore: ignoring(s), Plain: s.Files == "plain"})
+	}
+	return tasks.NewParts(parts, sources)
+}
+
+// ignoring is what a solution leaves out of its sources.
+func ignoring(s *lang.Solution) tasks.Ignore {
+	if s.IgnoreSyntax == "fnmatch" {
+		return tasks.Fnmatch(s.Ignore)
+	}
+	return tasks.Doublestar(s.Ignore)
+}
+
+func submissionOf(s *lang.Solution, source string) tasks.Submission {
+	sub := tasks.Submission{Source: source, Ignore: ignoring(s), Plain: s.Files == "plain"}
+	switch {
+	case s.Problem.Command != nil:
 		sub.Target = s.Problem.Command.Solution
+	case s.Problem.Verified:
+		sub.Target = strings.TrimPrefix(s.Problem.Solution(), "/")
+		if without := excluded(s.Problem); len(without) > 0 {
+			sub.Ignore = tasks.Either(sub.Ignore, tasks.Doublestar(without))
+		}
 	}
 	return sub
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
@@ -59,6 +60,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Labels[l.Name] = l.Value
 	}
+	out.Recorded = recordedOf(cell.Solution)
 	if len(cell.Problem.Invalid) > 0 {
 		return invalidResult(out, cell.Problem), asked[cell.Node], nil
 	}
@@ -95,6 +97,21 @@ func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, 
 		}
 	}
 	return all, nil
+}
+
+// recordedOf is what was recorded of a solution; nil is nothing.
+func recordedOf(s *lang.Solution) *report.Recorded {
+	r := s.Recorded
+	if r == nil {
+		return nil
+	}
+	out := &report.Recorded{By: r.By, Score: r.Score, Valid: r.Valid, Cause: r.Cause, Comparable: r.Comparable, Last: r.Last}
+	for _, c := range r.Checkpoints {
+		if c.Name != "" {
+			out.Checkpoints = append(out.Checkpoints, report.RecordedCheckpoint(c))
+		}
+	}
+	return out
 }
 
 // SumUp fills in what a cell's result has from those of its checkpoints.

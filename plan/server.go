@@ -32,7 +32,7 @@ func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node 
 	for _, dir := range j.judge.Include {
 		dirs = append(dirs, tasks.Named{Name: "include", Abs: dir})
 	}
-	n := j.node(KindSubmit, judge.NewSubmit(task, j.answer.Source, files, dirs, j.submissionSources(address(KindSubmit, j.cell.Problem.Name, j.cell.Name()), j.cell.Problem)), nil)
+	n := j.node(KindSubmit, usable(j.answer, judge.NewSubmit(task, j.answer.Source, files, dirs, j.submissionSources(address(KindSubmit, j.cell.Problem.Name, j.cell.Name()), j.cell.Solution))), nil)
 	n.Exclusive = []string{"judge server " + j.server.Name()}
 	id := j.plan.Graph.Add(n)
 	cc.Own = append(cc.Own, id)

@@ -108,7 +108,7 @@ func (l layout) perCell(rows []CellRow) text.Grid {
 		grid.Rows = append(grid.Rows, l.cell(&rows[i]))
 		all.Merge(&rows[i].Tally)
 	}
-	grid.Footer = all.Summary().String()
+	grid.Footer = all.Summary().String() + all.Recorded.note()
 	grid.Spare = spare(grid)
 	return grid
 }

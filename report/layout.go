@@ -55,7 +55,8 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 		return grid
 	}
 	grid := l.perCheckpoint(r.Run, rows)
-	grid.Footer = Summarize(r, nil).String() + r.staleNote()
+	tally := TallyOf(r, nil)
+	grid.Footer = tally.Summary().String() + tally.Recorded.note() + r.staleNote()
 	return grid
 }
 

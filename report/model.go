@@ -41,6 +41,7 @@ type Cell struct {
 	ScoreUnbounded *float64          `json:"score_unbounded"`
 	Message        *string           `json:"message"`
 	Imported       *Imported         `json:"imported,omitempty"` // of a cell that another tool judged
+	Recorded       *Recorded         `json:"recorded,omitempty"` // of a solution that another program recorded
 	Checkpoints    []Checkpoint      `json:"checkpoints"`
 }
 

@@ -32,9 +32,19 @@ func word(c *Checkpoint) string {
 	return "BROKEN"
 }
 
-// note says in one line what the counts do not: why a checkpoint was not
-// judged, what keeps it from passing, or that it passes for want of tests.
+// note says in one line what the counts do not: what another program recorded, if that is
+// not what is so here, and what verdictNote says.
 func note(r row) string {
+	recorded, rest := r.recorded(), verdictNote(r)
+	if recorded != "" && rest != "" {
+		return recorded + "; " + rest
+	}
+	return recorded + rest
+}
+
+// verdictNote says why a checkpoint was not judged, what keeps it from passing, or that it passes
+// for want of tests.
+func verdictNote(r row) string {
 	c := r.checkpoint
 	switch outcomeOf(c) {
 	case verdict.OutcomePassed, verdict.OutcomeScored:

@@ -34,11 +34,17 @@ type Summary struct {
 // Summarize counts r. A checkpoint passes by p, or by its own Passed when p
 // is nil; one that was not judged passes by neither.
 func Summarize(r *Results, p *verdict.Policy) Summary {
+	t := TallyOf(r, p)
+	return t.Summary()
+}
+
+// TallyOf counts r, as Summarize does.
+func TallyOf(r *Results, p *verdict.Policy) Tally {
 	var t Tally
 	for i := range r.Cells {
 		t.Add(&r.Cells[i], p)
 	}
-	return t.Summary()
+	return t
 }
 
 // Tally is what cells add to a summary. It is a plain value, that can be kept in a
@@ -48,11 +54,13 @@ type Tally struct {
 	// BrokenCells broke, or lack what the machine does not have; FailedCells ended
 	// early by themselves.
 	BrokenCells, FailedCells int
+	Recorded                 Comparison
 }
 
 // Add counts a cell, as Summarize does.
 func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	t.Counts.Cells++
+	t.Recorded.add(cell)
 	if cell.Status == verdict.Error || cell.Status == verdict.TimedOut {
 		t.FailedCells++
 	}
@@ -70,6 +78,7 @@ func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 func (t *Tally) Merge(o *Tally) {
 	t.BrokenCells += o.BrokenCells
 	t.FailedCells += o.FailedCells
+	t.Recorded.Merge(&o.Recorded)
 	c, more := &t.Counts, &o.Counts
 	c.Cells += more.Cells
 	c.Checkpoints += more.Checkpoints

@@ -42,5 +42,10 @@ func Fnmatch(patterns []string) Ignore {
 	}
 }
 
+// Either leaves out what one of two does.
+func Either(a, b Ignore) Ignore {
+	return func(rel string, dir bool) bool { return a.leavesOut(rel, dir) || b.leavesOut(rel, dir) }
+}
+
 // leavesOut allows for a nil Ignore.
 func (i Ignore) leavesOut(rel string, dir bool) bool { return i != nil && i(rel, dir) }

@@ -16,7 +16,7 @@ type NoSubmission struct {
 	Policy verdict.Rule
 
 	NotReached bool
-	Checkpoint string // that was not reached; "" where a problem gives scores
+	Checkpoint string // "" where a problem gives a single score
 }
 
 // Describe implements graph.Task.
@@ -26,13 +26,15 @@ func (n *NoSubmission) Describe(_ context.Context, m *graph.Manifest) error {
 	m.String("pass", n.Policy.Text())
 	if n.NotReached {
 		m.String("not reached", n.Checkpoint)
+	} else if n.Checkpoint != "" {
+		m.String("checkpoint", n.Checkpoint)
 	}
 	return nil
 }
 
 // Run implements graph.Task.
 func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	c := verdict.Checkpoint{Class: verdict.NoSubmission, Score: verdict.NewScore(0, 0)}
+	c := verdict.Checkpoint{Name: n.Checkpoint, Class: verdict.NoSubmission, Score: verdict.NewScore(0, 0)}
 	if n.NotReached {
 		c = verdict.Checkpoint{Name: n.Checkpoint, Class: verdict.NotReached}
 	}
@@ -40,9 +42,9 @@ func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, e
 }
 
 // PutRefused stores the result of a submission that is refused, as the outputs of a task
-// that gives a score.
-func PutRefused(ctx context.Context, store cache.Store, policy verdict.Rule, why string) (graph.Outcome, error) {
-	return putUnjudged(ctx, store, &verdict.Checkpoint{Class: verdict.Refused, Score: verdict.NewScore(0, 0)}, policy, why)
+// that gives a score for a checkpoint, whose name is "" where there is a single one.
+func PutRefused(ctx context.Context, store cache.Store, checkpoint string, policy verdict.Rule, why string) (graph.Outcome, error) {
+	return putUnjudged(ctx, store, &verdict.Checkpoint{Name: checkpoint, Class: verdict.Refused, Score: verdict.NewScore(0, 0)}, policy, why)
 }
 
 func putUnjudged(ctx context.Context, store cache.Store, c *verdict.Checkpoint, policy verdict.Rule, why string) (graph.Outcome, error) {

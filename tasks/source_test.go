@@ -166,6 +166,38 @@ func TestSubmission(t *testing.T) {
 	}
 }
 
+// A later part has its target alone. A part without anything is an empty directory.
+func TestParts(t *testing.T) {
+	root := lay(t, "app/kv.py=k", "app/data/old=o", "app/empty/", "data/words=w", "one=1")
+	store := cache.NewMemory()
+	sources := Sources{States: read{}, Store: store}
+	at := func(name string) string { return filepath.Join(root, name) }
+	task := NewParts([]Submission{
+		{Source: at("app"), Target: "app"}, {Source: at("data"), Target: "app/data"}, {Source: at("one"), Target: "logs/one.txt"},
+		{Source: at("app/empty"), Target: "logs/artifacts"}, {Target: "var/none"},
+	}, sources)
+	got, st := bring(t, store, task)
+	err := cache.WalkTree(t.Context(), store, st.Outputs[0].Digest, func(e cache.Entry) error {
+		if e.Dir {
+			got = append(got, e.Path+"/")
+		}
+		return nil
+	})
+	for _, empty := range []string{"app/empty/", "logs/artifacts/", "var/none/"} {
+		if !slices.Contains(got, empty) {
+			t.Errorf("no %s in %q, %v", empty, got, err)
+		}
+	}
+	if want := []string{"app/data/words=w", "app/kv.py=k", "logs/one.txt=1"}; !slices.Equal(got[:3], want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, parts := range [][]Submission{{{Source: at("one"), Target: "a"}, {Source: at("one"), Target: "a/b"}}, {{Source: at("one"), Target: "a"}, {Source: at("gone"), Target: "b"}}} {
+		if _, st := bring(t, store, NewParts(parts, sources)); !st.Input {
+			t.Errorf("%v: %+v", parts, st)
+		}
+	}
+}
+
 func TestMissingTests(t *testing.T) {
 	root := lay(t, "test_checkpoint_1.py=1", "conftest.py=c", "sub/test_x.py=x")
 	store := cache.NewMemory()

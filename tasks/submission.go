@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // Submission says what of a solution's code is evaluated.
@@ -22,6 +26,32 @@ func NewSubmission(sub Submission, sources Sources) *Source {
 	s.scan = func() (found []file, err error) {
 		found, s.omitted, err = sub.scan(sources)
 		return found, err
+	}
+	return s
+}
+
+// NewParts returns the task that brings a submission of several parts into the store, each
+// with a Target. A part that has nothing, or no Source, is an empty directory. What lies at
+// or below the target of a later part is that part's alone.
+func NewParts(parts []Submission, sources Sources) *Source {
+	s := &Source{sources: sources}
+	s.scan = func() (all []file, err error) {
+		s.omitted = nil
+		for _, sub := range parts {
+			var found []file
+			var omitted []omission
+			if sub.Source != "" {
+				if found, omitted, err = sub.scan(sources); err != nil {
+					return nil, err
+				}
+			}
+			if len(found) == 0 {
+				found = []file{{Entry: cache.Entry{Path: sub.Target, Dir: true}}}
+			}
+			all = slices.DeleteFunc(all, func(f file) bool { return f.Path == sub.Target || strings.HasPrefix(f.Path, sub.Target+"/") })
+			all, s.omitted = append(all, found...), append(s.omitted, omitted...)
+		}
+		return all, nil
 	}
 	return s
 }

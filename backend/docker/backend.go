@@ -88,7 +88,8 @@ func (b *Backend) Network() backend.Network { return backend.PrivateNetwork }
 func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{
 		Python: b, OwnFiles: true, Images: b, RemoteHost: b.remoteHost, Attach: true,
-		Keep: func(ctx context.Context, s backend.Session) (string, error) { return s.(*session).Keep(ctx) },
+		Places: func(context.Context) error { return nil },
+		Keep:   func(ctx context.Context, s backend.Session) (string, error) { return s.(*session).Keep(ctx) },
 	}
 }
 
@@ -115,6 +116,9 @@ func (b *Backend) user(image *resolved) string {
 	}
 	switch name, _, _ := strings.Cut(image.user, ":"); name {
 	case "", "root", "0":
+		if b.opt.ImageUser {
+			return "0"
+		}
 		return DefaultUser
 	}
 	return image.user
@@ -147,6 +151,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
 	add("init", "none", o.NoInit)
+	add("capabilities", "default", o.Capabilities)
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not
 		// of the backend's, either: a person who can read it has to tell.

@@ -95,6 +95,9 @@ func (p blueprint) host() (*container.HostConfig, error) {
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
+	if p.opt.Capabilities {
+		host.CapDrop, host.SecurityOpt = nil, nil
+	}
 	if p.opt.Pids > 0 {
 		host.PidsLimit = &p.opt.Pids
 	}

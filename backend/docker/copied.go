@@ -41,7 +41,11 @@ func (c *copied) place(ctx context.Context, inputs ...backend.Input) error {
 }
 
 func (c *copied) deliver(ctx context.Context, on string) error {
-	if err := c.s.prepare(ctx, on, nil); err != nil {
+	mounts, err := c.emptied()
+	if err == nil {
+		err = c.s.prepare(ctx, on, mounts)
+	}
+	if err != nil {
 		return err
 	}
 	if c.staging == nil && c.seeded {
@@ -100,7 +104,11 @@ func (c *copied) pack(w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			return packFile(archive, name, path.Join(c.s.Dir(), filepath.ToSlash(inside)), uid, gid, entry)
+			target, placed := c.s.shown(filepath.ToSlash(inside))
+			if len(c.s.places) > 0 && !placed {
+				return nil
+			}
+			return packFile(archive, name, target, uid, gid, entry)
 		})
 		if err != nil {
 			return err
@@ -167,6 +175,9 @@ func (c *copied) open(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	at := c.s.Dir()
 	elements := strings.Split(name, "/")
+	if shown, placed := c.s.shown(name); placed {
+		at, elements = "/", strings.Split(shown[1:], "/")
+	}
 	for i, element := range elements {
 		at = path.Join(at, element)
 		if err := c.s.box.expect(ctx, at, i == len(elements)-1); err != nil {

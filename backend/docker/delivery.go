@@ -25,6 +25,7 @@ type delivery interface {
 	// that was placed.
 	deliver(ctx context.Context, on string) error
 	collect(ctx context.Context, name string) (io.ReadCloser, error)
+	list(ctx context.Context, dir string, most int) ([]string, error)
 	// verify does what backend.Session.Verify says about the files.
 	verify() error
 	// let lets go of open files. They may be removed then.
@@ -132,6 +133,14 @@ func (m *mounted) deliver(ctx context.Context, on string) error {
 		{Type: mount.TypeBind, Source: m.work.Home(), Target: homePath},
 		{Type: mount.TypeBind, Source: m.work.Temp(), Target: tempPath},
 	}
+	for _, p := range m.s.places {
+		mounts[0].Source = m.work.Temp() // else commands could move what is mounted next time
+		source, _, err := m.work.Real(p.Path)
+		if err != nil {
+			return err
+		}
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: p.At})
+	}
 	sealed, err := m.work.Seal(m.s.readOnly...)
 	if err != nil {
 		return err
@@ -153,6 +162,10 @@ func (m *mounted) deliver(ctx context.Context, on string) error {
 
 func (m *mounted) collect(ctx context.Context, name string) (io.ReadCloser, error) {
 	return m.work.Collect(ctx, name)
+}
+
+func (m *mounted) list(ctx context.Context, dir string, most int) ([]string, error) {
+	return m.work.List(ctx, dir, most)
 }
 
 func (m *mounted) verify() error { return m.work.Verify() }

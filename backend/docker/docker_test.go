@@ -51,6 +51,12 @@ func TestConformance(t *testing.T) {
 			backendtest.TestReadOnly(t, opener(d, docker.Options{Image: baseImage, User: user}))
 		}
 	})
+	t.Run("places", func(t *testing.T) {
+		t.Parallel()
+		for _, o := range []docker.Options{{Image: baseImage}, {Image: baseImage, ImageUser: true}, {Image: baseImage, Copy: true}} {
+			backendtest.TestPlaces(t, opener(d, o))
+		}
+	})
 	// What is about ports is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()

@@ -20,6 +20,7 @@ type resolved struct {
 	platform string // "linux/amd64"
 	user     string // as its configuration says
 	env      []string
+	workdir  string // likewise
 }
 
 // resolve finds o.Image, fetching it when o.Pull says so.
@@ -60,7 +61,7 @@ func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
 		r.platform += "/" + found.Variant
 	}
 	if found.Config != nil {
-		r.user, r.env = found.Config.User, found.Config.Env
+		r.user, r.env, r.workdir = found.Config.User, found.Config.Env, found.Config.WorkingDir
 	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -78,8 +79,12 @@ func (l *launch) script() (string, error) {
 	// one out.
 	b.WriteString("cd -P -- " + top + " 2>/dev/null || { chmod u+rwx " + top + " && cd -P -- " + top + "; } 2>/dev/null || " + refuse(wordGone) + "\n")
 	b.WriteString("top=$PWD\n")
-	b.WriteString("cd -P -- " + quote("./"+dir) + " 2>/dev/null || " + refuse(wordNoDir) + "\n")
-	b.WriteString(`case $PWD/ in "$top"/*) ;; *) ` + refuse(wordOutside) + ";; esac\n")
+	if l.command.At != "" {
+		b.WriteString("cd -- " + quote(l.command.At) + " 2>/dev/null || " + refuse(wordNoDir) + "\n")
+	} else {
+		b.WriteString("cd -P -- " + quote("./"+dir) + " 2>/dev/null || " + refuse(wordNoDir) + "\n")
+		b.WriteString(`case $PWD/ in "$top"/*) ;; *) ` + refuse(wordOutside) + ";; esac\n")
+	}
 	b.WriteString("found=" + wordAbsent + "\nfor p in")
 	for _, candidate := range candidates(l.command.Argv[0], l.env) {
 		b.WriteString(" " + quote(candidate))
@@ -162,7 +167,7 @@ func refusal(word string, c backend.Command) error {
 	case wordGone:
 		return errors.New("the workspace is gone or locked")
 	case wordNoDir:
-		return fmt.Errorf("in %q: there is no such directory", c.Dir)
+		return fmt.Errorf("in %q: there is no such directory", cmp.Or(c.At, c.Dir))
 	case wordOutside:
 		return fmt.Errorf("in %q: the directory is outside of the workspace", c.Dir)
 	case wordNetwork:

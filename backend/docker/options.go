@@ -42,6 +42,11 @@ type Options struct {
 	// User is "name", "uid" or either with ":group". Empty is the image's,
 	// unless that is root: then it is DefaultUser.
 	User string
+	// ImageUser takes the image's user when User is empty, also when that is root.
+	ImageUser bool
+	// Capabilities leaves commands what containers have by default, in place of nothing:
+	// root can give files away and become another user.
+	Capabilities bool
 	// Workdir is the absolute path of the workspace in the container; empty is
 	// DefaultWorkdir.
 	Workdir string

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,8 +30,9 @@ type session struct {
 	keep     bool
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
-	snapshot *resolved // that it is on; nil for none
-	readOnly []string  // of the Spec
+	snapshot *resolved       // that it is on; nil for none
+	readOnly []string        // of the Spec
+	places   []backend.Place // likewise
 	facts    *facts
 	box      box
 	files    delivery
@@ -52,7 +54,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, facts: found, box: b.newBox(id, found.told)}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id, found.told)}
 	if err = s.register(s.keep); err == nil {
 		s.files, err = b.delivery(ctx, s)
 	}
@@ -131,6 +133,14 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 	return s.files.collect(ctx, path)
 }
 
+// List implements backend.Lister.
+func (s *session) List(ctx context.Context, dir string, most int) ([]string, error) {
+	if s.files == nil {
+		return nil, fmt.Errorf("listing %q: session: %w", dir, fs.ErrClosed)
+	}
+	return s.files.list(ctx, dir, most)
+}
+
 // Verify implements backend.Session.
 func (s *session) Verify(context.Context) error {
 	if s.files == nil {
@@ -158,7 +168,10 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if s.snapshot != nil {
 		env = append([]string{"XDG_CACHE_HOME=" + homePath + "/.cache"}, env...)
 	}
-	l := launch{top: s.b.opt.Workdir, command: c, env: environment(s.image, env), offline: on == noNetwork, attached: c.Attach}
+	if c.At == "." {
+		c.At = cmp.Or(s.image.workdir, "/")
+	}
+	l := launch{top: s.b.opt.Workdir, command: c, env: s.environment(env), offline: on == noNetwork, attached: c.Attach}
 	if s.facts.told && !c.Attach {
 		l.token = rand.Text()
 	}
@@ -184,6 +197,19 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
 	return s.b.exit(res), nil
+}
+
+// environment is that of a command. Commands that see the image's own places, as those with
+// Places do, have its HOME as well.
+func (s *session) environment(env []string) []string {
+	if len(s.places) == 0 {
+		return environment(s.image, env)
+	}
+	all := append(append([]string{}, s.image.env...), env...)
+	if _, set := getenv(all, "PATH"); !set {
+		all = append(all, "PATH="+defaultPath)
+	}
+	return all
 }
 
 // prepare makes the container, with mounts, or puts it on another network.

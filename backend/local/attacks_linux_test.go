@@ -239,3 +239,8 @@ func TestReadOnly(t *testing.T) {
 	need(t, isolation.Full)
 	backendtest.TestReadOnly(t, opener(isolation.Full, ""))
 }
+
+func TestPlaces(t *testing.T) {
+	need(t, isolation.Full)
+	backendtest.TestPlaces(t, opener(isolation.Full, ""))
+}

@@ -75,6 +75,11 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("running %s in %q: %w", c.Argv[0], c.Dir, err)
 	}
+	if c.At != "" {
+		if dir = c.At; dir == "." {
+			dir = "/"
+		}
+	}
 	search, set := getenv(c.Env, "PATH")
 	if !set {
 		search = s.b.opt.Path

@@ -83,7 +83,24 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
+	if len(spec.Places) > 0 {
+		if err := b.places(ctx); err != nil {
+			return nil, fmt.Errorf("opening session: %w", err)
+		}
+	}
 	return b.open(ctx, spec, level)
+}
+
+// places is an error where commands see the machine's own files at absolute paths.
+func (b *Backend) places(context.Context) error {
+	level, reason := b.Isolation()
+	if level == isolation.Full && reason == nil {
+		return nil
+	}
+	if reason == nil {
+		reason = fmt.Errorf("commands run with isolation %q", level)
+	}
+	return &backend.ToolError{Tool: "isolation full", Err: fmt.Errorf("files cannot be shown at absolute paths: %w", reason), Hint: "allow namespaces on this machine, or use a docker backend"}
 }
 
 // unisolated is a backend for commands of the problem that write where all its sessions

@@ -134,7 +134,7 @@ func (b *Backend) Network() backend.Network { return b.network() }
 
 // Capabilities implements backend.Backend.
 func (b *Backend) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true, Isolation: func() string { return string(b.isolated()) }}
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and

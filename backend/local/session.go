@@ -30,6 +30,7 @@ type session struct {
 	mark     mark // of the session's processes
 	level    isolation.Level
 	readOnly []isolation.Place
+	places   []backend.Place
 
 	work   *workspace.Workspace // nil before it is made and after Close
 	counts kernelCounts         // before anything ran
@@ -49,7 +50,7 @@ func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.L
 	id := cmp.Or(b.opt.Session, workspace.NewID())
 	s := &session{
 		b: b, id: id, base: filepath.Join(scratch, id), keep: spec.Keep,
-		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(), level: level,
+		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(), level: level, places: spec.Places,
 	}
 	if err := s.make(ctx, spec); err != nil {
 		s.keep = false
@@ -110,6 +111,14 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 		return nil, fmt.Errorf("collecting %q: session: %w", path, fs.ErrClosed)
 	}
 	return s.work.Collect(ctx, path)
+}
+
+// List implements backend.Lister.
+func (s *session) List(ctx context.Context, dir string, most int) ([]string, error) {
+	if s.work == nil {
+		return nil, fmt.Errorf("listing %q: session: %w", dir, fs.ErrClosed)
+	}
+	return s.work.List(ctx, dir, most)
 }
 
 // Verify implements backend.Session.

@@ -42,6 +42,16 @@ const uvCache = "UV_CACHE_DIR"
 // isolate changes cmd, whose environment is complete, into one that runs isolated.
 func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isolation.Process, error) {
 	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hidden()}
+	if len(s.places) > 0 {
+		view.Writable = []string{s.work.Home(), s.work.Temp()} // the rest is where its places are
+	}
+	for _, p := range s.places {
+		source, _, err := s.work.Real(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		view.Places = append(view.Places, isolation.Place{Source: source, Target: p.At})
+	}
 	if dir, set := getenv(cmd.Env, uvCache); set && filepath.IsAbs(dir) {
 		lower, err := realDirectory(dir)
 		if err != nil {

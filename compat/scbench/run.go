@@ -1,15 +1,13 @@
 package scbench
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -27,11 +25,10 @@ import (
 func Write(dir string, problems []Problem) ([]plan.Artifact, error) {
 	w := &writer{}
 	err := w.run(dir, problems)
-	return w.artifacts, err
+	return w.Artifacts, err
 }
 
-// writer writes and removes files and lists them.
-type writer struct{ artifacts []plan.Artifact }
+type writer struct{ outdir.Writer }
 
 func (w *writer) run(dir string, problems []Problem) error {
 	for _, p := range problems {
@@ -50,14 +47,14 @@ func (w *writer) run(dir string, problems []Problem) error {
 	if err != nil {
 		return err
 	}
-	if err := w.write(filepath.Join(dir, "checkpoint_results.jsonl"), rows); err != nil {
+	if err := w.Write(filepath.Join(dir, "checkpoint_results.jsonl"), rows); err != nil {
 		return err
 	}
 	result, err := Summary(problems)
 	if err != nil {
 		return err
 	}
-	return w.write(filepath.Join(dir, "result.json"), result)
+	return w.Write(filepath.Join(dir, "result.json"), result)
 }
 
 func (w *writer) checkpoint(dir string, c *Checkpoint) error {
@@ -70,20 +67,20 @@ func (w *writer) checkpoint(dir string, c *Checkpoint) error {
 	}
 	reportPath := filepath.Join(dir, "evaluation", "report.json")
 	if c.Report == nil {
-		if err := w.remove(reportPath); err != nil {
+		if err := w.Remove(reportPath); err != nil {
 			return err
 		}
-	} else if err := w.write(reportPath, c.Report); err != nil {
+	} else if err := w.Write(reportPath, c.Report); err != nil {
 		return err
 	}
-	if err := w.write(filepath.Join(dir, "evaluation", "stdout.txt"), c.Log); err != nil {
+	if err := w.Write(filepath.Join(dir, "evaluation", "stdout.txt"), c.Log); err != nil {
 		return err
 	}
-	if err := w.write(filepath.Join(dir, "evaluation", "stderr.txt"), nil); err != nil {
+	if err := w.Write(filepath.Join(dir, "evaluation", "stderr.txt"), nil); err != nil {
 		return err
 	}
 	// Last: who finds it may rely on the others.
-	return w.write(filepath.Join(dir, "evaluation.json"), evaluation)
+	return w.Write(filepath.Join(dir, "evaluation.json"), evaluation)
 }
 
 // removeCheckpoints removes the files of every checkpoint below a problem's
@@ -106,40 +103,9 @@ func (w *writer) removeCheckpoints(dir string) error {
 // removeCheckpoint removes the files of a checkpoint and nothing else.
 func (w *writer) removeCheckpoint(dir string) error {
 	for _, name := range []string{"evaluation.json", "evaluation/report.json", "evaluation/stdout.txt", "evaluation/stderr.txt"} {
-		if err := w.remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		if err := w.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// remove removes a file that need not be there.
-func (w *writer) remove(path string) error {
-	w.artifacts = append(w.artifacts, plan.Artifact{Path: path})
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// write leaves a file alone that has this content already: a run that found
-// nothing to do should not sync hundreds of files either.
-func (w *writer) write(path string, content []byte) error {
-	w.artifacts = append(w.artifacts, plan.Artifact{Path: path, Digest: cache.SumBytes(content)})
-	if same(path, content) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return atomicfile.WriteDurable(path, 0o644, content)
-}
-
-func same(path string, content []byte) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
-		return false
-	}
-	old, err := os.ReadFile(path)
-	return err == nil && bytes.Equal(old, content)
 }

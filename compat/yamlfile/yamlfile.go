@@ -4,6 +4,7 @@ package yamlfile
 
 import (
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -22,9 +23,14 @@ type File struct {
 
 // Open reads a file. That it cannot be read is a mistake.
 func Open(files *lang.ReaderFiles, path string) *File {
-	f := &File{files: files, path: path}
 	root, wrong := files.YAML(path)
-	if f.Root = root; wrong != nil {
+	return Of(files, path, root, wrong)
+}
+
+// Of is a file whose content, or what is wrong with it, is known: one in another form.
+func Of(files *lang.ReaderFiles, path string, root *yaml.Node, wrong *diag.Diagnostic) *File {
+	f := &File{files: files, path: path, Root: root}
+	if wrong != nil {
 		f.Mistakes = append(f.Mistakes, *wrong)
 	}
 	return f
@@ -45,7 +51,9 @@ func (f *File) note(severity diag.Severity, n *yaml.Node, what string) {
 		place := f.Place(n)
 		d.Range = &place
 	}
-	f.Mistakes = append(f.Mistakes, d)
+	if !slices.ContainsFunc(f.Mistakes, func(known diag.Diagnostic) bool { return reflect.DeepEqual(known, d) }) { // what is shared is read more than once
+		f.Mistakes = append(f.Mistakes, d)
+	}
 }
 
 // Place is where a part of the file is.

@@ -3,6 +3,7 @@ package funcs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,16 +73,12 @@ func (f Files) file() function.Function {
 // ReadFile is what the function file returns. An error wraps fs.ErrNotExist when there is no
 // such file, and is an *OutsideError when it may not be looked at.
 func (f Files) ReadFile(written string) (string, error) {
-	name, err := f.place(written)
+	file, err := f.Open(written)
 	if err != nil {
 		return "", err
 	}
-	f.read("file", name)
-	// A pipe would wait for a writer, and gives what it has once.
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return "", fmt.Errorf("%q is not a regular file", written)
-	}
-	text, err := os.ReadFile(name)
+	defer file.Close()
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return "", reason(written, err)
 	}
@@ -89,6 +86,24 @@ func (f Files) ReadFile(written string) (string, error) {
 		return "", fmt.Errorf("%q is not UTF-8 text", written)
 	}
 	return string(text), nil
+}
+
+// Open opens a file under the same rules.
+func (f Files) Open(written string) (*os.File, error) {
+	name, err := f.place(written)
+	if err != nil {
+		return nil, err
+	}
+	f.read("file", name)
+	// A pipe would wait for a writer, and gives what it has once.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, fmt.Errorf("%q is not a regular file", written)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, reason(written, err)
+	}
+	return file, nil
 }
 
 func (f Files) exists() function.Function {

@@ -63,7 +63,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // Refused implements graph.Refuser.
 func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
-	return tasks.PutRefused(ctx, w.Store, s.Policy, why)
+	return tasks.PutRefused(ctx, w.Store, "", s.Policy, why)
 }
 
 // grade returns the checkpoint, not yet graded by a policy, and a line for

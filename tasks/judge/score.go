@@ -69,7 +69,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // Refused implements graph.Refuser.
 func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
-	return tasks.PutRefused(ctx, w.Store, s.Policy, why)
+	return tasks.PutRefused(ctx, w.Store, "", s.Policy, why)
 }
 
 // cases reads the verdicts and adds them up.

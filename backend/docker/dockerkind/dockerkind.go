@@ -2,6 +2,7 @@
 package dockerkind
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -137,10 +138,25 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 			o.Build.Args = append(o.Build.Args, docker.Arg(a))
 		}
 	}
+	if c.As != nil {
+		asVerifier(&o, c.As)
+	}
 	for _, m := range c.Mounts {
 		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
 	return o
+}
+
+// asVerifier changes options to what a verifier wants of its containers.
+func asVerifier(o *docker.Options, as *lang.ContainerAs) {
+	o.User, o.ImageUser, o.Capabilities = cmp.Or(as.User, o.User), true, as.Capabilities
+	o.CPUs, o.Memory = cmp.Or(as.CPUs, o.CPUs), cmp.Or(as.Memory, o.Memory)
+	switch {
+	case !as.Online:
+		o.Network = "none"
+	case o.Network == "" || o.Network == "none":
+		o.Network = "bridge"
+	}
 }
 
 // reaper gives up on a daemon that cannot be talked to at its first

@@ -40,6 +40,9 @@ type View struct {
 	Hidden []string
 	// Writable are directories that are the program's own, and are seen whatever Hidden says.
 	Writable []string
+	// Places are files and directories that are the program's own, too, where it sees them. They
+	// take Full.
+	Places []Place
 	// Overlays are directories that it may change without anybody else seeing that. With
 	// Partial they are Writable.
 	Overlays []Overlay

@@ -77,6 +77,9 @@ func (v *View) mounts() []mount {
 	for _, path := range v.Writable {
 		all = append(all, mount{kind: writable, source: path, target: path})
 	}
+	for _, p := range v.Places {
+		all = append(all, mount{kind: writable, source: p.Source, target: p.Target})
+	}
 	if v.Temp != "" {
 		all = append(all, mount{kind: writable, source: v.Temp, target: "/tmp"}, mount{kind: writable, source: v.Temp, target: "/var/tmp"})
 	}

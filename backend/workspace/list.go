@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Real returns the absolute path of a file or directory of the workspace, and whether it is
+// a directory. It is an error if a symlink, or anything else, is on the way or in its place.
+func (w *Workspace) Real(name string) (at string, dir bool, err error) {
+	if w.root == nil {
+		return "", false, fmt.Errorf("workspace: %w", fs.ErrClosed)
+	}
+	if name, err = Relative(name); err != nil {
+		return "", false, err
+	}
+	inside := workDir
+	for element := range strings.SplitSeq(name, "/") {
+		inside = path.Join(inside, element)
+		info, err := w.root.Lstat(inside)
+		if err != nil {
+			return "", false, err
+		}
+		if dir = info.IsDir(); !dir && (!info.Mode().IsRegular() || inside != path.Join(workDir, name)) {
+			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, kindOf(info.Mode()))
+		}
+	}
+	return filepath.Join(w.base, filepath.FromSlash(inside)), dir, nil
+}
+
+// List does what backend.Lister.List says.
+func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, error) {
+	if w.root == nil {
+		return nil, fmt.Errorf("listing %q: workspace: %w", dir, fs.ErrClosed)
+	}
+	_, isDir, err := w.Real(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err == nil && !isDir:
+		err = errors.New("no directory")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing %q: %w", dir, err)
+	}
+	var names []string
+	err = fs.WalkDir(w.root.FS(), path.Join(workDir, dir), func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrPermission): // a program locked it
+			if err := allow(w.root, name, 0o700); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return errors.Join(allow(w.root, name, 0o700), context.Cause(ctx))
+		case !entry.Type().IsRegular():
+			return nil
+		case len(names) == most:
+			return fmt.Errorf("there are more than %d files", most)
+		}
+		names = append(names, strings.TrimPrefix(name, workDir+"/"))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing %q: %w", dir, err)
+	}
+	return names, nil
+}

@@ -1,0 +1,370 @@
+package harbor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// ownFile is what of a result Harbor has no place for.
+const ownFile = "fevalgraph.json"
+
+// export writes results as a job of Harbor: in the directory itself when they are of one
+// backend and one repeat, else in a directory for each of these.
+func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
+	var out plan.Exported
+	cellOf := e.Cells()
+	jobs := map[string]*job{}
+	for i := range e.Results.Cells {
+		rc := &e.Results.Cells[i]
+		cell := cellOf(rc)
+		if cell == nil {
+			continue
+		}
+		name := rc.Backend
+		if rc.Repeat > 1 {
+			name += "#" + strconv.Itoa(rc.Repeat)
+		}
+		if jobs[name] == nil {
+			jobs[name] = &job{e: &e, name: name, stats: jobStats{Evals: map[string]*evalStat{}}, named: map[string]bool{}}
+		}
+		jobs[name].cells = append(jobs[name].cells, exported{cell, rc})
+	}
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		j := jobs[name]
+		if j.dir = e.Dir; len(jobs) > 1 {
+			j.dir = filepath.Join(e.Dir, strings.ReplaceAll(name, "/", "_"))
+		}
+		err := j.write(ctx)
+		out.Artifacts, out.Files = append(out.Artifacts, j.Artifacts...), append(out.Files, j.read...)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// exported is a cell and its result.
+type exported struct {
+	cell   *plan.Cell
+	result *report.Cell
+}
+
+// job is a job that is written.
+type job struct {
+	outdir.Writer
+	e     *plan.Export
+	name  string // of the backend
+	dir   string
+	cells []exported
+
+	id             string
+	config         jobConfig
+	locks          []json.RawMessage
+	stats          jobStats
+	started, ended string
+	named          map[string]bool // trials
+	sources        []string        // jobs that they were recorded in
+	read           []string        // files
+	skipped        int             // cells without a result
+}
+
+func (j *job) write(ctx context.Context) error {
+	keys := []string{"job", j.e.Suite, j.name}
+	for _, one := range j.cells {
+		keys = append(keys, j.e.Run.Status(one.cell.Node).Key.String())
+	}
+	j.id = uuid(keys...)
+	err := j.owned(j.dir)
+	if err == nil {
+		err = j.put(struct {
+			Schema int    `json:"schema"`
+			Suite  string `json:"suite"`
+		}{1, j.e.Suite}, ownFile)
+	}
+	if err != nil {
+		return err
+	}
+	for _, one := range j.cells {
+		if err := j.trial(ctx, one); err != nil {
+			return fmt.Errorf("the trial of %s on %s: %w", one.result.Solution, one.result.Problem, err)
+		}
+	}
+	if err := j.withdraw(); err != nil {
+		return err
+	}
+	j.config.Name = filepath.Base(j.dir)
+	for _, dir := range j.sources {
+		j.config.Sources = append(j.config.Sources, sourceJob{Action: "regrade", Type: "local", Path: dir})
+	}
+	j.stats.mean()
+	j.stats.Pending = j.skipped
+	started, ended := cmp.Or(j.started, noTime), cmp.Or(j.ended, noTime)
+	lock := struct {
+		Schema     int               `json:"schema_version"`
+		Created    string            `json:"created_at"`
+		Harbor     struct{}          `json:"harbor"`
+		Concurrent int               `json:"n_concurrent_trials"`
+		Retry      struct{}          `json:"retry"`
+		Trials     []json.RawMessage `json:"trials"`
+	}{Schema: 3, Created: started, Concurrent: 1, Trials: append([]json.RawMessage{}, j.locks...)}
+	if err := j.put(j.config, "config.json"); err != nil {
+		return err
+	}
+	if err := j.put(lock, "lock.json"); err != nil {
+		return err
+	}
+	return j.put(jobResult{ID: j.id, StartedAt: started, UpdatedAt: ended, FinishedAt: ended, Trials: len(j.cells), Stats: j.stats}, "result.json")
+}
+
+// owned is an error when a directory has a job or a trial that was not exported: a record is
+// never written over.
+func (j *job) owned(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, "result.json")); err != nil {
+		return nil // none, or what writing reports
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ownFile)); err != nil {
+		return fmt.Errorf("%s has a result.json and no %s, so that it was recorded and not exported; export to another directory", dir, ownFile)
+	}
+	return nil
+}
+
+// put writes a file of JSON.
+func (j *job) put(content any, name ...string) error {
+	text, err := encode(content)
+	if err != nil {
+		return err
+	}
+	return j.Write(filepath.Join(append([]string{j.dir}, name...)...), text)
+}
+
+// withdraw makes trials of earlier exports that are none of this one unfinished to who reads the job.
+func (j *job) withdraw() error {
+	found, err := filepath.Glob(filepath.Join(escaped(j.dir), "*", ownFile))
+	if err != nil {
+		return err
+	}
+	for _, own := range found {
+		if dir := filepath.Dir(own); !j.named[filepath.Base(dir)] {
+			if err := j.Remove(filepath.Join(dir, "result.json")); err != nil {
+				return err
+			}
+			if err := j.Remove(own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// escaped is a path that filepath.Glob takes as it is.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// noTime is when a trial began that nothing dates: no record of a verdict has its time.
+const noTime = "1970-01-01T00:00:00Z"
+
+// trial writes the files of a trial.
+func (j *job) trial(ctx context.Context, one exported) error {
+	if !slices.ContainsFunc(one.result.Listed(), func(c report.Checkpoint) bool {
+		return c.Class != verdict.NotRun && c.Class != verdict.ImportedVerdict
+	}) {
+		j.skipped++
+		return nil
+	}
+	source, err := j.source(one.cell)
+	if err != nil {
+		return err
+	}
+	t, err := j.result(ctx, one, source)
+	if err != nil {
+		return err
+	}
+	if len(t.Steps) == 0 {
+		err = j.verified(ctx, t.TrialName, "", &t.judgement)
+	}
+	for i := 0; i < len(t.Steps) && err == nil; i++ {
+		err = j.verified(ctx, t.TrialName, t.Steps[i].Name, &t.Steps[i].judgement)
+	}
+	if err == nil {
+		err = j.lock(one, t)
+	}
+	if err == nil {
+		err = j.put(t.Config, t.TrialName, "config.json")
+	}
+	if err == nil {
+		err = j.put(j.own(one), t.TrialName, ownFile)
+	}
+	if err != nil {
+		return err
+	}
+	j.count(t)
+	return j.put(t, t.TrialName, "result.json") // last: a trial without one is not finished
+}
+
+// source is the trial that a solution was recorded as; nil is none.
+func (j *job) source(cell *plan.Cell) (*trial, error) {
+	r := cell.Solution.Recorded
+	if r == nil || r.By != recorder {
+		return nil, nil
+	}
+	path := filepath.Join(r.Path, "result.json")
+	j.read = append(j.read, path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t := &trial{dir: r.Path}
+	if err := decodeRecord(file, t); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if dir := filepath.Dir(r.Path); !slices.Contains(j.sources, dir) {
+		j.sources = append(j.sources, dir)
+	}
+	return t, nil
+}
+
+// result is the result of a trial.
+func (j *job) result(ctx context.Context, one exported, source *trial) (*trialResult, error) {
+	cell, rc := one.cell, one.result
+	key := j.e.Run.Status(cell.Node).Key.String()
+	t := &trialResult{ID: uuid("trial", rc.Problem, rc.Solution, rc.Backend, strconv.Itoa(rc.Repeat), key), TaskName: rc.Problem, Checksum: key,
+		StartedAt: noTime, AgentInfo: encoded(agentInfo{Name: rc.Solution, Version: "unknown"})}
+	task := taskReference{Path: cmp.Or(cell.Problem.ReadFrom, rc.Problem)}
+	t.TaskID, t.Config.Task = encoded(task), encoded(task)
+	t.TrialName = path.Base(rc.Problem)
+	if runes := []rune(t.TrialName); len(runes) > 32 {
+		t.TrialName = string(runes[:32])
+	}
+	t.TrialName = fileName(t.TrialName) + "__" + t.ID[:7]
+	if source != nil {
+		t.from(source, rc.Solution)
+	}
+	for n := 7; j.named[t.TrialName] || !filepath.IsLocal(t.TrialName); n++ {
+		t.TrialName += "_" + t.ID[n:n+1]
+	}
+	j.named[t.TrialName] = true
+	if err := j.owned(filepath.Join(j.dir, t.TrialName)); err != nil {
+		return nil, err
+	}
+	t.URI = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(j.dir, t.TrialName))}).String()
+	t.Config.Name, t.Config.Dir, t.Config.JobID = t.TrialName, j.dir, j.id
+	var who agentInfo
+	_ = json.Unmarshal(t.AgentInfo, &who) // what is not there is not known
+	t.Config.Agent.Name = who.Name
+	if who.Model != nil {
+		t.Config.Agent.Model = who.Model.Name
+	}
+	return t, j.judge(ctx, one, source, t)
+}
+
+// from fills in what a trial that was graded again has from its source.
+func (t *trialResult) from(source *trial, name string) {
+	t.TaskName, t.TaskID, t.AgentInfo = source.TaskName, source.TaskID, source.AgentInfo
+	t.TrialName = name
+	t.StartedAt = cmp.Or(source.StartedAt, noTime)
+	if source.Source != "" {
+		t.Source = &source.Source
+	}
+	var config struct {
+		Task json.RawMessage `json:"task"`
+	}
+	if json.Unmarshal(source.Config, &config) == nil && len(config.Task) > 0 {
+		t.Config.Task = config.Task
+	}
+	t.Config.Source = &sourceTrial{Action: "regrade", Type: "local", ID: source.ID, Path: source.dir}
+	t.AgentResult = source.AgentResult
+}
+
+// encoded is a value that always can be written.
+func encoded(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// fileName is a name as that of a file.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// own is what of a result has no place in Harbor's files.
+func (j *job) own(one exported) any {
+	type checkpoint struct {
+		Name    string        `json:"name"`
+		Key     string        `json:"key"`
+		Class   verdict.Class `json:"class"`
+		Passed  bool          `json:"passed"`
+		Policy  string        `json:"policy"`
+		Score   *float64      `json:"score"`
+		Message *string       `json:"message"`
+	}
+	var all []checkpoint
+	for _, c := range one.result.Listed() {
+		key := ""
+		for _, cc := range one.cell.Checkpoints {
+			if cc.Checkpoint.Name == c.Name {
+				key = j.e.Run.Status(cc.Aggregate).Key.String()
+			}
+		}
+		all = append(all, checkpoint{c.Name, key, c.Class, c.Passed, c.Policy, c.Score, c.Message})
+	}
+	return struct {
+		Schema      int              `json:"schema"`
+		Problem     string           `json:"problem"`
+		Solution    string           `json:"solution"`
+		Backend     string           `json:"backend"`
+		Repeat      int              `json:"repeat"`
+		Key         string           `json:"key"`
+		Status      verdict.Status   `json:"status"`
+		Recorded    *report.Recorded `json:"recorded"`
+		Checkpoints []checkpoint     `json:"checkpoints"`
+	}{1, one.result.Problem, one.result.Solution, one.result.Backend, one.result.Repeat, j.e.Run.Status(one.cell.Node).Key.String(), one.result.Status, one.result.Recorded, all}
+}
+
+// count adds a trial to what the job has of all.
+func (j *job) count(t *trialResult) {
+	if j.started == "" || t.StartedAt < j.started {
+		j.started = t.StartedAt
+	}
+	j.ended = max(j.ended, t.FinishedAt)
+	key := t.Config.Agent.Name
+	if t.Config.Agent.Model != "" {
+		key += "__" + t.Config.Agent.Model
+	}
+	set := "adhoc"
+	if t.Source != nil {
+		set = *t.Source
+	}
+	j.stats.add(key+"__"+set, t)
+	var task taskReference
+	if json.Unmarshal(t.Config.Task, &task) == nil && task.Path != "" && !slices.ContainsFunc(j.config.Tasks, func(other taskReference) bool { return other.Path == task.Path }) {
+		j.config.Tasks = append(j.config.Tasks, taskReference{Path: task.Path})
+	}
+	if !slices.Contains(j.config.Agents, t.Config.Agent) {
+		j.config.Agents = append(j.config.Agents, t.Config.Agent)
+	}
+}

@@ -1,0 +1,333 @@
+package harbor
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+func exceptionOf(kind, message string) object {
+	return object{"exception_type": kind, "exception_message": message, "exception_traceback": "Traceback", "occurred_at": "2026-11-01T10:05:00Z"}
+}
+
+// A trial is a solution of the problem that is called as its task, with what was recorded.
+func TestTrialsAreSolutions(t *testing.T) {
+	answer := map[string]string{}
+	for name, more := range map[string]object{
+		"word__b": {"started_at": "2026-11-01T09:00:00Z"},
+		"word__a": {"agent_result": object{"n_input_tokens": nil, "cost_usd": nil}},
+		"word__c": {"agent_info": object{"name": "oracle", "version": "1", "model_info": nil}, "source": nil, "agent_result": nil},
+	} {
+		answer[name+"/result.json"] = resultOf(name, "org/word", more)
+		answer[name+"/artifacts/manifest.json"] = manifestOf("/app/answer", "file")
+		answer[name+"/artifacts/app/answer"] = "1"
+	}
+	cfg, found, job := load(t, commandProblems, answer)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	var got []string
+	for _, s := range cfg.Solutions {
+		line := s.Name + " " + s.Problem.Name
+		for _, l := range s.Labels {
+			line += " " + l.Name + "=" + l.Value
+		}
+		got = append(got, line)
+		if c := s.Checkpoints[0]; c.Source != filepath.Join(job, s.Name, "artifacts", "app", "answer") || c.Missing || c.Unusable != "" {
+			t.Errorf("%s: %+v", s.Name, c)
+		}
+		if r := s.Recorded; *r.Score != 1 || !r.Valid || r.By != "harbor" || s.Ignore != nil {
+			t.Errorf("%s: %+v", s.Name, r)
+		}
+	}
+	want := []string{
+		"word__a word agent=coder attempt=2 cause= cost= dataset=set model=maker/m1 tokens=",
+		"word__b word agent=coder attempt=1 cause= cost=0.125 dataset=set model=maker/m1 tokens=1200",
+		"word__c word agent=oracle attempt=1 cause= cost= dataset=adhoc model= tokens=",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Trials that cannot be taken are left out with a warning; they are no mistakes of the
+// configuration.
+func TestTrialsLeftOut(t *testing.T) {
+	files := map[string]string{
+		"config.json": "{}", "result.json": "{}",
+		"word__ok/result.json":             resultOf("word__ok", "org/word", nil),
+		"word__ok/artifacts/manifest.json": manifestOf("/app/a", "file"), "word__ok/artifacts/app/a": "1",
+		"word__running/config.json":   "{}",
+		"word__unended/result.json":   resultOf("word__unended", "org/word", object{"finished_at": nil}),
+		"word__torn/result.json":      `{"task_name": "org/wo`,
+		"word__deep/result.json":      strings.Repeat("[", 5000),
+		"word__list/result.json":      `[]`,
+		"word__nan/result.json":       `{"task_name": "org/word", "verifier_result": {"rewards": {"reward": NaN}}}`,
+		"word__nameless/result.json":  `{"finished_at": "2026-11-01T10:05:00Z"}`,
+		"strange__x/result.json":      resultOf("strange__x", "org/strange", nil),
+		"word__many/result.json":      `{"metadata": [` + strings.Repeat(`"`+strings.Repeat("x", 60<<10)+`",`, 200) + `1]}`,
+		" word__space/result.json":    resultOf("s", "org/word", nil),
+		"word__\x1b[31m/result.json":  resultOf("s", "org/word", nil),
+		"word__dir/result.json/":      "",
+		"notes/readme.txt":            "",
+		".sources/x/y/result.json":    "{}",
+		"word__unended/artifacts/any": "",
+	}
+	links := t.TempDir()
+	lay(t, links, map[string]string{"result.json": resultOf("x", "org/word", nil)})
+	files["word__linked/"] = ""
+	cfg, found, _ := load(t, commandProblems, files, map[string]string{
+		"word__linked/result.json": filepath.Join(links, "result.json"), "word__elsewhere": links,
+	})
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	if len(cfg.Solutions) != 1 || cfg.Solutions[0].Name != "word__ok" {
+		t.Errorf("%d solutions", len(cfg.Solutions))
+	}
+	all := texts(found)
+	for _, want := range []string{
+		"word__torn is left out: its result.json: bad JSON: unexpected EOF",
+		"word__deep is left out: its result.json: bad JSON: it is nested too deeply",
+		"word__list is left out: its result.json: the whole is of type array", "word__nan is left out: its result.json: ",
+		"word__linked is left out: its result.json: ", `is outside of the project.`,
+		"word__nameless is left out: its result.json names no task",
+		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
+		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
+		"Of j, 2 trials are left out, because no result says that they ended: word__running, word__unended.",
+		"No problem here is what 1 trial of j ran: org/strange.",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestJobsThatAreNone(t *testing.T) {
+	for config, want := range map[string]string{
+		`solution "s" { harbor_job = "jobs/none" }`:                                                      "there is no",
+		`solution "s" { harbor_job = "grade" }`:                                                          "No directory in",
+		`solution "s" { harbor_job = "/proc" }`:                                                          "outside of the project",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "What is recorded says it",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "What is recorded says it",
+		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "there is no",
+		"locals {\n  s = solution.s\n}\nsolution \"s\" { harbor_job = local.s }":                         "Cycle",
+		"solution \"s\" {\n  for_each = {}\n  harbor_job = each.value\n}\n# no job, no solution":         "",
+		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "there is no",
+	} {
+		problems, _, _ := strings.Cut(commandProblems, "\nsolution")
+		_, found, _ := load(t, problems+"\n"+config, nil)
+		if got := texts(found); want == "" && found.HasErrors() || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", config, got)
+		}
+	}
+}
+
+// Every exception that Harbor knows is the label of its trial. Whether the reward beside it
+// counts is Harbor's opinion.
+func TestFailures(t *testing.T) {
+	groups := map[string][2]string{ // names, and whether a reward beside them is valid
+		"sandbox_failed":         {"EnvironmentStartTimeoutError SandboxBuildFailedError AgentSetupTimeoutError HealthcheckError SandboxLikelyOutOfMemoryError MemoryLimitExceededError SSHAccessError GKEExecStreamClosedError GKEPodNotFoundError RuntimeRequestError AddTestsDirError DownloadVerifierDirError", "false"},
+		"model_provider_failed":  {"ApiError ApiRateLimitError ApiInternalServerError ApiOverloadedError ApiConnectionClosedError ApiResponseStalledError ApiConnectionError ApiUsageLimitError UnknownApiError NetworkConnectionError RateLimitError InternalServerError ServiceUnavailableError APIConnectionError APIError Timeout BadRequestError UnprocessableEntityError UnsupportedParamsError APIResponseValidationError BudgetExceededError AgentAuthenticationError ModelNotFoundError ApiProviderResourceNotFoundError AuthenticationError PermissionDeniedError NotFoundError", "false"},
+		"harbor_failed":          {"ServiceOperationsUnsupportedError VercelScopeError DspyImportError MissingExtraError RegradeError", "false"},
+		"agent_exhausted_budget": {"AgentTimeoutError ContextWindowExceededError OutputTokenExceededError ContextLengthExceededError OutputLengthExceededError", "true"},
+		"agent_refused_task":     {"AgentSafetyRefusalError ContentPolicyViolationError", "true"},
+		"verifier_failed":        {"VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError VerifierOutputParseError", "false"},
+		"cancelled":              {"CancelledError", "false"},
+		"unclassified":           {"NonZeroAgentExitCodeError RuntimeError ValidationError ThoughtOfLaterError", "false"},
+	}
+	files, want := map[string]string{}, map[string]string{}
+	for group, of := range groups {
+		for _, kind := range strings.Fields(of[0]) {
+			with, without := "word__"+kind, "word__none_"+kind
+			want[with], want[without] = kind+" "+of[1]+" 1 ", kind+" false - "+group
+			files[with+"/result.json"] = resultOf(with, "org/word", object{"exception_info": exceptionOf(kind, "<b>it</b>\n\x1b[31mfailed")})
+			files[with+"/artifacts/manifest.json"] = manifestOf("/app/a", "file")
+			files[with+"/artifacts/app/a"] = "1"
+			files[without+"/result.json"] = resultOf(without, "org/word", object{"exception_info": exceptionOf(kind, "<b>it</b>\nfailed"), "verifier_result": nil})
+		}
+	}
+	cfg, found, _ := load(t, commandProblems, files)
+	if len(found) > 0 || len(cfg.Solutions) != len(want) || len(want) < 110 {
+		t.Fatal(len(cfg.Solutions), len(want), found)
+	}
+	for _, s := range cfg.Solutions {
+		r, c := s.Recorded, s.Checkpoints[0]
+		got := fmt.Sprintf("%s %t %s ", r.Cause, r.Valid, orDash(r.Score))
+		if i := slices.IndexFunc(s.Labels, func(l lang.Label) bool { return l.Name == "cause" }); s.Labels[i].Value != r.Cause {
+			t.Errorf("%s: cause is %q", s.Name, s.Labels[i].Value)
+		}
+		if r.Score == nil { // nothing was collected
+			group := "unclassified"
+			if f, known := failures[r.Cause]; known {
+				group = f.group
+			}
+			got += group
+			if text := "it has no artifacts/manifest.json; Harbor recorded " + r.Cause + " (" + group + "): <b>it</b>"; !strings.HasSuffix(c.Unusable, text) {
+				t.Errorf("%s: %q", s.Name, c.Unusable)
+			}
+		} else if c.Unusable != "" {
+			t.Errorf("%s: %q", s.Name, c.Unusable)
+		}
+		if got != want[s.Name] {
+			t.Errorf("%s: %q, not %q", s.Name, got, want[s.Name])
+		}
+	}
+}
+
+func orDash(f *float64) string {
+	if f == nil {
+		return "-"
+	}
+	return number(f)
+}
+
+// What is huge in a result is never held, and what is long is cut.
+func TestHugeResults(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "result.json")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, `{"task_name": "a/b", "agent_result": {"n_input_tokens": 7, "rollout_details": [{"tokens": [1`)
+	row := strings.Repeat(",12345", 10000)
+	for range 1000 {
+		fmt.Fprint(f, row)
+	}
+	fmt.Fprintf(f, `], "text": "%s\u00e9\""}]}, "exception_info": {"exception_type": "T", "exception_message": "%s"}}`, strings.Repeat("x", 1<<20), strings.Repeat(`\u00e9`, 1<<20))
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var got trial
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := decodeRecord(in, &got); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+		t.Errorf("%d bytes were allocated for a file of %d", grown, size(t, path))
+	}
+	if n := len(got.Exception.Message); got.TaskName != "a/b" || *got.used().Input != 7 || n < 20000 || n > maxText {
+		t.Errorf("%d bytes of a message, %+v", n, got.TaskName)
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+func FuzzRecord(f *testing.F) {
+	f.Add(resultOf("a", "b/c", nil))
+	f.Add(`{"rollout_details": [{"a": "\u00e9\\"}], "b": [1, -2.5e9, true, null, {}, []]} `)
+	f.Add(manifestOf("/app", "directory"))
+	f.Fuzz(func(t *testing.T, text string) {
+		var plain, kept any
+		wrong := decodeRecord(strings.NewReader(text), &kept)
+		if err := json.Unmarshal([]byte(text), &plain); err == nil && wrong != nil && len(text) < 1000 && !strings.Contains(wrong.Error(), "nested") && !strings.Contains(wrong.Error(), "too long") {
+			t.Errorf("%q is JSON: %v", text, wrong)
+		} else if err != nil && wrong == nil && !strings.Contains(text, "rollout_details") {
+			t.Errorf("%q is no JSON: %v", text, err)
+		}
+	})
+}
+
+// A trial of a task that a problem is has the artifacts that the task declares, at their
+// places; and what the task calls its score is what was recorded.
+func TestTrialsOfTasks(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"fevalgraph.hcl": "problem \"t\" {\n  harbor {\n    task = \"task\"\n    mode = \"artifacts\"\n  }\n  verifier { reward = \"all\" }\n}\nsolution \"recorded\" { harbor_job = \"jobs/j\" }\n",
+		"task/task.toml": `artifacts = ["/app/log.txt"]
+multi_step_reward_strategy = "final"
+[task]
+name = "org/kept"
+[environment]
+docker_image = "none"
+[[steps]]
+name = "one"
+artifacts = [{ source = "/app/src", destination = "src", exclude = ["*.pyc"] }]
+[[steps]]
+name = "two"
+`,
+		"task/tests/test.sh": "",
+	})
+	job := map[string]string{
+		"a/result.json": resultOf("a", "org/kept", object{"verifier_result": nil, "step_results": []object{
+			{"step_name": "one", "verifier_result": object{"rewards": object{"reward": 1, "all": 0.25}}},
+			{"step_name": "two", "exception_info": exceptionOf("VerifierTimeoutError", "")},
+		}}),
+		"b/result.json":                      resultOf("b", "other/kept", nil), // of another task
+		"a/steps/one/artifacts/app/log.txt":  "l",
+		"a/steps/one/artifacts/src/x":        "x",
+		"a/steps/two/artifacts/app/log.txt":  "l",
+		"a/steps/one/artifacts/logs/":        "",
+		"a/steps/one/artifacts/logs/always/": "",
+	}
+	entry := func(source, destination, kind, exclude string) string {
+		return fmt.Sprintf(`{"source":%q,"destination":%q,"type":%q,"status":"ok","exclude":[%s]}`, source, destination, kind, exclude)
+	}
+	always := `{"source":"/logs/artifacts","destination":"artifacts/logs/artifacts","type":"directory","status":"empty"}`
+	log := entry("/app/log.txt", "artifacts/app/log.txt", "file", "")
+	job["a/steps/one/artifacts/manifest.json"] = "[" + always + "," + log + "," + entry("/app/src", "artifacts/src", "directory", `"*.pyc"`) + "]"
+	job["a/steps/two/artifacts/manifest.json"] = "[" + log + "]"
+	lay(t, filepath.Join(dir, "jobs", "j"), job)
+	cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
+	if found.HasErrors() || !strings.Contains(texts(found), "1 trial of j ran: other/kept.") || len(cfg.Solutions) != 1 {
+		t.Fatal(texts(found))
+	}
+	s := cfg.Solutions[0]
+	if r := s.Recorded; !r.Comparable || !r.Last || r.Score != nil || *r.Checkpoints[0].Score != 0.25 || r.Checkpoints[1].Cause != "VerifierTimeoutError" || r.Cause != "VerifierTimeoutError" {
+		t.Errorf("%+v", s.Recorded)
+	}
+	at := filepath.Join(dir, "jobs", "j", "a", "steps", "one", "artifacts")
+	want := []lang.Part{{Target: "logs/artifacts"}, {Source: filepath.Join(at, "app", "log.txt"), Target: "app/log.txt"}, {Source: filepath.Join(at, "src"), Target: "app/src"}}
+	if got := s.Checkpoints[0].Parts; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := s.Checkpoints[1].Unusable; !strings.Contains(got, "step two, cannot be graded again: /logs/artifacts: it was never collected") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A shared verifier of a task that declares no artifacts would judge an empty container.
+func TestNothingToJudge(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                    "its task declares no artifacts, and the verifier judged the agent's own container, which was not kept",
+		"artifacts = [\"/logs/artifacts\"]\n": "",
+		"[verifier]\nenvironment_mode = \"separate\"\n":     "",
+		"artifacts = [\"/app\"]\n":                          "/app: it was never collected",
+		"artifacts = [\"/app\", \"/logs/artifacts\"]\n\n\n": "/app: it was never collected",
+	} {
+		dir := t.TempDir()
+		lay(t, dir, map[string]string{
+			"fevalgraph.hcl": "problem \"t\" {\n  harbor {\n    task = \"task\"\n    mode = \"artifacts\"\n  }\n  verifier { solution = \"/app\" }\n}\nsolution \"recorded\" { harbor_job = \"jobs/j\" }\n",
+			"task/task.toml": text + "[task]\nname = \"org/t\"\n[environment]\ndocker_image = \"none\"\n", "task/tests/test.sh": "",
+			"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/a/artifacts/manifest.json": manifestOf(), "jobs/j/a/artifacts/logs/artifacts/x": "",
+		})
+		cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
+		if found.HasErrors() || len(cfg.Solutions) != 1 {
+			t.Fatal(texts(found))
+		}
+		if c := cfg.Solutions[0].Checkpoints[0]; (c.Unusable == "") != (want == "") || !strings.Contains(c.Unusable, want) {
+			t.Errorf("%q: %q", text, c.Unusable)
+		}
+	}
+}

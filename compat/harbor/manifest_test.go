@@ -1,0 +1,212 @@
+package harbor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// readerFiles are those of a configuration in dir.
+func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
+	t.Helper()
+	lay(t, dir, map[string]string{"fevalgraph.hcl": `solution "s" { job = "." }`})
+	var got *lang.ReaderFiles
+	reader := lang.Reader{Owner: "solution", Attribute: lang.AttributeSchema{Name: "job", Type: lang.TypeText},
+		Collect: func(files *lang.ReaderFiles, _ string, _ []lang.Candidate) ([]lang.Collected, diag.List) {
+			got = files
+			return nil, nil
+		}}
+	if _, found := lang.Load(lang.Options{Dir: dir, Readers: []lang.Reader{reader}}); found.HasErrors() || got == nil {
+		t.Fatal(found)
+	}
+	return got
+}
+
+// What a task declares is found by the rules by which Harbor regrades, and is refused where
+// Harbor refuses it.
+func TestArtifacts(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"secret": "s", "t/agent/log": "l", "t/artifacts/logs/artifacts/": "", "t/artifacts/app/main.py": "m", "t/artifacts/kept/data/words": "w",
+		"t/artifacts/app/was_file/x": "", "t/artifacts/app/was_dir": "",
+	})
+	for link, to := range map[string]string{"app/out": "/etc", "app/up": "../../../secret", "app/inside": "../kept/data", "app/loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(dir, "t", "artifacts", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := func(source, destination, kind, status, rest string) string {
+		return fmt.Sprintf(`{"source":%q,"destination":%q,"type":%q,"status":%q%s}`, source, destination, kind, status, rest)
+	}
+	always := line("/logs/artifacts", "artifacts/logs/artifacts", "directory", "ok", `,"exclude":[]`)
+	file := func(source, status string) string { return line(source, "artifacts"+source, "file", status, "") }
+	directory := func(source, rest string) string { return line(source, "artifacts"+source, "directory", "ok", rest) }
+	for _, try := range []struct {
+		lines  string
+		wanted taskArtifact
+		want   string // of the parts or of the error
+	}{
+		{file("/app/main.py", "ok"), taskArtifact{Source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
+		{file("/app/main.py/", "ok"), taskArtifact{Source: "/app/main.py"}, "as artifacts/app/main.py/, and the task wants it as artifacts/app/main.py"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["b","a"]`), taskArtifact{Source: "/app/data/", Destination: "kept/data", Exclude: []string{"a", "b", "a"}}, "app/data=t/artifacts/kept/data"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":null`), taskArtifact{Source: "/app/data", Destination: "kept/data", Exclude: []string{"a"}}, "app/data=t/artifacts/kept/data"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["a"]`), taskArtifact{Source: "/app/data", Destination: "kept/data"}, `without ["a"], and the task wants it without []`},
+		{line("/app/data", "artifacts/other", "directory", "ok", ""), taskArtifact{Source: "/app/data", Destination: "kept/data"}, "as artifacts/other, and the task wants it as artifacts/kept/data"},
+		{line("/app/e", "artifacts/app/e", "directory", "empty", ""), taskArtifact{Source: "/app/e"}, "app/e="},
+		{line("/app/e", "artifacts/app/e", "file", "empty", ""), taskArtifact{Source: "/app/e"}, "empty and no directory"},
+		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py", Service: "db"}, "db=t/artifacts/app/main.py"},
+		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py"}, "/db: it was never collected"},
+		{file("/app/main.py", "failed"), taskArtifact{Source: "/app/main.py"}, "collecting it failed"},
+		{file("/app/main.py", "failed") + "," + file("/app/main.py", "ok"), taskArtifact{Source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
+		{file("/app/main.py", "ok") + "," + file("/app/main.py", "failed"), taskArtifact{Source: "/app/main.py"}, "collecting it failed"},
+		{file("/app/main.py", "skipped"), taskArtifact{Source: "/app/main.py"}, "it was skipped"},
+		{file("/app/main.py", "<b>"), taskArtifact{Source: "/app/main.py"}, `its status is "<b>"`},
+		{"", taskArtifact{Source: "/app/main.py"}, "it was never collected"},
+		{file("/app/gone", "ok"), taskArtifact{Source: "/app/gone"}, "artifacts/app/gone is not there any more"},
+		{file("/app/was_file", "ok"), taskArtifact{Source: "/app/was_file"}, "it was a file and is something else now"},
+		{directory("/app/was_dir", ""), taskArtifact{Source: "/app/was_dir"}, "it was a directory and is something else now"},
+		{directory("/app/out", ""), taskArtifact{Source: "/app/out"}, "a link that leads out of the trial"},
+		{file("/app/up", "ok"), taskArtifact{Source: "/app/up"}, "a link that leads out of the trial"},
+		{file("/app/loop", "ok"), taskArtifact{Source: "/app/loop"}, "/app/loop: "},
+		{directory("/app/inside", ""), taskArtifact{Source: "/app/inside"}, "app/inside=t/artifacts/kept/data"},
+		{line("/x", "artifacts/../../secret", "file", "ok", ""), taskArtifact{Source: "/x"}, "as artifacts/../../secret, and the task wants it as artifacts/x"},
+		{line("/x", "../secret", "file", "ok", ""), taskArtifact{Source: "/x", Destination: "../../secret"}, "leads out of the trial"},
+	} {
+		text := "[" + always
+		if try.lines != "" {
+			text += "," + try.lines
+		}
+		lay(t, dir, map[string]string{"t/artifacts/manifest.json": text + "]"})
+		r, err := openRecord(readerFiles(t, dir), filepath.Join(dir, "t"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := r.parts([]taskArtifact{try.wanted})
+		got := []string{fmt.Sprint(err)}
+		if err == nil {
+			got = nil
+			for _, p := range parts {
+				rel, _ := filepath.Rel(dir, p.Source)
+				got = append(got, p.Target+"="+rel)
+			}
+			if first := "logs/artifacts=t/artifacts/logs/artifacts"; got[0] != first {
+				t.Errorf("%s: %q comes first", try.lines, got[0])
+			}
+			got = got[1:]
+		}
+		if !strings.HasSuffix(strings.Join(got, " "), try.want) && !(err != nil && strings.Contains(err.Error(), try.want)) || err == nil && !slices.Contains(got, try.want) {
+			t.Errorf("%s: got %q, not %q", try.lines, got, try.want)
+		}
+	}
+}
+
+// Manifests that are none, and directories of steps that lead elsewhere.
+func TestManifestsThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"none/artifacts/x": "", "torn/artifacts/manifest.json": "[{", "object/artifacts/manifest.json": "{}", "number/artifacts/manifest.json": `[{"source": 3}]`,
+		"huge/artifacts/manifest.json": "[" + strings.Repeat(`{"source":"`+strings.Repeat("x", 1<<16)+`"},`, 200) + "{}]",
+		"linked/steps/":                "", "elsewhere/artifacts/manifest.json": "[]", "pipe/artifacts/": "", "folder/artifacts/manifest.json/x": "",
+	})
+	if err := os.Symlink("../../elsewhere", filepath.Join(dir, "linked", "steps", "one")); err != nil {
+		t.Fatal(err)
+	}
+	files := readerFiles(t, dir)
+	for trial, want := range map[string]string{
+		"none": "it has no artifacts/manifest.json", "gone": "not there any more", "torn": "unexpected EOF", "object": "the whole is of type object",
+		"number": "source is of type number", "huge": "more than 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
+	} {
+		step := ""
+		if trial == "linked" {
+			step = "one"
+		}
+		if _, err := openRecord(files, filepath.Join(dir, trial), step); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", trial, err)
+		}
+	}
+}
+
+const steppedProblem = `
+problem "stages" {
+  entry = "sh run.sh"
+  pytest { root = "tests" }
+  checkpoint "one" { order = 1 }
+  checkpoint "two" { order = 2 }
+  checkpoint "three" { order = 3 }
+}
+solution "recorded" { harbor_job = "jobs/j" }
+`
+
+// A step is a checkpoint. One that a trial did not reach is not reached, unless something
+// else than the solution ended the trial.
+func TestStepsOfTrials(t *testing.T) {
+	step := func(name string, reward any, exception any) object {
+		o := object{"step_name": name, "verifier_result": nil, "exception_info": exception}
+		if reward != nil {
+			o["verifier_result"] = object{"rewards": object{"reward": reward}}
+		}
+		return o
+	}
+	trials := map[string][]object{
+		"whole":   {step("one", 1, nil), step("two", 0.5, nil), step("three", 0, nil)},
+		"stopped": {step("one", 0.25, nil)},
+		"spent":   {step("one", nil, exceptionOf("AgentTimeoutError", "late"))},
+		"broken":  {step("one", 1, nil), step("two", nil, exceptionOf("RewardFileNotFoundError", "none"))},
+		"swapped": {step("two", 1, nil), step("one", 1, nil)},
+		"other":   {step("one", 1, nil), step("zwei", 1, nil)},
+		"more":    {step("one", 1, nil), step("two", 1, nil), step("three", 1, nil), step("four", 1, nil)},
+		"single":  nil,
+	}
+	files := map[string]string{}
+	for name, steps := range trials {
+		files[name+"/result.json"] = resultOf(name, "org/stages", object{"step_results": steps, "agent_result": nil})
+		for _, s := range steps {
+			at := name + "/steps/" + s["step_name"].(string) + "/artifacts/"
+			files[at+"manifest.json"], files[at+"app/a"] = manifestOf("/app", "directory"), "1"
+		}
+	}
+	files["failed/result.json"] = resultOf("failed", "org/stages", object{"exception_info": exceptionOf("HealthcheckError", "sick"), "verifier_result": nil})
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"fevalgraph.hcl": steppedProblem, "tests/test_one.py": "", "tests/test_two.py": "", "tests/test_three.py": ""})
+	lay(t, filepath.Join(dir, "jobs", "j"), files)
+	cfg, found := lang.Load(lang.Options{Dir: dir, Readers: []lang.Reader{jobReader()}})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	var got []string
+	for _, s := range cfg.Solutions {
+		line := s.Name
+		for i, c := range s.Checkpoints {
+			switch at := filepath.Join(dir, "jobs", "j", s.Name, "steps", c.Checkpoint.Name, "artifacts", "app"); {
+			case c.Missing:
+				line += " -"
+			case c.Unusable != "":
+				line += " !"
+			case c.Source == at && c.Entry == "sh run.sh":
+				line += " " + orDash(s.Recorded.Checkpoints[i].Score)
+			default:
+				line += " " + c.Source
+			}
+		}
+		got = append(got, line)
+	}
+	if want := []string{"broken 1 - !", "failed ! ! !", "more ! ! !", "other ! ! !", "single ! ! !", "spent - - -", "stopped 0.25 - -", "swapped ! ! !", "whole 1 0.5 0"}; !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	for _, s := range cfg.Solutions {
+		want := map[string]string{
+			"broken": "the trial broken, step three, cannot be graded again: it was never begun; Harbor recorded RewardFileNotFoundError (verifier_failed): none",
+			"other":  "the trial other cannot be graded again: its steps are one, zwei, and those of the problem are one, two, three",
+			"single": "the trial single cannot be graded again: it has no steps, and the problem has 3",
+		}[s.Name]
+		if got := s.Checkpoints[2].Unusable; want != "" && got != want {
+			t.Errorf("%s: %q", s.Name, got)
+		}
+	}
+}

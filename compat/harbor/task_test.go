@@ -1,0 +1,203 @@
+package harbor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// layTask makes the files of a project with one task and loads its configuration.
+func layTask(t *testing.T, config string, files map[string]string) (*lang.Config, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if config == "" {
+		config = `harbor { task = "task" }`
+	}
+	all := map[string]string{"fevalgraph.hcl": "problem \"p\" {\n" + config + "\n}\n"}
+	for name, text := range files {
+		all["task/"+name] = text
+	}
+	for name, text := range all {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, found := lang.Load(plan.WithBenchmarks(lang.Options{Dir: dir}, []plan.Benchmark{Benchmark()}))
+	said := ""
+	for _, d := range found {
+		where := ""
+		if d.Range != nil {
+			where = fmt.Sprintf("%s:%d ", filepath.Base(d.Range.File), d.Range.Start.Line)
+		}
+		said += fmt.Sprintf("%s%s %s\n", where, d.Severity, d.Detail)
+	}
+	if found.HasErrors() {
+		cfg = nil
+	}
+	return cfg, said
+}
+
+const plainTask = `
+version = "1.0"
+artifacts = ["/app"]
+[task]
+name = "own/sum"
+description = "Adds."
+keywords = ["small"]
+authors = [{ name = "A. Author", email = "a@example.org" }]
+[agent]
+timeout_sec = 10.0
+[verifier]
+environment_mode = "separate"
+timeout_sec = 45
+user = 1000
+env = { MODE = "full", KEY = "${TOKEN}", OTHER = "${OTHER:-none}" }
+[environment]
+docker_image = "own/base"
+cpus = 2
+memory = "4G"
+allow_internet = false
+workdir = "/app"
+env = { MODE = "part", LINES = "60" }
+future = { anything = true }
+`
+
+func TestTask(t *testing.T) {
+	files := map[string]string{"task.toml": plainTask, "tests/test.sh": "echo 1 >/logs/verifier/reward.txt"}
+	cfg, said := layTask(t, "", files)
+	if cfg == nil || said != "" {
+		t.Fatal(said)
+	}
+	p := cfg.Problems[0]
+	if p.Name != "sum" || p.Description != "Adds." || p.Author != "A. Author" || !slices.Equal(p.Tags, []string{"small"}) || p.Kind() != "verifier" || len(p.Checkpoints) != 1 {
+		t.Errorf("%+v", p)
+	}
+	c := p.Checkpoints[0]
+	v := c.Verifier
+	got := fmt.Sprintf("%s %s %v %s %v %s %v %d %s %s online=%v %v %v", c.Name, v.Solution, v.Artifacts, v.Image, v.Timeout, v.User, v.CPUs, v.Memory>>20, v.Workdir, v.Env, v.Online, v.Pass, v.Capabilities)
+	if want := "main /app [{/app []}] own/base 45s 1000 2 4096 /app [{LINES 60 } {MODE full }] online=false 1 false"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if len(v.Inherit) != 2 || v.Inherit[0].From != "TOKEN" || v.Inherit[0].Default != nil || *v.Inherit[1].Default != "none" {
+		t.Errorf("%+v", v.Inherit)
+	}
+	// What is written in HCL wins.
+	cfg, said = layTask(t, "harbor { task = \"task\" }\nname = \"mine\"\nverifier {\n  image_map = { \"own/base\" = \"local\" }\n  network = \"public\"\n  timeout = \"5m\"\n}", files)
+	if cfg == nil {
+		t.Fatal(said)
+	}
+	if v := cfg.Problems[0].Checkpoints[0].Verifier; cfg.Problems[0].Name != "mine" || v.Image != "local" || !v.Online || v.Timeout.String() != "5m0s" || v.User != "1000" {
+		t.Errorf("%+v", v)
+	}
+}
+
+const stepsTask = `
+schema_version = "1.3"
+multi_step_reward_strategy = "mean"
+artifacts = [{ source = "/data", exclude = ["*.tmp"] }]
+[task]
+name = "own/steps"
+[environment]
+network_mode = "public"
+[verifier]
+environment_mode = "separate"
+timeout_sec = 45
+env = { A = "1", B = "1" }
+[[steps]]
+name = "first"
+artifacts = ["/app"]
+[[steps]]
+name = "second"
+[steps.verifier]
+timeout_sec = 30
+network_mode = "no-network"
+env = { B = "2" }
+`
+
+func TestSteps(t *testing.T) {
+	files := map[string]string{
+		"task.toml": stepsTask, "environment/Dockerfile": "FROM own\nWORKDIR /srv\n", "tests/test.sh": "", "tests/helper.sh": "",
+		"steps/second/tests/test.sh": "chown x y\ncat reward_details.json\n",
+	}
+	cfg, said := layTask(t, "", files)
+	if cfg == nil || said != "" {
+		t.Fatal(said)
+	}
+	var got []string
+	for _, c := range cfg.Problems[0].Checkpoints {
+		v := c.Verifier
+		var tests []string
+		for _, dir := range v.Tests {
+			rel, _ := filepath.Rel(filepath.Join(cfg.Root, "task"), dir)
+			tests = append(tests, filepath.ToSlash(rel))
+		}
+		got = append(got, fmt.Sprintf("%s %v %s %v %v %s=%s online=%v %v %d", c.Name, tests, v.Solution, v.Artifacts, v.Timeout, v.Env[1].Name, v.Env[1].Value, v.Online, v.Capabilities, len(v.BrokenIf)))
+		if filepath.Base(v.Dockerfile) != "Dockerfile" || v.Workdir != "/srv" {
+			t.Errorf("%+v", v)
+		}
+	}
+	want := []string{
+		"first [tests] / [{/data [*.tmp]} {/app []}] 10m0s B=1 online=true false 0",
+		"second [tests steps/second/tests] /data [{/data [*.tmp]}] 30s B=2 online=false true 2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	const head = "[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n"
+	image := map[string]string{"environment/Dockerfile": "FROM own\nWORKDIR /app\n", "tests/test.sh": ""}
+	for name, c := range map[string]struct {
+		toml   string
+		config string
+		files  map[string]string
+		want   string
+	}{
+		"no TOML":          {toml: "a = \n", want: "task.toml:1"},
+		"no file":          {want: "task.toml"},
+		"name":             {toml: "artifacts = [\"/app\"]\n[task]\nname = \"x\"\n", want: "task.toml:3"},
+		"shared":           {toml: "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n", want: `With mode = "artifacts"`},
+		"timeout":          {toml: "artifacts = [\"/app\"]\n" + head + "timeout_sec = \"long\"\n", want: "task.toml:6"},
+		"artifact":         {toml: "artifacts = [\"/app/../etc\"]\n" + head, want: "task.toml:1"},
+		"destination":      {toml: "artifacts = [\n{ source = \"/app\", destination = \"../x\" }]\n" + head, want: "task.toml:2"},
+		"both modes":       {toml: "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"shared\"\n[verifier.environment]\ncpus = 1\n", want: "task.toml:6"},
+		"steps":            {toml: "artifacts = [\"/app\"]\n" + head + "[[steps]]\nname = \"A\"\n[[steps]]\nname = \"a\"\n", want: `two steps called "a"`},
+		"step outside":     {toml: "artifacts = [\"/app\"]\n" + head + "[[steps]]\nname = \"..\"\n", want: "task.toml:6"},
+		"windows":          {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nos = \"windows\"\n", want: "task.toml:7"},
+		"allowlist":        {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nnetwork_mode = \"allowlist\"\n", want: "list of hosts cannot be had"},
+		"no test.sh":       {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/test.sh": "-"}, want: "there is no test.sh in tests"},
+		"no image":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/Dockerfile": "-"}, want: "which image the task has"},
+		"sidecars":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/docker-compose.yaml": "services: {}"}, want: "a judge or a command block"},
+		"ignored tests":    {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/.harborignore": "x"}, want: ".harborignore is not supported"},
+		"tests in /tests":  {toml: "artifacts = [\"/tests/x\"]\n" + head, want: "not below /tests"},
+		"nested artifacts": {toml: "artifacts = [\"/app\", \"/app/x\"]\n" + head, want: "overlap"},
+		"two drivers":      {toml: "artifacts = [\"/app\"]\n" + head, config: "harbor { task = \"task\" }\ncommand {\n root = \"task\"\n solution = \"x\"\n run = \"x\"\n}", want: "verifier"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"task.toml": c.toml}
+			for file, text := range image {
+				files[file] = text
+			}
+			for file, text := range c.files {
+				if files[file] = text; text == "-" {
+					delete(files, file)
+				}
+			}
+			if c.toml == "" {
+				delete(files, "task.toml")
+			}
+			if cfg, said := layTask(t, c.config, files); cfg != nil || !strings.Contains(said, c.want) {
+				t.Errorf("%v, want %s", said, c.want)
+			}
+		})
+	}
+}

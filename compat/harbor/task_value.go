@@ -1,0 +1,110 @@
+package harbor
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+)
+
+// table is a table of another; nil when there is none.
+func (t *task) table(n *yaml.Node, key string) *yaml.Node {
+	found := yamlfile.At(n, key)
+	if found != nil && found.Kind != yaml.MappingNode {
+		t.Fail(found, key+" must be a table")
+		return nil
+	}
+	return found
+}
+
+// tables are those of a list.
+func (t *task) tables(n *yaml.Node, key string) []*yaml.Node {
+	found := yamlfile.At(n, key)
+	if found == nil {
+		return nil
+	}
+	for _, one := range found.Content {
+		if found.Kind != yaml.SequenceNode || one.Kind != yaml.MappingNode {
+			t.Fail(found, key+" must be a list of tables")
+			return nil
+		}
+	}
+	return found.Content
+}
+
+// text is a string; "" when there is none.
+func (t *task) text(n *yaml.Node, key string) string {
+	found := yamlfile.At(n, key)
+	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != yamlfile.Text) {
+		t.Fail(found, key+" must be a string")
+		return ""
+	}
+	return yamlfile.Scalar(found, "")
+}
+
+func (t *task) texts(n *yaml.Node, key string) []string {
+	found := yamlfile.At(n, key)
+	all, ok := yamlfile.Texts(found)
+	if found != nil && !ok {
+		t.Fail(found, key+" must be a list of strings")
+	}
+	return all
+}
+
+// choice is one of several strings, or otherwise.
+func (t *task) choice(n *yaml.Node, key, otherwise string, of ...string) string {
+	text := t.text(n, key)
+	if text == "" {
+		return otherwise
+	}
+	for _, one := range of {
+		if text == one {
+			return text
+		}
+	}
+	t.Fail(yamlfile.At(n, key), fmt.Sprintf("%s must be one of %s, not %q", key, strings.Join(of, ", "), text))
+	return otherwise
+}
+
+// number is a finite number that is not negative, or otherwise.
+func (t *task) number(n *yaml.Node, key string, otherwise float64) float64 {
+	found := yamlfile.At(n, key)
+	if found == nil {
+		return otherwise
+	}
+	value, err := strconv.ParseFloat(yamlfile.Scalar(found, ""), 64)
+	if err != nil || found.Tag == yamlfile.Text || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+		t.Fail(found, key+" must be a number that is not negative")
+		return otherwise
+	}
+	return value
+}
+
+// user is a name or a number.
+func (t *task) user(n *yaml.Node, key string) string {
+	found := yamlfile.At(n, key)
+	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != yamlfile.Text && found.Tag != "!!int") {
+		t.Fail(found, key+" must be a string or a whole number")
+		return ""
+	}
+	return yamlfile.Scalar(found, "")
+}
+
+// variables reads those of an environment into what is set and what is the host's.
+func (t *task) variables(n *yaml.Node, set, host map[string]string) {
+	env := t.table(n, "env")
+	for _, name := range yamlfile.Keys(env) {
+		value := t.text(env, name)
+		delete(set, name)
+		delete(host, name)
+		if inside, found := strings.CutPrefix(value, "${"); found && strings.HasSuffix(inside, "}") {
+			host[name] = strings.TrimSuffix(inside, "}")
+		} else {
+			set[name] = value
+		}
+	}
+}

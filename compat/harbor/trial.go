@@ -1,0 +1,237 @@
+package harbor
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// recorder is what records call Harbor.
+const recorder = "harbor"
+
+// trial is what the result.json of a trial says.
+type trial struct {
+	dir string // absolute
+
+	ID         string          `json:"id"`
+	TaskName   string          `json:"task_name"`
+	TaskID     json.RawMessage `json:"task_id"`
+	Checksum   string          `json:"task_checksum"`
+	Source     string          `json:"source"` // the data set
+	Config     json.RawMessage `json:"config"`
+	AgentInfo  json.RawMessage `json:"agent_info"`
+	StartedAt  string          `json:"started_at"`
+	FinishedAt string          `json:"finished_at"`
+	outcome
+	Steps []stepResult `json:"step_results"`
+}
+
+// stepResult is the result of a step of a trial.
+type stepResult struct {
+	Name string `json:"step_name"`
+	outcome
+}
+
+// outcome is what a trial and a step have in common.
+type outcome struct {
+	AgentResult json.RawMessage `json:"agent_result"`
+	Verifier    *struct {
+		Rewards map[string]float64 `json:"rewards"`
+	} `json:"verifier_result"`
+	Exception *exception `json:"exception_info"`
+}
+
+// exception is why something ended early.
+type exception struct {
+	Type       string `json:"exception_type"`
+	Message    string `json:"exception_message"`
+	Traceback  string `json:"exception_traceback"`
+	OccurredAt string `json:"occurred_at"`
+}
+
+// agentInfo is who made a trial.
+type agentInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Model   *struct {
+		Name     string `json:"name"`
+		Provider string `json:"provider"`
+	} `json:"model_info"`
+}
+
+// usage is what an agent's run took; nil is not known.
+type usage struct {
+	Input  *float64 `json:"n_input_tokens"` // with cached ones
+	Output *float64 `json:"n_output_tokens"`
+	Cost   *float64 `json:"cost_usd"`
+}
+
+// errUnfinished is the error of a trial that is being written, or was given up.
+var errUnfinished = errors.New("it is not finished")
+
+// readTrial reads the result of a trial.
+func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
+	path := filepath.Join(dir, "result.json")
+	if !files.Exists(path) {
+		return nil, errUnfinished
+	}
+	t := &trial{dir: dir}
+	switch err := readRecord(files, path, t); {
+	case err != nil:
+		return nil, fmt.Errorf("its result.json: %w", err)
+	case t.TaskName == "":
+		return nil, errors.New("its result.json names no task")
+	case t.FinishedAt == "":
+		return nil, errUnfinished
+	}
+	return t, nil
+}
+
+func (t *trial) agent() agentInfo {
+	var who agentInfo
+	_ = json.Unmarshal(t.AgentInfo, &who) // what is not there is not known
+	return who
+}
+
+// used is what all steps took together.
+func (t *trial) used() usage {
+	all := []json.RawMessage{t.AgentResult}
+	for _, s := range t.Steps {
+		all = append(all, s.AgentResult)
+	}
+	var sum usage
+	for _, text := range all {
+		var one usage
+		if json.Unmarshal(text, &one) != nil {
+			continue
+		}
+		sum.Input, sum.Output, sum.Cost = added(sum.Input, one.Input), added(sum.Output, one.Output), added(sum.Cost, one.Cost)
+	}
+	return sum
+}
+
+func added(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// exceptions are those of the trial, then of its steps.
+func (t *trial) exceptions() []*exception {
+	var all []*exception
+	if t.Exception != nil {
+		all = append(all, t.Exception)
+	}
+	for _, s := range t.Steps {
+		if s.Exception != nil {
+			all = append(all, s.Exception)
+		}
+	}
+	return all
+}
+
+// cause is the class of the first exception; "" is none.
+func (t *trial) cause() string {
+	for _, e := range t.exceptions() {
+		return e.Type
+	}
+	return ""
+}
+
+// valid reports whether rewards are the solution's, and not the end of a machine or of a
+// verifier.
+func (t *trial) valid() bool {
+	return !t.interrupted() && t.Verifier != nil && len(t.Verifier.Rewards) > 0
+}
+
+// interrupted reports whether a trial ended by another doing than its solution's, so that
+// what it did not reach is no evidence about the solution.
+func (t *trial) interrupted() bool {
+	return slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
+}
+
+// reward is the one of a name; nil is none.
+func (o *outcome) reward(name string) *float64 {
+	if o.Verifier == nil {
+		return nil
+	}
+	if reward, has := o.Verifier.Rewards[name]; has {
+		return &reward
+	}
+	return nil
+}
+
+// maxWhy bounds what is shown of an exception's message, in characters.
+const maxWhy = 300
+
+// why is an exception as part of a sentence.
+func (e *exception) why() string {
+	line, _, _ := strings.Cut(e.Message, "\n")
+	if runes := []rune(line); len(runes) > maxWhy {
+		line = string(runes[:maxWhy]) + "…"
+	}
+	return fmt.Sprintf("%s (%s): %s", e.Type, failureOf(e.Type).group, line)
+}
+
+// labels are those of a trial but for attempt.
+func (t *trial) labels() map[string]string {
+	who, took := t.agent(), t.used()
+	model := ""
+	if who.Model != nil {
+		model = who.Model.Name
+		if who.Model.Provider != "" {
+			model = who.Model.Provider + "/" + model
+		}
+	}
+	return map[string]string{
+		"agent": who.Name, "model": model, "dataset": cmp.Or(t.Source, "adhoc"), "cause": t.cause(),
+		"cost": number(took.Cost), "tokens": number(added(took.Input, took.Output)),
+	}
+}
+
+// number is a number as text; "" is none.
+func number(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f, 'f', -1, 64)
+}
+
+// step is the result of a step; nil if the trial never began it.
+func (t *trial) step(name string) *stepResult {
+	for i := range t.Steps {
+		if t.Steps[i].Name == name {
+			return &t.Steps[i]
+		}
+	}
+	return nil
+}
+
+// recorded is what Harbor found out about a trial. The only step of a task that has none is
+// the trial itself.
+func (t *trial) recorded(a *answer) lang.Recorded {
+	r := lang.Recorded{By: recorder, Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
+	for _, name := range a.steps {
+		one := lang.RecordedCheckpoint{Name: name}
+		switch s := t.step(name); {
+		case s != nil:
+			one.Reached, one.Score = true, s.reward(a.reward)
+			if s.Exception != nil {
+				one.Cause = s.Exception.Type
+			}
+		case len(a.steps) == 1 && len(t.Steps) == 0:
+			one.Reached, one.Score, one.Cause = true, r.Score, r.Cause
+		}
+		r.Checkpoints = append(r.Checkpoints, one)
+	}
+	return r
+}

@@ -1,0 +1,52 @@
+// Package outdir writes the files of an export and lists them. It does not know what is in
+// them.
+package outdir
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Writer writes and removes files and lists them.
+type Writer struct{ Artifacts []plan.Artifact }
+
+// Write writes a file.
+func (w *Writer) Write(path string, content []byte) error { return w.WriteMode(path, content, 0o644) }
+
+// WriteMode leaves a file alone that has this content and mode already: a run that found
+// nothing to do should not sync hundreds of files either.
+func (w *Writer) WriteMode(path string, content []byte, mode fs.FileMode) error {
+	w.Artifacts = append(w.Artifacts, plan.Artifact{Path: path, Digest: cache.SumBytes(content)})
+	if same(path, content, mode) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.WriteDurable(path, mode, content)
+}
+
+// Remove removes a file that need not be there.
+func (w *Writer) Remove(path string) error {
+	w.Artifacts = append(w.Artifacts, plan.Artifact{Path: path})
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func same(path string, content []byte, mode fs.FileMode) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&0o111 != 0 || info.Size() != int64(len(content)) {
+		return false
+	}
+	old, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(old, content)
+}

@@ -1,0 +1,122 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Candidate is a problem that a recorded solution may answer.
+type Candidate struct {
+	Name        string
+	Checkpoints []string          // by name, in order; "" is that of a problem that gives scores
+	Reader      string            // the block of a Reader that it was read from; "" is none
+	Attributes  map[string]string // of that block
+	Score       string            // what a verifier calls the number that is its score; "" of other problems
+}
+
+// Collected is a recorded solution.
+type Collected struct {
+	Name        string // unique in the record
+	Problem     int    // that it answers: a place in the list of candidates
+	Labels      map[string]string
+	Recorded    Recorded
+	Checkpoints map[string]CollectedCheckpoint // by name; one that is not there was not reached
+}
+
+// CollectedCheckpoint is the recorded answer to a checkpoint: a source, parts, or why there
+// is none.
+type CollectedCheckpoint struct {
+	Source   string // absolute
+	Parts    []Part
+	Unusable string
+}
+
+// collection is the reader whose attribute is in the body of a solution block; nil is none.
+func (l *loader) collection(body *hclsyntax.Body) *Reader {
+	for i := range l.options.Readers {
+		if r := &l.options.Readers[i]; r.Collect != nil && body.Attributes[r.Attribute.Name] != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// collected are the instances that a record makes of one instance of a solution block.
+func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
+	b := l.open(d, d.block, d.schema, inst.ctx)
+	path, g := b.path(r.Attribute.Name)
+	if g != isSet {
+		return nil
+	}
+	at := b.at(r.Attribute.Name).rng
+	for _, name := range []string{"problem", "source", "failed", "missing", "entry", "setup", "name"} {
+		if b.attrs[name] != nil {
+			b.reject(name, "unknown-attribute", "No use for this attribute", fmt.Sprintf("What is recorded says it for each solution of %s.", r.Attribute.Name), "remove it")
+			return nil
+		}
+	}
+	problems := l.everyProblem()
+	var candidates []Candidate
+	for _, p := range problems {
+		known := l.instances.read[p]
+		one := Candidate{Name: p.Name, Reader: known.reader, Attributes: known.given}
+		for _, checkpoint := range p.Checkpoints {
+			one.Checkpoints = append(one.Checkpoints, checkpoint.Name)
+		}
+		if p.Verified && len(p.Checkpoints) > 0 {
+			one.Score = p.Checkpoints[0].Verifier.Reward
+		}
+		candidates = append(candidates, one)
+	}
+	all, mistakes := r.Collect(&ReaderFiles{l, b.src.dir}, path, candidates)
+	b.tell(mistakes, at)
+	var insts []instance
+	for i := range all {
+		one := instance{key: all[i].Name, each: true, ctx: inst.ctx, collected: &all[i], problem: problems[all[i].Problem]}
+		if inst.each {
+			one.key = inst.key + "/" + one.key
+		}
+		insts = append(insts, one)
+	}
+	return insts
+}
+
+// recorded gives a solution what was recorded of it.
+func (b *block) recorded(s *Solution, one *Collected) {
+	labels := maps.Clone(one.Labels)
+	for _, own := range s.Labels {
+		labels[own.Name] = own.Value
+	}
+	s.Name, s.Missing, s.Recorded, s.Labels = one.Name, "skip", &one.Recorded, nil
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		s.Labels = append(s.Labels, Label{name, labels[name]})
+	}
+	if b.attrs["ignore"] == nil { // all that was recorded was graded
+		s.Ignore = nil
+	}
+	for _, c := range s.Problem.Checkpoints {
+		found, reached := one.Checkpoints[c.Name]
+		s.Checkpoints = append(s.Checkpoints, SolutionCheckpoint{
+			Checkpoint: c, Missing: !reached, Entry: s.Problem.Entry, Source: found.Source, Parts: found.Parts, Unusable: found.Unusable,
+		})
+	}
+}
+
+// tell reports what was found wrong with what a block had read; at is the place of what has none.
+func (b *block) tell(mistakes diag.List, at hcl.Range) (failed bool) {
+	for _, m := range mistakes {
+		failed = failed || m.Severity != diag.Warning
+		f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: at}
+		if m.Range != nil {
+			f.rng = hclRange(*m.Range)
+		}
+		b.fail(f)
+	}
+	return failed
+}

@@ -1,0 +1,325 @@
+package lang
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Verifier is the verifier driver of a problem or, with everything that it inherits, of one
+// of its checkpoints. Empty texts and zero are the image's choice, or no limit.
+type Verifier struct {
+	Tests     []string // absolute paths of directories; later ones win
+	Solution  string   // where a source goes: an absolute path, "/" for one that has such paths
+	Artifacts []Artifact
+	Image     string // of docker backends; "" is built from Dockerfile or, without, the backend's own
+	// Dockerfile and Context are absolute paths.
+	Dockerfile, Context string
+	User, Workdir       string
+	Online              bool
+	Capabilities        bool
+	CPUs                float64
+	Memory              int64 // bytes
+	GPU                 bool
+	Env                 []EnvVar     // sorted by name
+	Inherit             []InheritVar // likewise
+	Timeout             time.Duration
+	Reward              string
+	Pass                float64
+	BrokenIf            []BrokenIf
+	Range               diag.Range
+}
+
+// Artifact is a file or directory of solutions, and what of a directory is left out.
+type Artifact struct {
+	Path    string // absolute, clean
+	Exclude []string
+}
+
+// InheritVar is a variable that has the value of one of the caller's.
+type InheritVar struct {
+	Name, From string
+	Default    *string // nil is an error when there is none
+}
+
+// BrokenIf is a trace of a machine that failed. One of Values and Pattern is set.
+type BrokenIf struct {
+	File, Pointer string
+	Values        []string
+	Pattern       string
+}
+
+// verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either may be
+// nil.
+func (b *block) verifierOf(own *block) *Verifier {
+	merged := b.only("verifier")
+	if own != nil {
+		both := *own
+		both.attrs = maps.Clone(merged.attrs)
+		maps.Copy(both.attrs, own.attrs)
+		for _, kind := range []string{"artifact", "broken_if"} {
+			if len(own.children(kind)) == 0 {
+				both.kids = append(slices.Clip(both.kids), merged.children(kind)...)
+			}
+		}
+		merged = &both
+	}
+	return merged.verifier()
+}
+
+// verifier reads the block.
+func (b *block) verifier() *Verifier {
+	v := &Verifier{Range: convertRange(b.header)}
+	v.Tests = b.directories("tests")
+	b.artifacts(v)
+	b.verifierImage(v)
+	v.User = b.shaped("user", userText(), `a user, such as "1000:1000" or "nobody"`)
+	if text, _ := b.text("workdir"); text != "" {
+		v.Workdir = b.place("workdir")
+	}
+	network, _ := b.text("network")
+	if v.Online = network == networkPublic; network == networkAllowed {
+		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
+			`write network = "none" if the script needs none, or "public" into a verifier block of your own`)
+	}
+	capabilities, _ := b.text("capabilities")
+	v.Capabilities = capabilities == "default"
+	v.CPUs, _ = b.number("cpus")
+	v.Memory, _ = b.size("memory")
+	v.GPU, _ = b.truth("gpu")
+	v.Env, _ = b.env("env")
+	v.Inherit = b.inheritedVars()
+	v.Timeout, _ = b.limit("timeout")
+	v.Reward, _ = b.text("reward")
+	v.Pass, _ = b.threshold("pass")
+	v.BrokenIf = b.brokenIf()
+	return v
+}
+
+// directories reads paths of directories.
+func (b *block) directories(name string) []string {
+	texts, g := b.texts(name)
+	if g == isFailed {
+		return nil
+	}
+	var all []string
+	for _, text := range texts {
+		dir := b.l.resolve(b.src, text)
+		if info, ok := b.stat(name, dir, ""); ok && !info.IsDir() {
+			b.reject(name, "not-a-directory", "Not a directory", fmt.Sprintf("%q is not a directory.", b.l.show(dir)), "")
+		}
+		all = append(all, dir)
+	}
+	return all
+}
+
+// artifacts reads where solutions go.
+func (b *block) artifacts(v *Verifier) {
+	all := b.children("artifact")
+	b.eachNameOnce(all)
+	for _, a := range all {
+		place := a.label()
+		if !isPlace(place) {
+			a.fail(finding{code: "bad-path", summary: "Bad path", rng: a.header, detail: fmt.Sprintf("An artifact is named by an absolute path below \"/\", without \"..\", and not below /tests or /logs/verifier. %q is none.", place)})
+			continue
+		}
+		exclude, _ := a.texts("exclude")
+		v.Artifacts = append(v.Artifacts, Artifact{Path: place, Exclude: exclude})
+	}
+	for i, one := range v.Artifacts { // one in another would be in place twice
+		for _, other := range v.Artifacts[:i] {
+			if within(one.Path, other.Path) || within(other.Path, one.Path) {
+				b.fail(finding{code: "conflict", summary: "Artifact in an artifact", rng: b.header, detail: fmt.Sprintf("%s and %s overlap.", other.Path, one.Path), hint: "write artifact blocks of your own, for the directory alone"})
+			}
+		}
+	}
+	place, g := b.text("solution")
+	switch {
+	case g == isSet && place != "/" && !isPlace(place):
+		b.reject("solution", "bad-path", "Bad path", fmt.Sprintf("solution must be an absolute path without \"..\", not %q.", place), `write such as "/app"`)
+	case len(v.Artifacts) == 0 && (g != isSet || place == "/"):
+		b.fail(finding{code: "missing-attribute", summary: "Where do solutions go?", rng: b.header,
+			detail: "Nothing says which files of a solution are in place when it is verified.", hint: `write solution = "/app" or artifact "/app" {}`})
+	case len(v.Artifacts) == 0:
+		v.Artifacts = []Artifact{{Path: place}}
+	}
+	v.Solution = place
+	if v.Solution == "" && len(v.Artifacts) == 1 {
+		v.Solution = v.Artifacts[0].Path
+	} else if v.Solution == "" {
+		v.Solution = "/"
+	}
+}
+
+// isPlace reports whether a solution's files may be at a path.
+func isPlace(place string) bool {
+	return path.IsAbs(place) && path.Clean(place) == place && place != "/" && !strings.ContainsRune(place, 0) &&
+		!within(place, "/tests") && !within(place, "/logs/verifier") && !within("/logs/verifier", place) && !within(place, ownPlaces)
+}
+
+// verifierImage reads which image docker backends take.
+func (b *block) verifierImage(v *Verifier) {
+	v.Image, _ = b.imageName("image")
+	for from, to := range b.textMap("image_map") {
+		if from == v.Image {
+			v.Image = to
+			break
+		}
+	}
+	dockerfile, g := b.path("dockerfile")
+	if g != isSet || v.Image != "" {
+		return
+	}
+	if info, ok := b.stat("dockerfile", dockerfile, ""); ok && info.IsDir() {
+		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "name the Dockerfile in it")
+	}
+	v.Dockerfile, v.Context = dockerfile, filepath.Dir(dockerfile)
+	if context, g := b.path("context"); g == isSet {
+		v.Context = context
+	}
+}
+
+// textMap reads a map of strings.
+func (b *block) textMap(name string) map[string]string {
+	v, g := b.value(b.schemaOf(name, TypeMap))
+	if g != isSet {
+		return nil
+	}
+	texts, err := convert.Convert(v, cty.Map(cty.String))
+	if err != nil {
+		b.wrongType(name, "a map of strings", v.Type())
+		return nil
+	}
+	all := map[string]string{}
+	for it := texts.ElementIterator(); it.Next(); {
+		if key, value := it.Element(); !value.IsNull() {
+			all[key.AsString()] = value.AsString()
+		}
+	}
+	return all
+}
+
+// inheritedVars reads variables of the caller's.
+func (b *block) inheritedVars() []InheritVar {
+	all := b.textMap("inherit")
+	var vars []InheritVar
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		from, otherwise, has := strings.Cut(all[name], ":-")
+		if !envName().MatchString(name) || !envName().MatchString(from) {
+			b.reject("inherit", "bad-name", "Bad name", fmt.Sprintf("%q or %q is not the name of an environment variable.", name, from), "")
+			return nil
+		}
+		made := InheritVar{Name: name, From: from}
+		if has {
+			made.Default = &otherwise
+		}
+		vars = append(vars, made)
+	}
+	return vars
+}
+
+// threshold reads a number of any sign.
+func (b *block) threshold(name string) (float64, given) {
+	a := b.schemaOf(name, TypeNumber)
+	v, g := b.value(a)
+	if g != isSet {
+		v = b.l.defaultOf(a)
+	}
+	n, err := convert.Convert(v, cty.Number)
+	if err != nil {
+		b.wrongType(name, "a number", v.Type())
+		return 0, isFailed
+	}
+	f, _ := n.AsBigFloat().Float64()
+	return f, g
+}
+
+func (b *block) brokenIf() []BrokenIf {
+	var all []BrokenIf
+	for _, rule := range b.children("broken_if") {
+		var r BrokenIf
+		if r.File, _ = rule.text("file"); r.File != "" && !isRelativeInside(r.File) {
+			rule.reject("file", "bad-path", "Bad path", fmt.Sprintf("file must be a plain relative path in /logs/verifier, not %q.", r.File), "")
+		}
+		r.Pointer = rule.pointer("pointer")
+		r.Values, _ = rule.texts("values")
+		r.Pattern, _ = rule.text("pattern")
+		if _, err := regexp.Compile(r.Pattern); err != nil {
+			rule.reject("pattern", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", r.Pattern, err), "the syntax is that of RE2")
+		}
+		if (len(r.Values) > 0) == (r.Pattern != "") {
+			rule.fail(finding{code: "missing-attribute", summary: "When is it broken?", rng: rule.header, detail: "A broken_if block has exactly one of values and pattern."})
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// verified reads the checkpoints of a problem with a verifier. What only the tests of a
+// pytest problem can use is refused: it would not be read.
+func (b *block) verified(p *Problem) {
+	b.unread(p, b, "asset", "marker", "reference")
+	all := b.children("checkpoint")
+	if len(all) == 0 && !b.decl.failed {
+		b.fail(finding{code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
+			detail: "A problem with a verifier has at least one checkpoint.", hint: `write checkpoint "main" { }`})
+	}
+	b.eachNameOnce(all)
+	pass := b.only("pass")
+	for i, one := range all {
+		b.unread(p, one, "asset", "marker")
+		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.only("verifier")), Range: convertRange(one.header)}
+		one.checkName()
+		c.Order = one.orderOr(i + 1)
+		c.Version, _ = one.integer("version", 0)
+		c.State, _ = one.text("state")
+		c.Spec, _ = one.path("spec")
+		if own := one.only("pass"); own != nil {
+			c.Pass = own.pass()
+		} else if pass != nil {
+			c.Pass = pass.pass()
+		} else {
+			c.Pass = Pass{AtLeast: &c.Verifier.Pass, Range: c.Verifier.Range}
+		}
+		p.Checkpoints = append(p.Checkpoints, c)
+	}
+	p.sortCheckpoints()
+}
+
+// unread refuses blocks and attributes in of, the problem's or a checkpoint's block.
+func (b *block) unread(p *Problem, of *block, kinds ...string) {
+	for _, kid := range of.kids {
+		if slices.Contains(kinds, kid.schema.Name) {
+			kid.fail(finding{code: "unknown-block", summary: "No use for this block", rng: kid.header,
+				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), kid.schema.Name), hint: "remove it"})
+		}
+	}
+	for _, name := range []string{"entry", "timeout", "session_timeout", "env", "tests", "include_prior_tests"} {
+		if attr := of.attrs[name]; attr != nil {
+			of.fail(finding{code: "unknown-attribute", summary: "No use for this attribute", rng: attr.NameRange,
+				detail: fmt.Sprintf("A problem with a %s block has no %s outside of it.", p.Kind(), name), hint: "remove it, or move it into the verifier block"})
+		}
+	}
+}
+
+// Solution is where the sources of solutions of a problem with a verifier go; see
+// Verifier.Solution.
+func (p *Problem) Solution() string {
+	place := p.Checkpoints[0].Verifier.Solution
+	for _, c := range p.Checkpoints {
+		if c.Verifier.Solution != place {
+			return "/"
+		}
+	}
+	return place
+}

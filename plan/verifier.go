@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/verifier"
+)
+
+// verifierCell adds the nodes of a cell of a problem with a verifier.
+func (c *compiler) verifierCell(s *lang.Suite, cell *Cell) error {
+	var deps []graph.Dep
+	var names []string
+	for _, answer := range cell.Solution.Checkpoints {
+		if cell.Solution.Omits(answer) {
+			continue
+		}
+		var cc CellCheckpoint
+		if answer.Missing {
+			cc = c.notReached(KindScore, cell, answer)
+		} else {
+			var err error
+			if cc, err = c.verifierCheckpoint(s, cell, answer); err != nil {
+				return err
+			}
+		}
+		cell.Checkpoints = append(cell.Checkpoints, cc)
+		names = append(names, answer.Checkpoint.Name)
+		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: resultOutput})
+	}
+	c.addCell(cell, names, deps)
+	return nil
+}
+
+func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint) (CellCheckpoint, error) {
+	cp := answer.Checkpoint
+	cc := CellCheckpoint{Checkpoint: cp}
+	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
+	}
+	policy := RuleOf(cp.Pass)
+	var graded graph.Node
+	if why := cell.Solution.Failed; why != "" {
+		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy, Checkpoint: cp.Name}, nil)
+	} else {
+		d, err := c.verifierDriver(cell.Problem, cell.Backend, cp.Verifier)
+		if err != nil {
+			return cc, err
+		}
+		tests := c.verifierTests(cell.Problem, cp)
+		task := c.verifierRun(cell, cp, d)
+		for _, t := range tests {
+			task.Tests = append(task.Tests, t.As)
+		}
+		submitted := graph.Dep{On: c.submission(cell.Solution, answer), As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
+		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, d.mounts))
+		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
+		id := c.plan.Graph.Add(run)
+		cc.Own = append(cc.Own, id)
+		graded = node(KindScore, &verifier.Score{Checkpoint: cp.Name, Reward: cp.Verifier.Reward, Policy: policy},
+			[]graph.Dep{{On: id, As: verifier.From, Outputs: verifier.Outputs()}})
+	}
+	graded.Kept = true
+	cc.Aggregate = c.plan.Graph.Add(graded)
+	cc.Measured = cc.Aggregate
+	cc.Own = append(cc.Own, cc.Aggregate)
+	return cc, nil
+}
+
+// verifierTests adds the nodes of the directories with a checkpoint's tests, which those of
+// other checkpoints and problems share.
+func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.Dep {
+	var deps []graph.Dep
+	var used []string
+	for i, dir := range cp.Verifier.Tests {
+		owner := "" // what all checkpoints have is the problem's
+		for _, other := range p.Checkpoints {
+			if !slices.Contains(other.Verifier.Tests, dir) {
+				owner = cp.Name
+			}
+		}
+		addr := address(KindTests, p.Name, owner)
+		if slices.Contains(used, addr) { // no checkpoint is called so
+			addr = address(KindTests, p.Name, owner, "/"+strconv.Itoa(i+1))
+		}
+		used = append(used, addr)
+		id := c.once(graph.Node{
+			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
+			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: testLeavings}, c.sourcesOf(addr)), Pool: inProcessPool,
+		})
+		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: []string{tasks.TreeOutput}})
+	}
+	return deps
+}
+
+// testLeavings are what running tests in place leaves beside them.
+var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "**/.harborignore"}
+
+func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *verifier.Run {
+	v := cp.Verifier
+	d.handle.Use.Bare = true
+	run := &verifier.Run{
+		Workdir: v.Workdir, Timeout: v.Timeout, Offline: !v.Online, GPU: v.GPU, Repeat: cell.Repeat,
+		Env: environ.List(d.environ(v.Env)), Backend: d.Backend,
+	}
+	if d.Backend.Capabilities().OwnFiles {
+		run.Offline = false // its containers have the network that they are to have
+	}
+	for _, a := range v.Artifacts {
+		run.Artifacts = append(run.Artifacts, a.Path)
+	}
+	for _, one := range v.Inherit {
+		value, ok := c.env.LookupEnv(one.From)
+		if !ok && one.Default == nil {
+			run.Lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which the verifier wants as %s, is not set", one.From, one.Name)}
+			continue
+		}
+		if !ok {
+			run.Env = append(run.Env, environ.Var{Name: one.Name, Value: *one.Default})
+			continue
+		}
+		variable := environ.Var{Name: one.Name, Value: value, Secret: one.From}
+		run.Env, run.Inherited = append(run.Env, variable), append(run.Inherited, variable)
+	}
+	for _, r := range v.BrokenIf {
+		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
+	}
+	for _, m := range d.mounted {
+		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
+	}
+	if v.User != "" && cell.Backend.Container == nil {
+		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)
+	}
+	run.Identity = d.identity(d.handle.bare, "bash")
+	return run
+}
+
+// excluded are patterns, relative to a solution's source, for what its artifacts leave out.
+func excluded(p *lang.Problem) []string {
+	var all []string
+	for _, cp := range p.Checkpoints {
+		for _, a := range cp.Verifier.Artifacts {
+			below := ""
+			if solution := p.Solution(); solution == "/" {
+				below = strings.TrimPrefix(a.Path, "/") + "/"
+			}
+			for _, pattern := range a.Exclude {
+				all = append(all, path.Join(below, "**", pattern), path.Join(below, "**", pattern, "**"))
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// verifierDriver is the driver of a verifier: that of its backend or, where that has
+// containers, one like it, with the image and all else that the verifier wants.
+func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Verifier) (*driver, error) {
+	base, err := c.driver(b)
+	if err != nil {
+		return nil, err
+	}
+	if b.Container == nil {
+		return base, nil
+	}
+	o := override{on: b, image: v.Image, gpu: v.GPU && b.Container.GPUs == "", dockerfile: v.Dockerfile, context: v.Context,
+		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory}}
+	if d, ok := c.overrides[o]; ok {
+		return d, nil
+	}
+	d, err := c.verifying(o, base)
+	if err != nil {
+		return nil, fmt.Errorf("%s on backend %s: %w", p.Ref, b.Addr(), err)
+	}
+	c.overrides[o] = d
+	return d, nil
+}
+
+// verifying makes the driver that a verifier asks for.
+func (c *compiler) verifying(o override, base *driver) (*driver, error) {
+	container, like := *o.on.Container, *o.on
+	like.Container, container.As = &container, &o.as
+	d := &driver{addr: fmt.Sprintf("%s verifier %d", base.addr, len(c.overrides)+1), base: base.base, mounts: base.mounts, mounted: base.mounted}
+	switch {
+	case o.image != "":
+		container.Image, container.Build = o.image, nil
+	case o.dockerfile != "":
+		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: o.dockerfile, Context: o.context}
+		place := o.dockerfile
+		if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
+			place = rel
+		}
+		d.addr = base.addr + " " + escape(place, "@ ") // names the nodes of its image
+	}
+	if o.gpu {
+		container.GPUs = "all"
+	}
+	if err := c.start(d, &like); err != nil {
+		return nil, err
+	}
+	if container.Build == nil {
+		return d, nil
+	}
+	if container.Build == o.on.Container.Build { // the backend's own image
+		d.addr = base.addr
+	}
+	var err error
+	if d.image, err = c.image(d, &like); err != nil {
+		return nil, err
+	}
+	d.handle.Use.Dockerfile, d.handle.image = container.Build.Dockerfile, d.image[0].On
+	return d, nil
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// recordedCell is a cell of a task with a checkpoint for each score; -1 was not reached, and
+// -2 has no verdict.
+func recordedCell(r Recorded, scores ...float64) Cell {
+	r.By = "other"
+	cell := Cell{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1, Status: verdict.Success, Recorded: &r}
+	for i, score := range scores {
+		c := Checkpoint{Name: string(rune('a' + i)), Class: verdict.Judged, Score: &score, Policy: "none"}
+		switch score {
+		case -1:
+			c.Class, c.Score = verdict.NotReached, nil
+		case -2:
+			c.Class, c.Score = verdict.NotJudged, nil
+		}
+		cell.Checkpoints = append(cell.Checkpoints, c)
+	}
+	return cell
+}
+
+func some(f float64) *float64 { return &f }
+
+// What was recorded and what is so here are shown beside each other, and why they differ.
+func TestRecordedNote(t *testing.T) {
+	same := recordedCell(Recorded{Score: some(0.5), Valid: true, Comparable: true}, 1, 0)
+	broken := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true}, 1, -2)
+	other := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true}, 0.25)
+	unscored := recordedCell(Recorded{Cause: "RewardFileNotFoundError", Comparable: true}, -2)
+	now := recordedCell(Recorded{Cause: "VerifierTimeoutError", Comparable: true}, 1)
+	short := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true}, 1, -1)
+	last := recordedCell(Recorded{Score: some(0), Valid: true, Comparable: true, Last: true}, 1, 0)
+	spoilt := recordedCell(Recorded{Score: some(1), Cause: "ApiError", Comparable: true}, 1)
+	foreign := recordedCell(Recorded{Score: some(1), Valid: true}, 85)
+	for name, try := range map[string]struct {
+		cells []Cell
+		want  string
+	}{
+		"nothing":  {[]Cell{{Problem: "p", Solution: "s", Status: verdict.Success}}, ""},
+		"same":     {[]Cell{same, last}, "recorded by other: mean 0.25 of 2 cells\nhere: mean 0.25; every score is the recorded one"},
+		"broken":   {[]Cell{same, broken}, "recorded by other: mean 0.75 of 2 cells\nhere: mean 0.25; 1 without a verdict here, as 0"},
+		"other":    {[]Cell{other}, "recorded by other: mean 1 of 1 cell\nhere: mean 0.25; 1 with another score here"},
+		"unscored": {[]Cell{unscored, same}, "recorded by other: mean 0.25 of 2 cells, 1 without a score as 0\nhere: mean 0.25; 1 without a verdict here, as 0"},
+		"now":      {[]Cell{now}, "recorded by other: mean 0 of 1 cell, 1 without a score as 0\nhere: mean 1; 1 with another score here"},
+		"short":    {[]Cell{short}, "recorded by other: mean 1 of 1 cell\nhere: mean 1; 1 with checkpoints that were not reached, which with these as 0 makes 0.5"},
+		"spoilt":   {[]Cell{spoilt}, "recorded by other: mean 1 of 1 cell; 1 with a score that other itself does not count as valid\nhere: mean 1; every score is the recorded one"},
+		"foreign":  {[]Cell{foreign}, "recorded by other: mean 1 of 1 cell; scores here are of another kind"},
+		"mixed":    {[]Cell{foreign, same}, "recorded by other: mean 0.75 of 2 cells\nhere: mean 0.5 of 1 of these, recorded as 0.5; every score is the recorded one"},
+	} {
+		r := &Results{Schema: Schema, Cells: try.cells}
+		tally := TallyOf(r, nil)
+		if got := strings.TrimPrefix(tally.Recorded.note(), "\n"); got != try.want {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+		var merged Tally
+		for i := range try.cells {
+			one := TallyOf(&Results{Cells: try.cells[i : i+1]}, nil)
+			merged.Merge(&one)
+		}
+		if merged != tally {
+			t.Errorf("%s: merged %+v, not %+v", name, merged, tally)
+		}
+		var table strings.Builder
+		if err := Write(&table, "table", r, Options{}); err != nil || !strings.Contains(table.String(), try.want) {
+			t.Errorf("%s: %v\n%s", name, err, &table)
+		}
+	}
+}
+
+// A row says what was recorded where that is not what is so here.
+func TestRecordedRemark(t *testing.T) {
+	r := Recorded{Comparable: true, Checkpoints: []RecordedCheckpoint{
+		{Name: "a", Reached: true, Score: some(0.5)}, {Name: "b", Reached: true, Score: some(1)}, {Name: "c", Reached: true, Score: some(0)},
+		{Name: "d", Reached: true, Cause: "VerifierTimeoutError"}, {Name: "e", Reached: true}, {Name: "f"},
+	}}
+	cell := recordedCell(r, 0.5, 0.25, -2, 1, -2, 1)
+	want := []string{"", "recorded as 1", "recorded as 0", "recorded without a score VerifierTimeoutError", "", ""}
+	for i, row := range rowsOf(&Results{Cells: []Cell{cell}}) {
+		if got := row.recorded(); got != want[i] {
+			t.Errorf("%s: %q, not %q", row.checkpoint.Name, got, want[i])
+		}
+	}
+	broken := "no disk"
+	if got := note(row{&cell, &Checkpoint{Name: "b", Class: verdict.NotJudged, Message: &broken}}); got != "recorded as 1; no disk" {
+		t.Errorf("%q", got)
+	}
+	cell.Recorded.Comparable = false
+	if got := (row{&cell, &cell.Checkpoints[1]}).recorded(); got != "" {
+		t.Errorf("%q", got)
+	}
+}

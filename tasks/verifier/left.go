@@ -1,0 +1,94 @@
+package verifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// What is kept of /logs/verifier. Files beyond it are left out; a reward is none of them.
+const (
+	maxFiles = 10_000
+	maxFile  = 64 << 20
+	maxAll   = 256 << 20
+)
+
+// left is what a script wrote, by paths relative to /logs/verifier.
+type left struct {
+	files map[string][]byte
+	large map[string]bool // that are beyond a limit
+}
+
+// collect reads what the script left.
+func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Work) (left, error) {
+	l := left{files: map[string][]byte{}, large: map[string]bool{}}
+	lister, ok := session.(backend.Lister)
+	if !ok {
+		return l, errors.New("this backend does not list files")
+	}
+	names, err := lister.List(ctx, logsDir, maxFiles)
+	if err != nil {
+		return l, fmt.Errorf("reading %s: %w", logsPlace, err)
+	}
+	room := int64(maxAll)
+	for _, name := range names {
+		inside := strings.TrimPrefix(name, logsDir+"/")
+		content, err := read(ctx, session, name, min(room, maxFile))
+		switch {
+		case errors.Is(err, errLarge):
+			l.large[inside] = true
+			w.Note(fmt.Sprintf("%s/%s is too large to be kept", logsPlace, inside))
+			continue
+		case err != nil:
+			return l, fmt.Errorf("reading %s/%s: %w", logsPlace, inside, err)
+		}
+		room -= int64(len(content))
+		l.files[inside] = content
+	}
+	return l, nil
+}
+
+var errLarge = errors.New("too large")
+
+func read(ctx context.Context, session backend.Session, name string, most int64) ([]byte, error) {
+	f, err := session.Collect(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = errLarge
+	}
+	return content, err
+}
+
+// tree stores what was left, without secrets.
+func (k *keeper) tree(l left) {
+	var entries []cache.Entry
+	for name, content := range l.files {
+		d, err := cache.PutBytes(k.ctx, k.store, backend.RedactBytes(content, k.secrets))
+		if err != nil {
+			k.err = fmt.Errorf("storing %s/%s: %w", logsPlace, name, err)
+			return
+		}
+		entries = append(entries, cache.Entry{Path: name, Digest: d})
+	}
+	slices.SortFunc(entries, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
+	t, err := cache.BuildTree(entries)
+	if err == nil {
+		err = t.Store(k.ctx, k.store)
+	}
+	if err != nil {
+		k.err = fmt.Errorf("storing what the verifier left: %w", err)
+		return
+	}
+	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: OutputFiles, Digest: t.Root, Tree: true})
+}

@@ -1,0 +1,92 @@
+package verifier
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestRewards(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{rewardText, "1", "map[reward:1]"},
+		{rewardText, " -0.5e1\n", "map[reward:-5]"},
+		{rewardText, "1_000.", "map[reward:1000]"},
+		{rewardText, ".5", "map[reward:0.5]"},
+		{rewardText, "", "reward.txt is empty"},
+		{rewardText, " \n", "reward.txt is empty"},
+		{rewardText, "nan", `reward.txt: "nan" is no finite number`},
+		{rewardText, "-Infinity", `reward.txt: "-Infinity" is no finite number`},
+		{rewardText, "1e999", `reward.txt: "1e999" is no finite number`},
+		{rewardText, "0x10", `reward.txt: "0x10" is no finite number`},
+		{rewardText, "1 0", `reward.txt: "1 0" is no finite number`},
+		{rewardText, "1__0", `reward.txt: "1__0" is no finite number`},
+		{rewardText, "e5", `reward.txt: "e5" is no finite number`},
+		{rewardText, ".", `reward.txt: "." is no finite number`},
+		{rewardJSON, `{"reward": 0.5, "b": -1}`, "map[b:-1 reward:0.5]"},
+		{rewardJSON, ``, "reward.json is empty"},
+		{rewardJSON, `{"reward": NaN}`, "reward.json: it is no JSON: invalid character 'N' looking for beginning of value"},
+		{rewardJSON, `{"reward": 1e999}`, `reward.json: "reward": "1e999" is no finite number`},
+		{rewardJSON, `{"reward": true}`, `reward.json: "reward" is a bool and no number`},
+		{rewardJSON, `{"reward": null}`, `reward.json: "reward" is null and no number`},
+		{rewardJSON, `{"reward": "1"}`, `reward.json: "reward" is a string and no number`},
+		{rewardJSON, `{"reward": {"a": 1}}`, `reward.json: "reward" is an object and no number`},
+		{rewardJSON, `[1]`, "reward.json: it is a array and no object of numbers"},
+		{rewardJSON, `1`, "reward.json: it is a number and no object of numbers"},
+		{rewardJSON, `null`, "reward.json: it has no numbers"},
+		{rewardJSON, `{}`, "reward.json: it has no numbers"},
+		{rewardJSON, `{"reward": 1} {}`, "reward.json: something follows its object"},
+		{rewardJSON, `{"reward": 1`, "reward.json: it is no JSON: unexpected EOF"},
+		{"other", "1", "the verifier left no reward: there is neither reward.json nor reward.txt"},
+	} {
+		rewards, err := readRewards(left{files: map[string][]byte{c.name: []byte(c.text)}})
+		got := fmt.Sprint(rewards)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s %q: %s, want %s", c.name, c.text, got, c.want)
+		}
+	}
+	for _, l := range []left{
+		{files: map[string][]byte{rewardText: bytes.Repeat([]byte("1"), maxReward+1)}},
+		{large: map[string]bool{rewardJSON: true}, files: map[string][]byte{rewardText: []byte("1")}},
+	} {
+		if _, err := readRewards(l); err == nil || !strings.Contains(err.Error(), "is larger than") {
+			t.Errorf("a huge reward: %v", err)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	l := left{files: map[string][]byte{"d.json": []byte(`{"rc": 3, "a/b": ["x", {"c": null}], "text": "Judge not available: x"}`), "plain": []byte("no judge\n")}}
+	for _, c := range []struct {
+		rule Rule
+		want string
+	}{
+		{Rule{File: "d.json", Pointer: "/rc", Values: []string{"3", "4"}}, "d.json/rc is 3"},
+		{Rule{File: "d.json", Pointer: "/rc", Values: []string{"4"}}, ""},
+		{Rule{File: "d.json", Pointer: "/a~1b/1/c", Values: []string{"null"}}, "d.json/a~1b/1/c is null"},
+		{Rule{File: "d.json", Pointer: "/a~1b/7", Values: []string{"null"}}, ""},
+		{Rule{File: "d.json", Pointer: "/rc/x", Values: []string{"3"}}, ""},
+		{Rule{File: "d.json", Pointer: "/text", Pattern: "^Judge not"}, `d.json/text has "Judge not"`},
+		{Rule{File: "plain", Pattern: "no judge"}, `plain has "no judge"`},
+		{Rule{File: "plain", Pointer: "/x", Pattern: "no judge"}, ""},
+		{Rule{File: "absent", Pattern: "x"}, ""},
+	} {
+		if got := c.rule.broken(l); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+func FuzzRewards(f *testing.F) {
+	f.Add([]byte(`{"reward": 1}`), []byte("1"))
+	f.Fuzz(func(t *testing.T, object, text []byte) {
+		for _, l := range []left{{files: map[string][]byte{rewardJSON: object}}, {files: map[string][]byte{rewardText: text}}} {
+			if rewards, err := readRewards(l); err == nil && len(rewards) == 0 {
+				t.Error("neither rewards nor an error")
+			}
+		}
+	})
+}

@@ -1,0 +1,326 @@
+package verifier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+// FromSubmission is what Run calls the dependency with a solution's files, whose paths are
+// those that they are to have, without the first slash.
+const FromSubmission = "submission"
+
+// The outputs of Run.
+const (
+	OutputExit    = "exit"
+	OutputTiming  = "timing"
+	OutputRewards = "rewards" // a JSON object of numbers; not of a script that its limit ended
+	OutputCTRF    = "ctrf"    // ctrf.json, when there was one
+	OutputFiles   = "files"   // the tree of what was left in /logs/verifier
+	OutputLog     = graph.LogOutput
+)
+
+// Run is the task that runs a script on one submission.
+type Run struct {
+	Tests     []string // dependencies whose trees are merged at /tests; later ones win
+	Artifacts []string // absolute paths of files and directories of FromSubmission
+	Workdir   string   // absolute; "" is the image's
+	Timeout   time.Duration
+	Offline   bool
+	GPU       bool
+	Env       environ.List
+	// Inherited are those of Env whose values, which are secret, can change an outcome.
+	Inherited []environ.Var
+	BrokenIf  []Rule
+	Repeat    int
+	// VerifyInputs are asked after the script whether what it read in place is still what
+	// the key says.
+	VerifyInputs []func() error
+	Lacks        error // why it cannot be run; nil is that it can
+
+	Backend  backend.Backend
+	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+}
+
+// Where things are in the session's workspace, and for the script.
+const (
+	submissionDir = "submission"
+	testsDir      = "tests"
+	logsDir       = "logs/verifier"
+
+	testsPlace     = "/tests"
+	logsPlace      = "/logs/verifier"
+	artifactsPlace = "/logs/artifacts" // which any solution may have
+)
+
+// Exit is the content of OutputExit.
+type Exit struct {
+	Code        int     `json:"code"`
+	Signal      string  `json:"signal,omitempty"`
+	TimedOut    bool    `json:"timed_out,omitempty"`
+	Limit       float64 `json:"limit,omitempty"`        // seconds
+	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes, when something was killed for it
+}
+
+// timing is the content of OutputTiming.
+type timing struct {
+	Seconds   float64 `json:"seconds"`
+	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
+}
+
+// Describe implements graph.Task.
+func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
+	if r.Lacks != nil { // no answer of other times is one to what it is now
+		return r.Lacks
+	}
+	m.Int("recipe", 1)
+	m.Strings("order of tests", r.Tests)
+	m.Strings("artifacts", r.Artifacts)
+	m.String("workdir", r.Workdir)
+	m.String("timeout", r.Timeout.String())
+	m.Bool("offline", r.Offline)
+	m.Bool("gpu", r.GPU)
+	m.Int("repeat", int64(r.Repeat))
+	for i, rule := range r.BrokenIf {
+		m.String(fmt.Sprintf("broken if %d", i+1), rule.text())
+	}
+	r.Env.Describe(m)
+	for _, v := range r.Inherited {
+		m.Digest("value of env "+v.Name, cache.SumBytes([]byte(v.Value)))
+	}
+	identity, err := r.Identity(ctx)
+	if err != nil {
+		return ending.WithClass(err)
+	}
+	for _, f := range identity {
+		m.String("backend "+f.Label, f.Value)
+	}
+	return nil
+}
+
+// Run implements graph.Task.
+func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	outcome, err := r.run(ctx, w)
+	return outcome, ending.WithClass(err)
+}
+
+func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	can := r.Backend.Capabilities()
+	if can.Places == nil {
+		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does, and a local one with isolation \"full\"")
+	}
+	if err := can.Places(ctx); err != nil {
+		return graph.Outcome{}, err
+	}
+	if r.GPU && can.GPU != nil {
+		if err := can.GPU(ctx); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	w.Phase(graph.Workspace)
+	session, err := r.open(ctx, w)
+	if session != nil {
+		defer func() { // also on a cancelled run
+			w.Phase(graph.Closing)
+			session.Close(context.WithoutCancel(ctx))
+		}()
+	}
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return r.grade(ctx, w, session)
+}
+
+// grade runs the script and keeps what it left.
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session) (graph.Outcome, error) {
+	w.Phase(graph.Executing)
+	said := &capped.Buffer{}
+	redacted := backend.Redact(io.MultiWriter(said, w.Log), r.Env.Secrets())
+	exit, err := session.Exec(ctx, r.command(redacted))
+	redacted.Close()
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("running the verifier: %w", err)
+	}
+	w.Phase(graph.Storing)
+	if err := session.Verify(ctx); err != nil {
+		return graph.Outcome{}, fmt.Errorf("what the verifier left proves nothing: %w", err)
+	}
+	for _, verify := range r.VerifyInputs {
+		if err := verify(); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
+	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
+	if exit.OOM {
+		facts.MemoryLimit = exit.OOMLimit
+	}
+	k.json(OutputExit, facts)
+	k.json(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
+	k.keep(OutputLog, said.Bytes())
+	left, err := r.collect(ctx, session, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	k.tree(left)
+	if exit.TimedOut {
+		k.outcome.Class, k.outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
+		return k.outcome, k.err
+	}
+	for _, rule := range r.BrokenIf {
+		if why := rule.broken(left); why != "" {
+			return graph.Outcome{}, fmt.Errorf("the verifier says that its machine failed: %s", why)
+		}
+	}
+	rewards, err := readRewards(left)
+	if err != nil {
+		return graph.Outcome{}, without(err, exit, said.Bytes())
+	}
+	k.json(OutputRewards, rewards)
+	if text, ok := left.files["ctrf.json"]; ok {
+		k.keep(OutputCTRF, backend.RedactJSON(text, k.secrets))
+	}
+	return k.outcome, k.err
+}
+
+// start runs the script. Its home is that of its user, unless the environment has one.
+const start = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
+chmod +x /tests/test.sh 2>/dev/null
+(/tests/test.sh)`
+
+func (r *Run) command(out io.Writer) backend.Command {
+	c := backend.Command{
+		Argv: []string{"bash", "-c", start}, Env: r.Env.Variables(),
+		At: r.Workdir, Timeout: r.Timeout, Offline: r.Offline, Output: out,
+	}
+	if c.At == "" {
+		c.At = "."
+	}
+	return c
+}
+
+// open makes the workspace. A session is returned also with an error that came later.
+func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) {
+	submission, _ := w.Input(FromSubmission, tasks.TreeOutput)
+	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
+	if err == nil {
+		err = logs.Store(ctx, w.Store)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for rewards: %w", err)
+	}
+	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{
+		{Path: submissionDir, Tree: submission}, {Path: path.Dir(logsDir), Tree: logs.Root},
+	}}
+	spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
+	for _, name := range r.Tests {
+		tree, ok := w.Input(name, tasks.TreeOutput)
+		if !ok {
+			return nil, fmt.Errorf("dependency %q has no tree", name)
+		}
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: testsDir, Tree: tree})
+	}
+	if len(r.Tests) > 0 {
+		spec.Places = append(spec.Places, backend.Place{Path: testsDir, At: testsPlace})
+	}
+	present, err := r.present(ctx, w.Store, submission)
+	if err != nil {
+		return nil, err
+	}
+	for _, place := range present {
+		spec.Places = append(spec.Places, backend.Place{Path: submissionDir + place, At: place})
+	}
+	session, err := r.Backend.Open(ctx, spec)
+	if err != nil {
+		return session, fmt.Errorf("opening a session: %w", err)
+	}
+	return session, nil
+}
+
+// present are the artifacts that a submission has, by their absolute paths. One that it
+// lacks is not in place, as if an agent had left none: the script has to see to that.
+func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) ([]string, error) {
+	known := map[string]bool{}
+	err := cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
+		if e.Link != "" { // it leads to what the script's machine has
+			return nil
+		}
+		known["/"+e.Path] = true
+		for dir := path.Dir("/" + e.Path); dir != "/"; dir = path.Dir(dir) {
+			known[dir] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the submission: %w", err)
+	}
+	var all []string
+	covered := false
+	for _, place := range r.Artifacts {
+		if known[place] {
+			all = append(all, place)
+		}
+		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
+	}
+	if known[artifactsPlace] && !covered {
+		all = append(all, artifactsPlace)
+	}
+	return all, nil
+}
+
+// without says why there is no verdict, with what the script said last.
+func without(err error, exit backend.Exit, said []byte) error {
+	if end := ending.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
+		err = fmt.Errorf("%w (%s)", err, end)
+	}
+	if line := ending.LastLine(said); line != "" {
+		err = fmt.Errorf("%w: %s", err, line)
+	}
+	return err
+}
+
+func limitMessage(limit time.Duration) string {
+	return fmt.Sprintf("the limit of %v ended the verifier", limit)
+}
+
+// keeper stores outputs. The first error stays.
+type keeper struct {
+	ctx     context.Context
+	store   cache.Store
+	secrets []string
+	outcome graph.Outcome
+	err     error
+}
+
+func (k *keeper) keep(name string, content []byte) {
+	if k.err != nil {
+		return
+	}
+	d, err := cache.PutBytes(k.ctx, k.store, content)
+	if err != nil {
+		k.err = fmt.Errorf("storing the %s: %w", name, err)
+		return
+	}
+	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: name, Digest: d})
+}
+
+func (k *keeper) json(name string, value any) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		k.err = fmt.Errorf("encoding the %s: %w", name, err)
+		return
+	}
+	k.keep(name, encoded)
+}

@@ -1,0 +1,161 @@
+package verifier
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// From is what Score calls its dependency, a Run.
+const From = "verifier"
+
+// Outputs are those of a Run that Score reads.
+func Outputs() []string { return []string{OutputExit, OutputTiming, OutputRewards, OutputCTRF} }
+
+// Score is the task that makes a verdict of what a Run left. Its outputs are those of
+// tasks.PutGraded.
+type Score struct {
+	Checkpoint string
+	Reward     string // the number that is the score
+	Policy     verdict.Rule
+}
+
+// Describe implements graph.Task.
+func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Int("recipe", 1)
+	m.String("checkpoint", s.Checkpoint)
+	m.String("reward", s.Reward)
+	m.String("pass", s.Policy.Text())
+	return nil
+}
+
+// Run implements graph.Task.
+func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var exit Exit
+	var took timing
+	for name, into := range map[string]any{OutputExit: &exit, OutputTiming: &took} {
+		if err := decodeInput(ctx, w, name, into); err != nil {
+			return graph.Outcome{}, err
+		}
+	}
+	c := &verdict.Checkpoint{Name: s.Checkpoint, Class: verdict.Judged, ExitCode: &exit.Code, Tests: []verdict.Test{}}
+	m := &verdict.Measurements{DurationMS: took.Seconds * 1000, Isolation: took.Isolation, Tests: []verdict.TestMeasurement{}}
+	if exit.TimedOut {
+		c.Class, m.Message = verdict.SessionTimeout, limitMessage(time.Duration(exit.Limit*float64(time.Second)))
+	} else if err := s.read(ctx, w, c, m); err != nil {
+		return graph.Outcome{}, err
+	}
+	if exit.MemoryLimit > 0 && m.Message == "" {
+		m.Message = ending.OutOfMemory(exit.MemoryLimit)
+	}
+	if err := tasks.Grade(c, s.Policy); err != nil {
+		return graph.Outcome{}, err
+	}
+	return tasks.PutGraded(ctx, w.Store, c, m)
+}
+
+// read finds the score and the tests.
+func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
+	var rewards map[string]float64
+	if err := decodeInput(ctx, w, OutputRewards, &rewards); err != nil {
+		return err
+	}
+	score, ok := rewards[s.Reward]
+	names := slices.Sorted(maps.Keys(rewards))
+	if !ok {
+		return fmt.Errorf("the verifier left no reward called %q; it left %s", s.Reward, strings.Join(names, ", "))
+	}
+	c.Score = verdict.NewScore(score, score)
+	if len(names) > 1 { // the others are shown, and decide nothing
+		parts := make([]string, len(names))
+		for i, name := range names {
+			parts[i] = name + " " + strconv.FormatFloat(rewards[name], 'g', 6, 64)
+		}
+		m.Message = strings.Join(parts, ", ")
+	}
+	if _, ok := w.Input(From, OutputCTRF); !ok {
+		return nil
+	}
+	var report ctrf
+	if err := decodeInput(ctx, w, OutputCTRF, &report); err != nil {
+		w.Note(fmt.Sprintf("ctrf.json is not shown: %v", err))
+		return nil
+	}
+	c.Tests, m.Tests = report.tests(s.Checkpoint)
+	c.Collected = len(c.Tests)
+	return nil
+}
+
+// Refused implements graph.Refuser.
+func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
+	return tasks.PutRefused(ctx, w.Store, s.Checkpoint, s.Policy, why)
+}
+
+func decodeInput(ctx context.Context, w *graph.Work, output string, into any) error {
+	d, ok := w.Input(From, output)
+	if !ok {
+		return fmt.Errorf("the verifier has no output %q", output)
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
+	if err == nil {
+		err = json.Unmarshal(content, into)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the %s: %w", output, err)
+	}
+	return nil
+}
+
+// ctrf is what is read of a report in the Common Test Report Format.
+type ctrf struct {
+	Results struct {
+		Tests []struct {
+			Name     string  `json:"name"`
+			Status   string  `json:"status"`
+			Duration float64 `json:"duration"` // milliseconds
+			FilePath string  `json:"filePath"`
+			Message  string  `json:"message"`
+		} `json:"tests"`
+	} `json:"results"`
+}
+
+const maxTests = 100_000
+
+// tests are those of a report. Several of one name get numbers: reports may
+// merge the cases of a parametrised test.
+func (r *ctrf) tests(checkpoint string) (tests []verdict.Test, measured []verdict.TestMeasurement) {
+	tests, measured = []verdict.Test{}, []verdict.TestMeasurement{}
+	met := map[string]int{}
+	for _, t := range r.Results.Tests {
+		if len(tests) == maxTests {
+			break
+		}
+		status := verdict.TestError
+		switch t.Status {
+		case "passed":
+			status = verdict.TestPassed
+		case "failed":
+			status = verdict.TestFailed
+		case "skipped", "pending":
+			status = verdict.TestSkipped
+		}
+		id := t.Name
+		if met[id]++; met[id] > 1 {
+			id += fmt.Sprintf(" #%d", met[id])
+		}
+		tests = append(tests, verdict.Test{ID: id, File: t.FilePath, Checkpoint: checkpoint, Group: verdict.Core, Status: status})
+		measured = append(measured, verdict.TestMeasurement{DurationMS: t.Duration, Message: t.Message})
+	}
+	return tests, measured
+}
