@@ -38,7 +38,7 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 	project := a.options()
 	if f.against != "" {
 		if o.Before, _, err = a.resultsOf(f.against); err != nil {
-			return fmt.Errorf("--against: %w", err)
+			return err
 		}
 	}
 	o.Served = served(project.StateDir(), results.Run)
