@@ -262,10 +262,11 @@ func (b *block) output(name string) *OutputRef {
 	}
 	v, _ = v.UnmarkDeep()
 	task, output, ok := cutLast(refOf(v), ".outputs.")
-	if made := b.l.instances.tasks[task]; ok && made != nil {
-		return &OutputRef{made, output}
+	made := b.l.instances.tasks[task]
+	if !ok || made == nil || !slices.ContainsFunc(made.Outputs, func(o TaskOutput) bool { return o.Name == output }) {
+		return nil // an object that is written by hand may have any ref
 	}
-	return nil
+	return &OutputRef{made, output}
 }
 
 // placed reads an attribute that may be a task's output with files.
