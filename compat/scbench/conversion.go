@@ -1,25 +1,25 @@
 package scbench
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/fevalgraph/fevalgraph/compat/tomlfile"
+	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 // conversion is what a checkout's conversion.toml says about a problem, as far as it is about
 // how tests run: the file is for the conversion to another benchmark's tasks.
 type conversion struct {
-	Limit    float64 `toml:"verifier_timeout_sec"` // of a checkpoint's tests together, in seconds; 0 is none
-	Snippet  any     `toml:"test_sh_snippet"`
-	Snippets any     `toml:"test_sh_snippets"` // text, list, or table of checkpoints, "all" and "*"
+	Limit    float64  // verifier_timeout_sec: of a checkpoint's tests together, in seconds; 0 is none
+	all      []string // snippets for every checkpoint
+	snippets map[string][]string
 }
 
 // conversionOf reads the part of conversion.toml that is about a problem. A mistake in it is
@@ -31,89 +31,55 @@ func conversionOf(files *lang.ReaderFiles, dir string, c *config) conversion {
 		if !files.Exists(path) {
 			continue
 		}
-		text, err := files.Read(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		all := map[string]conversion{}
-		if err == nil {
-			err = toml.Unmarshal([]byte(text), &all)
-		}
-		own := all[filepath.Base(dir)]
-		if err == nil {
-			err = own.check()
-		}
-		if err != nil {
-			c.Mistakes = append(c.Mistakes, mistakeIn(path, err))
-			return conversion{}
-		}
+		f := tomlfile.Open(files, path)
+		own := readConversion(f, yamlfile.At(f.Root, filepath.Base(dir)))
+		c.Mistakes = append(c.Mistakes, f.Mistakes...)
 		return own
 	}
 	return conversion{}
 }
 
-func mistakeIn(path string, err error) diag.Diagnostic {
-	d := diag.Diagnostic{Code: "bad-toml", Summary: "Bad conversion.toml", Detail: fmt.Sprintf("%v.", err), Range: &diag.Range{File: path, Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}}
-	var at *toml.DecodeError
-	if errors.As(err, &at) {
-		line, column := at.Position()
-		d.Range.Start = diag.Pos{Line: line, Column: column}
-		d.Range.End = d.Range.Start
-	}
-	return d
-}
-
-func (c conversion) check() error {
-	if c.Limit < 0 || c.Limit > 1e9 {
-		return fmt.Errorf("verifier_timeout_sec must be a number of seconds, not %g", c.Limit)
-	}
-	if _, ok := lines(c.Snippet); !ok {
-		return errors.New("test_sh_snippet must be a string")
-	}
-	table, ok := c.Snippets.(map[string]any)
-	if !ok {
-		table = map[string]any{"all": c.Snippets}
-	}
-	for _, value := range table {
-		if _, ok := lines(value); !ok {
-			return errors.New("test_sh_snippets must be a string, a list of strings, or a table of these")
+func readConversion(f *yamlfile.File, own *yaml.Node) (c conversion) {
+	if n := yamlfile.At(own, "verifier_timeout_sec"); n != nil {
+		var err error
+		if c.Limit, err = strconv.ParseFloat(yamlfile.Scalar(n, ""), 64); err != nil || c.Limit < 0 || c.Limit > 1e9 {
+			f.Fail(n, "verifier_timeout_sec must be a number of seconds")
 		}
 	}
-	return nil
+	c.all = lines(f, yamlfile.At(own, "test_sh_snippet"))
+	table := yamlfile.At(own, "test_sh_snippets")
+	if table == nil || table.Kind != yaml.MappingNode {
+		c.all = append(c.all, lines(f, table)...)
+		return c
+	}
+	c.all = append(append(c.all, lines(f, yamlfile.At(table, "all"))...), lines(f, yamlfile.At(table, "*"))...)
+	c.snippets = map[string][]string{}
+	for _, checkpoint := range yamlfile.Keys(table) {
+		if checkpoint != "all" && checkpoint != "*" {
+			c.snippets[checkpoint] = lines(f, yamlfile.At(table, checkpoint))
+		}
+	}
+	return c
 }
 
 // before are the snippets for a checkpoint.
 func (c conversion) before(checkpoint string) string {
-	found := []any{c.Snippet, c.Snippets}
-	if table, ok := c.Snippets.(map[string]any); ok {
-		found = []any{c.Snippet, table["all"], table["*"], table[checkpoint]}
-	}
-	var all []string
-	for _, value := range found {
-		some, _ := lines(value)
-		all = append(all, some...)
-	}
-	return strings.Join(all, "\n")
+	return strings.Join(slices.Concat(c.all, c.snippets[checkpoint]), "\n")
 }
 
 // lines are those of a text or of a list of texts; nil has none.
-func lines(value any) (all []string, ok bool) {
-	switch value := value.(type) {
-	case nil:
-		return nil, true
-	case string:
-		return []string{value}, true
-	case []any:
-		for _, one := range value {
-			text, ok := one.(string)
-			if !ok {
-				return nil, false
-			}
-			all = append(all, text)
-		}
-		return all, true
+func lines(f *yamlfile.File, n *yaml.Node) []string {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode && n.Tag == yamlfile.Text:
+		return []string{n.Value}
+	case n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return one.Tag != yamlfile.Text }):
+		all, _ := yamlfile.Texts(n)
+		return all
 	}
-	return nil, false
+	f.Fail(n, "a snippet must be a string, or a list of strings")
+	return nil
 }
 
 // markerName is what the language takes for one: an identifier of Python.
