@@ -96,7 +96,8 @@ type Place struct {
 // Lister is a Session that knows what files there are.
 type Lister interface {
 	// List returns the paths, relative to the workspace, of all regular files below a
-	// directory of it, sorted. More than most are an error. Like Collect it follows no symlinks.
+	// directory of it, sorted. More than most are ErrManyFiles. Like Collect it follows no
+	// symlinks.
 	List(ctx context.Context, dir string, most int) ([]string, error)
 }
 

@@ -14,6 +14,9 @@ import (
 // the doing of whoever filled the workspace, not of the machinery.
 var ErrNotRegular = errors.New("not a regular file")
 
+// ErrManyFiles is the error of a List that found more than were wanted.
+var ErrManyFiles = errors.New("too many files")
+
 // ToolError says that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {

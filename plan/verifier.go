@@ -75,23 +75,29 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 	return cc, nil
 }
 
-// verifierTests adds the nodes of the directories with a checkpoint's tests, which those of
-// other checkpoints and problems share.
+// verifierTests adds the nodes of the directories with a checkpoint's tests. Those that all
+// checkpoints have are the problem's.
 func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.Dep {
+	shared := func(dir string) bool {
+		return !slices.ContainsFunc(p.Checkpoints, func(other *lang.Checkpoint) bool { return !slices.Contains(other.Verifier.Tests, dir) })
+	}
 	var deps []graph.Dep
-	var used []string
 	for i, dir := range cp.Verifier.Tests {
-		owner := "" // what all checkpoints have is the problem's
-		for _, other := range p.Checkpoints {
-			if !slices.Contains(other.Verifier.Tests, dir) {
-				owner = cp.Name
+		owner, list := cp.Name, cp.Verifier.Tests
+		if shared(dir) { // counted in one order, whatever that of the checkpoint is
+			owner, list = "", p.Checkpoints[0].Verifier.Tests
+		}
+		place := 0
+		for _, other := range list[:slices.Index(list, dir)] {
+			if shared(other) == shared(dir) {
+				place++
 			}
 		}
-		addr := address(KindTests, p.Name, owner)
-		if slices.Contains(used, addr) { // no checkpoint is called so
-			addr = address(KindTests, p.Name, owner, "/"+strconv.Itoa(i+1))
+		parts := []string{owner}
+		if place > 0 {
+			parts = append(parts, "/"+strconv.Itoa(place+1)) // no checkpoint is called so
 		}
-		used = append(used, addr)
+		addr := address(KindTests, p.Name, parts...)
 		id := c.once(graph.Node{
 			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
 			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: testLeavings}, c.sourcesOf(addr)), Pool: inProcessPool,

@@ -45,8 +45,8 @@ echo more >>/placed/one.txt; echo new >new; mv /logs/verifier /logs/other 2>/dev
 	if want := []string{"logs/reward.txt", "logs/sub/x"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%v, %v", names, err)
 	}
-	if _, err := s.(backend.Lister).List(t.Context(), "logs", 1); err == nil {
-		t.Error("more files than are wanted are no error")
+	if _, err := s.(backend.Lister).List(t.Context(), "logs", 1); !errors.Is(err, backend.ErrManyFiles) {
+		t.Errorf("more files than are wanted: %v", err)
 	}
 	command = shell("pwd")
 	command.At = "/no/such"

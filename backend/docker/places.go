@@ -13,6 +13,8 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/mount"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // shown is where commands see what is at a path of the workspace, and whether that is one
@@ -82,7 +84,7 @@ func (c *copied) list(ctx context.Context, dir string, most int) ([]string, erro
 			continue
 		}
 		if names = append(names, path.Join(dir, below)); len(names) > most {
-			return nil, fmt.Errorf("listing %q: there are more than %d files", dir, most)
+			return nil, fmt.Errorf("listing %q: %w: more than %d", dir, backend.ErrManyFiles, most)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 		case !entry.Type().IsRegular():
 			return nil
 		case len(names) == most:
-			return fmt.Errorf("there are more than %d files", most)
+			return fmt.Errorf("%w: more than %d", backend.ErrManyFiles, most)
 		}
 		names = append(names, strings.TrimPrefix(name, workDir+"/"))
 		return nil

@@ -41,7 +41,7 @@ func (j *job) collected(ctx context.Context, cell *plan.Cell, cc *plan.CellCheck
 	kept := []entry{}
 	for _, part := range cell.Solution.Checkpoints[i].Parts {
 		at := slices.IndexFunc(lines, func(e entry) bool {
-			return strings.Trim(e.Source, "/") == part.Target && (e.Status == "ok" || e.Status == "empty") && filepath.IsLocal(e.Destination)
+			return strings.Trim(e.Source, "/") == part.Target && (e.Status == "ok" || e.Status == "empty") && strings.HasPrefix(path.Clean(e.Destination), "artifacts/")
 		})
 		if at < 0 {
 			continue

@@ -276,8 +276,12 @@ func (j *job) result(ctx context.Context, one exported, source *trial) (*trialRe
 
 // from fills in what a trial that was graded again has from its source.
 func (t *trialResult) from(source *trial, name string) {
-	t.TaskName, t.TaskID, t.AgentInfo = source.TaskName, source.TaskID, source.AgentInfo
-	t.TrialName = name
+	t.TaskName, t.TrialName = source.TaskName, name
+	for to, from := range map[*json.RawMessage]json.RawMessage{&t.TaskID: source.TaskID, &t.AgentInfo: source.AgentInfo} {
+		if len(from) > 0 && string(from) != "null" { // Harbor reads no trial without these
+			*to = from
+		}
+	}
 	t.StartedAt = cmp.Or(source.StartedAt, noTime)
 	if source.Source != "" {
 		t.Source = &source.Source

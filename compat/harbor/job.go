@@ -31,21 +31,32 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 	answers := newAnswers(files, problems)
 	attempts := attemptsOf(trials)
 	var all []lang.Collected
-	unknown := map[string]int{}
+	unknown, ambiguous := map[string]int{}, map[string]*answer{}
 	for _, t := range trials {
-		a := answers.of(t.TaskName)
-		if a == nil {
+		switch a := answers.of(t.TaskName); {
+		case a == nil:
 			unknown[t.TaskName]++
-			continue
+		case len(a.names) > 1:
+			ambiguous[t.TaskName] = a
+		default:
+			all = append(all, a.collected(files, t, attempts[t]))
 		}
-		all = append(all, a.collected(files, t, attempts[t]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(ambiguous)) {
+		told = append(told, diag.Diagnostic{Code: "ambiguous-task", Summary: "Two problems are one task",
+			Detail: fmt.Sprintf("The problems %s are the task %s, so which of them its trials are solutions of is not clear.", strings.Join(ambiguous[name].names, " and "), name),
+			Hint:   "a job is graded by one version of a task at a time"})
 	}
 	if len(unknown) > 0 {
+		n := 0
+		for _, trials := range unknown {
+			n += trials
+		}
 		told = append(told, warning("unknown-task", "Trials without a problem",
-			fmt.Sprintf("No problem here is what %s of %s ran: %s.", count(len(trials)-len(all), "trial"), filepath.Base(dir), some(slices.Sorted(maps.Keys(unknown)))),
+			fmt.Sprintf("No problem here is what %s of %s ran: %s.", count(n, "trial"), filepath.Base(dir), some(slices.Sorted(maps.Keys(unknown)))),
 			"a problem whose harbor block reads the task, or one of the task's name, is one"))
 	}
-	return all, append(told, answers.told...)
+	return all, told
 }
 
 // readJob reads the finished trials of a job, by name.
@@ -107,7 +118,6 @@ func attemptsOf(trials []*trial) map[*trial]int {
 type answers struct {
 	tasks  map[string]*answer // by the name of the task that a problem is
 	others map[string]*answer // by their own names
-	told   diag.List
 }
 
 // of is the problem whose task has a name or, for problems of other kinds, that is called
@@ -122,6 +132,7 @@ func (a *answers) of(task string) *answer {
 // answer is what a trial needs to know of the problem that it answers.
 type answer struct {
 	problem int
+	names   []string // of the problems that are its task; there has to be one
 	reward  string   // the name of the one that is a score
 	steps   []string // the names of its checkpoints
 	task    *task    // nil of a problem that is no task of Harbor
@@ -130,12 +141,15 @@ type answer struct {
 func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 	all := &answers{tasks: map[string]*answer{}, others: map[string]*answer{}}
 	for i, p := range problems {
-		one := &answer{problem: i, reward: cmp.Or(p.Score, "reward"), steps: p.Checkpoints}
+		one := &answer{problem: i, names: []string{p.Name}, reward: cmp.Or(p.Score, "reward"), steps: p.Checkpoints}
 		if p.Reader != block {
 			all.others[p.Name] = one
 			continue
 		}
 		one.task = openTask(files, p.Attributes["task"]) // whose mistakes are the problem's
+		if before := all.tasks[one.task.Name]; before != nil {
+			one.names = append(before.names, p.Name)
+		}
 		all.tasks[one.task.Name] = one
 	}
 	return all

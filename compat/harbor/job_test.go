@@ -331,3 +331,21 @@ func TestNothingToJudge(t *testing.T) {
 		}
 	}
 }
+
+// Trials of a task that two problems are go to neither.
+func TestAmbiguousTask(t *testing.T) {
+	dir := t.TempDir()
+	problem := func(name string) string {
+		return fmt.Sprintf("problem %q {\n  harbor { task = %q }\n  name = %q\n}\n", name, name, name)
+	}
+	toml := "artifacts = [\"/app\"]\n[task]\nname = \"org/t\"\n[verifier]\nenvironment_mode = \"separate\"\n[environment]\ndocker_image = \"none\"\n"
+	lay(t, dir, map[string]string{
+		"fevalgraph.hcl": problem("old") + problem("new") + "solution \"recorded\" { harbor_job = \"jobs/j\" }\n",
+		"old/task.toml":  toml, "old/tests/test.sh": "", "new/task.toml": toml, "new/tests/test.sh": "",
+		"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/b/result.json": resultOf("b", "org/t", nil),
+	})
+	_, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
+	if got := texts(found); !found.HasErrors() || strings.Count(got, "The problems old and new are the task org/t") != 1 {
+		t.Error(got)
+	}
+}

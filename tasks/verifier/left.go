@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -34,6 +35,10 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 		return l, errors.New("this backend does not list files")
 	}
 	names, err := lister.List(ctx, logsDir, maxFiles)
+	if errors.Is(err, backend.ErrManyFiles) { // whoever wrote them, what counts is looked at
+		w.Note(fmt.Sprintf("%s has more than %d files, of which few are kept", logsPlace, maxFiles))
+		names, err = r.named(), nil
+	}
 	if err != nil {
 		return l, fmt.Errorf("reading %s: %w", logsPlace, err)
 	}
@@ -42,6 +47,8 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 		inside := strings.TrimPrefix(name, logsDir+"/")
 		content, err := read(ctx, session, name, min(room, maxFile))
 		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, backend.ErrNotRegular):
+			continue
 		case errors.Is(err, errLarge):
 			l.large[inside] = true
 			w.Note(fmt.Sprintf("%s/%s is too large to be kept", logsPlace, inside))
@@ -53,6 +60,19 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 		l.files[inside] = content
 	}
 	return l, nil
+}
+
+// named are the files that a verdict may depend on.
+func (r *Run) named() []string {
+	names := []string{rewardJSON, rewardText, "ctrf.json"}
+	for _, rule := range r.BrokenIf {
+		names = append(names, rule.File)
+	}
+	for i := range names {
+		names[i] = logsDir + "/" + names[i]
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 var errLarge = errors.New("too large")

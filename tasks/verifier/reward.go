@@ -23,8 +23,9 @@ const (
 	maxReward = 1 << 20 // bytes
 )
 
-// readRewards returns the numbers that a script left. An error says why there is none.
-func readRewards(l left) (map[string]float64, error) {
+// readRewards returns what a script left: a float64 for each name, or a bool. An error says
+// why there is nothing.
+func readRewards(l left) (map[string]any, error) {
 	for _, name := range []string{rewardJSON, rewardText} {
 		text, ok := l.files[name]
 		switch {
@@ -39,7 +40,7 @@ func readRewards(l left) (map[string]float64, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			return map[string]float64{"reward": n}, nil
+			return map[string]any{"reward": n}, nil
 		}
 		rewards, err := decode(text)
 		if err != nil {
@@ -69,9 +70,8 @@ func number(text string) (float64, error) {
 	return n, nil
 }
 
-// decode reads a flat object of numbers. Unlike Harbor it takes no true for a 1: whoever
-// wrote that may have meant a 0 by "false", too, and neither is a number.
-func decode(text []byte) (map[string]float64, error) {
+// decode reads a flat object of numbers and bools. The latter are shown, and are no score.
+func decode(text []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var all map[string]any
@@ -85,8 +85,12 @@ func decode(text []byte) (map[string]float64, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its object")
 	}
-	rewards := map[string]float64{}
+	rewards := map[string]any{}
 	for name, value := range all {
+		if truth, ok := value.(bool); ok {
+			rewards[name] = truth
+			continue
+		}
 		written, ok := value.(json.Number)
 		if !ok {
 			return nil, fmt.Errorf("%q is %s and no number", name, kindOf(value))
@@ -107,8 +111,6 @@ func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"
-	case bool:
-		return "a bool"
 	case string:
 		return "a string"
 	case []any:

@@ -27,7 +27,7 @@ func TestRewards(t *testing.T) {
 		{rewardJSON, ``, "reward.json is empty"},
 		{rewardJSON, `{"reward": NaN}`, "reward.json: it is no JSON: invalid character 'N' looking for beginning of value"},
 		{rewardJSON, `{"reward": 1e999}`, `reward.json: "reward": "1e999" is no finite number`},
-		{rewardJSON, `{"reward": true}`, `reward.json: "reward" is a bool and no number`},
+		{rewardJSON, `{"reward": 0.75, "all": false}`, "map[all:false reward:0.75]"},
 		{rewardJSON, `{"reward": null}`, `reward.json: "reward" is null and no number`},
 		{rewardJSON, `{"reward": "1"}`, `reward.json: "reward" is a string and no number`},
 		{rewardJSON, `{"reward": {"a": 1}}`, `reward.json: "reward" is an object and no number`},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -273,6 +274,9 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 			all = append(all, place)
 		}
 		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
+	}
+	if len(all) == 0 { // what is said of nothing would be said of the solution
+		return nil, &graph.InputError{Err: fmt.Errorf("the solution has none of the artifacts: %s", strings.Join(r.Artifacts, ", "))}
 	}
 	if known[artifactsPlace] && !covered {
 		all = append(all, artifactsPlace)

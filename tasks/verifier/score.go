@@ -67,20 +67,27 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // read finds the score and the tests.
 func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
-	var rewards map[string]float64
+	var rewards map[string]any
 	if err := decodeInput(ctx, w, OutputRewards, &rewards); err != nil {
 		return err
 	}
-	score, ok := rewards[s.Reward]
+	value, ok := rewards[s.Reward]
 	names := slices.Sorted(maps.Keys(rewards))
 	if !ok {
 		return fmt.Errorf("the verifier left no reward called %q; it left %s", s.Reward, strings.Join(names, ", "))
+	}
+	score, ok := value.(float64)
+	if !ok {
+		return fmt.Errorf("reward.json: %q is a bool and no number", s.Reward)
 	}
 	c.Score = verdict.NewScore(score, score)
 	if len(names) > 1 { // the others are shown, and decide nothing
 		parts := make([]string, len(names))
 		for i, name := range names {
-			parts[i] = name + " " + strconv.FormatFloat(rewards[name], 'g', 6, 64)
+			parts[i] = fmt.Sprint(name, " ", rewards[name])
+			if n, ok := rewards[name].(float64); ok {
+				parts[i] = name + " " + strconv.FormatFloat(n, 'g', 6, 64)
+			}
 		}
 		m.Message = strings.Join(parts, ", ")
 	}
