@@ -23,6 +23,14 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	if err != nil {
 		return err
 	}
+	return c.checkpoints(cell, KindAggregate, func(answer lang.SolutionCheckpoint) (CellCheckpoint, error) {
+		return c.pytestCheckpoint(s, cell, answer, d), nil
+	})
+}
+
+// checkpoints adds the nodes of each checkpoint of a cell, and of the cell. One that the
+// solution has nothing for is not reached, which a node of a kind says.
+func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCheckpoint) (CellCheckpoint, error)) error {
 	var deps []graph.Dep
 	var names []string
 	for _, answer := range cell.Solution.Checkpoints {
@@ -31,13 +39,16 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 		}
 		var cc CellCheckpoint
 		if answer.Missing {
-			cc = c.notReached(KindAggregate, cell, answer)
+			cc = c.notReached(kind, cell, answer)
 		} else {
-			cc = c.pytestCheckpoint(s, cell, answer, d)
+			var err error
+			if cc, err = add(answer); err != nil {
+				return err
+			}
 		}
 		cell.Checkpoints = append(cell.Checkpoints, cc)
 		names = append(names, answer.Checkpoint.Name)
-		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: []string{tasks.ResultOutput}})
+		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: resultOutput})
 	}
 	c.addCell(cell, names, deps)
 	return nil

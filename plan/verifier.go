@@ -17,27 +17,9 @@ import (
 
 // verifierCell adds the nodes of a cell of a problem with a verifier.
 func (c *compiler) verifierCell(s *lang.Suite, cell *Cell) error {
-	var deps []graph.Dep
-	var names []string
-	for _, answer := range cell.Solution.Checkpoints {
-		if cell.Solution.Omits(answer) {
-			continue
-		}
-		var cc CellCheckpoint
-		if answer.Missing {
-			cc = c.notReached(KindScore, cell, answer)
-		} else {
-			var err error
-			if cc, err = c.verifierCheckpoint(s, cell, answer); err != nil {
-				return err
-			}
-		}
-		cell.Checkpoints = append(cell.Checkpoints, cc)
-		names = append(names, answer.Checkpoint.Name)
-		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: resultOutput})
-	}
-	c.addCell(cell, names, deps)
-	return nil
+	return c.checkpoints(cell, KindScore, func(answer lang.SolutionCheckpoint) (CellCheckpoint, error) {
+		return c.verifierCheckpoint(s, cell, answer)
+	})
 }
 
 func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint) (CellCheckpoint, error) {

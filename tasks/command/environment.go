@@ -55,14 +55,7 @@ func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 2)
 	m.String("overrides", e.Overrides)
 	e.Env.Describe(m)
-	identity, err := e.Identity(ctx)
-	if err != nil {
-		return ending.WithClass(err)
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
-	}
-	return nil
+	return ending.WithClass(environ.DescribeBackend(ctx, m, e.Identity))
 }
 
 // buildNeeds prints what building a project takes, a requirement in a line.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 const timedOut = cache.ClassTimeout
@@ -19,36 +19,12 @@ const timedOut = cache.ClassTimeout
 // maxFile bounds the file with a score in memory; a larger one counts as none.
 const maxFile = 64 << 20
 
-// keeper stores the outputs of a run. The first error stays.
+// keeper stores the outputs of a run.
 type keeper struct {
-	ctx     context.Context
-	store   cache.Store
+	outputs.Keeper
 	secrets []string
-	outcome graph.Outcome
-	err     error
 
 	file, masked []byte // the file with the score, as it was and as it is kept
-}
-
-func (k *keeper) keep(name string, content []byte) {
-	if k.err != nil {
-		return
-	}
-	d, err := cache.PutBytes(k.ctx, k.store, content)
-	if err != nil {
-		k.err = fmt.Errorf("storing the %s: %w", name, err)
-		return
-	}
-	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: name, Digest: d})
-}
-
-func (k *keeper) json(name string, value any) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		k.err = fmt.Errorf("encoding the %s: %w", name, err)
-		return
-	}
-	k.keep(name, encoded)
 }
 
 // clear makes sure that the file with the score is the program's own work: what
@@ -95,7 +71,7 @@ func (r *Run) collect(ctx context.Context, session backend.Session, k *keeper) (
 		return fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
 	}
 	k.file, k.masked = content, backend.RedactJSON(content, k.secrets)
-	k.keep(OutputFile, k.masked)
+	k.Keep(OutputFile, k.masked)
 	return "", nil
 }
 

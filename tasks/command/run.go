@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Run is the task that runs a problem's program on one submission. Its inputs
@@ -110,14 +111,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("secrets are masked in", "texts") // not in numbers, as they were
 	}
 	r.Env.Describe(m)
-	identity, err := r.Identity(ctx)
-	if err != nil {
-		return ending.WithClass(err)
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
-	}
-	return nil
+	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
 }
 
 // Run implements graph.Task.
@@ -156,7 +150,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // try does the work in a session of its own. The exit is that of the program, if it
 // was run. What is unclear is an error but the last time.
 func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, backend.Exit, error) {
-	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
+	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
 	session, err := r.open(ctx, w, uv)
@@ -179,17 +173,17 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 		if err := session.Verify(ctx); err != nil {
 			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
 		}
-		k.json(OutputExit, *no)
-		k.json(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
-		k.keep(OutputSetup, setup.Bytes())
-		k.keep(OutputLog, setup.Bytes())
-		return k.outcome, backend.Exit{}, k.err
+		k.JSON(OutputExit, *no)
+		k.JSON(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
+		k.Keep(OutputSetup, setup.Bytes())
+		k.Keep(OutputLog, setup.Bytes())
+		return k.Outcome, backend.Exit{}, k.Err
 	}
 	exit, err := r.grade(ctx, w, session, uv, k)
 	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
-		k.keep(OutputSetup, setup)
+		k.Keep(OutputSetup, setup)
 	}
-	return k.outcome, exit, cmp.Or(err, k.err)
+	return k.Outcome, exit, cmp.Or(err, k.Err)
 }
 
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
@@ -236,13 +230,13 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 			return exit, err
 		}
 	}
-	k.json(OutputExit, facts)
-	k.json(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
-	k.keep(OutputStdout, stdout.Bytes())
-	k.keep(OutputStderr, stderr.Bytes())
-	k.keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
+	k.JSON(OutputExit, facts)
+	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
+	k.Keep(OutputStdout, stdout.Bytes())
+	k.Keep(OutputStderr, stderr.Bytes())
+	k.Keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
 	if exit.TimedOut {
-		k.outcome.Class, k.outcome.Message = timedOut, limitMessage(r.Timeout)
+		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
 	return exit, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Task runs a command that makes outputs of its inputs. Whatever keeps it from that,
@@ -83,14 +84,7 @@ func (t *Task) Describe(ctx context.Context, m *graph.Manifest) error {
 		}
 		m.Strings("requirements", t.Python.pins)
 	}
-	identity, err := t.Identity(ctx)
-	if err != nil {
-		return ending.WithClass(err)
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
-	}
-	return nil
+	return ending.WithClass(environ.DescribeBackend(ctx, m, t.Identity))
 }
 
 // Run implements graph.Task.
@@ -200,16 +194,16 @@ func (t *Task) make(ctx context.Context, w *graph.Work, session backend.Session,
 		}
 	}
 	w.Phase(graph.Storing)
-	k := &keeper{ctx: ctx, store: w.Store, secrets: secrets}
+	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: secrets}
 	for _, o := range t.Outputs {
 		kept, err := o.keep(ctx, t, session, w.Store)
 		if err != nil {
 			return graph.Outcome{}, exit, fmt.Errorf("output %q: %w", o.Name, err)
 		}
-		k.outcome.Outputs = append(k.outcome.Outputs, kept)
+		k.Outcome.Outputs = append(k.Outcome.Outputs, kept)
 	}
-	k.keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
-	return k.outcome, exit, k.err
+	k.Keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
+	return k.Outcome, exit, k.Err
 }
 
 // failure says how a command ended that did not end well; nil of any other.

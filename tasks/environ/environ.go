@@ -3,10 +3,21 @@
 package environ
 
 import (
+	"context"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
+
+// DescribeBackend adds what commands run on, which the identity of a backend says.
+func DescribeBackend(ctx context.Context, m *graph.Manifest, identity func(context.Context) (backend.Identity, error)) error {
+	fields, err := identity(ctx)
+	for _, f := range fields {
+		m.String("backend "+f.Label, f.Value)
+	}
+	return err
+}
 
 // Var is one environment variable of a command.
 type Var struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // Box is where programs run.
@@ -26,12 +27,8 @@ func Environment() []string { return []string{"PATH=/usr/bin:/bin"} }
 
 // describe adds what programs run on.
 func (b *Box) describe(ctx context.Context, m *graph.Manifest) error {
-	identity, err := b.Ident(ctx)
-	if err != nil {
+	if err := environ.DescribeBackend(ctx, m, b.Ident); err != nil {
 		return err
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
 	}
 	m.Strings("env", b.Env)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // The outputs of Submit.
@@ -66,12 +67,8 @@ func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
 	if s.Repeat > 1 {
 		m.Int("repeat", int64(s.Repeat))
 	}
-	identity, err := s.Server.Ident(ctx)
-	if err != nil {
+	if err := environ.DescribeBackend(ctx, m, s.Server.Ident); err != nil {
 		return err
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
 	}
 	if err := s.source.Describe(ctx, m); err != nil {
 		return err

@@ -161,13 +161,10 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // describeStack adds what the tests run on: the backend and the packages.
 func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
-	identity, err := r.Identity(ctx)
-	if err != nil {
+	if err := environ.DescribeBackend(ctx, m, r.Identity); err != nil {
 		return err
 	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
-	}
+	var err error
 	if r.pins, err = r.Pins(ctx); err != nil {
 		return err
 	}

@@ -94,9 +94,9 @@ func read(ctx context.Context, session backend.Session, name string, most int64)
 func (k *keeper) tree(l left) {
 	var entries []cache.Entry
 	for name, content := range l.files {
-		d, err := cache.PutBytes(k.ctx, k.store, backend.RedactBytes(content, k.secrets))
+		d, err := cache.PutBytes(k.Ctx, k.Store, backend.RedactBytes(content, k.secrets))
 		if err != nil {
-			k.err = fmt.Errorf("storing %s/%s: %w", logsPlace, name, err)
+			k.Err = fmt.Errorf("storing %s/%s: %w", logsPlace, name, err)
 			return
 		}
 		entries = append(entries, cache.Entry{Path: name, Digest: d})
@@ -104,11 +104,11 @@ func (k *keeper) tree(l left) {
 	slices.SortFunc(entries, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
 	t, err := cache.BuildTree(entries)
 	if err == nil {
-		err = t.Store(k.ctx, k.store)
+		err = t.Store(k.Ctx, k.Store)
 	}
 	if err != nil {
-		k.err = fmt.Errorf("storing what the verifier left: %w", err)
+		k.Err = fmt.Errorf("storing what the verifier left: %w", err)
 		return
 	}
-	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: OutputFiles, Digest: t.Root, Tree: true})
+	k.Outcome.Outputs = append(k.Outcome.Outputs, cache.Output{Name: OutputFiles, Digest: t.Root, Tree: true})
 }

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // FromSubmission is what Run calls the dependency with a solution's files, whose paths are
@@ -101,14 +101,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	for _, v := range r.Inherited {
 		m.Digest("value of env "+v.Name, cache.SumBytes([]byte(v.Value)))
 	}
-	identity, err := r.Identity(ctx)
-	if err != nil {
-		return ending.WithClass(err)
-	}
-	for _, f := range identity {
-		m.String("backend "+f.Label, f.Value)
-	}
-	return nil
+	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
 }
 
 // Run implements graph.Task.
@@ -163,22 +156,22 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 			return graph.Outcome{}, err
 		}
 	}
-	k := &keeper{ctx: ctx, store: w.Store, secrets: r.Env.Secrets()}
+	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
 		facts.MemoryLimit = exit.OOMLimit
 	}
-	k.json(OutputExit, facts)
-	k.json(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
-	k.keep(OutputLog, said.Bytes())
+	k.JSON(OutputExit, facts)
+	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
+	k.Keep(OutputLog, said.Bytes())
 	left, err := r.collect(ctx, session, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
 	k.tree(left)
 	if exit.TimedOut {
-		k.outcome.Class, k.outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
-		return k.outcome, k.err
+		k.Outcome.Class, k.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
+		return k.Outcome, k.Err
 	}
 	for _, rule := range r.BrokenIf {
 		if why := rule.broken(left); why != "" {
@@ -189,11 +182,11 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 	if err != nil {
 		return graph.Outcome{}, without(err, exit, said.Bytes())
 	}
-	k.json(OutputRewards, rewards)
+	k.JSON(OutputRewards, rewards)
 	if text, ok := left.files["ctrf.json"]; ok {
-		k.keep(OutputCTRF, backend.RedactJSON(text, k.secrets))
+		k.Keep(OutputCTRF, backend.RedactJSON(text, k.secrets))
 	}
-	return k.outcome, k.err
+	return k.Outcome, k.Err
 }
 
 // start runs the script. Its home is that of its user, unless the environment has one.
@@ -299,32 +292,8 @@ func limitMessage(limit time.Duration) string {
 	return fmt.Sprintf("the limit of %v ended the verifier", limit)
 }
 
-// keeper stores outputs. The first error stays.
+// keeper stores the outputs of a run.
 type keeper struct {
-	ctx     context.Context
-	store   cache.Store
+	outputs.Keeper
 	secrets []string
-	outcome graph.Outcome
-	err     error
-}
-
-func (k *keeper) keep(name string, content []byte) {
-	if k.err != nil {
-		return
-	}
-	d, err := cache.PutBytes(k.ctx, k.store, content)
-	if err != nil {
-		k.err = fmt.Errorf("storing the %s: %w", name, err)
-		return
-	}
-	k.outcome.Outputs = append(k.outcome.Outputs, cache.Output{Name: name, Digest: d})
-}
-
-func (k *keeper) json(name string, value any) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		k.err = fmt.Errorf("encoding the %s: %w", name, err)
-		return
-	}
-	k.keep(name, encoded)
 }
