@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // same is the cause of a verdict that changed while nothing changed that it depends on.
@@ -55,6 +56,8 @@ func Find(ctx context.Context, state string, store cache.Store, d *report.Differ
 		switch {
 		case c.Kind == report.ChangeBroken && c.Is.Message != nil:
 			c.Cause = *c.Is.Message
+		case c.Was.Class.Status() == verdict.Broken && c.Was.Message != nil:
+			c.Cause = "it was broken: " + *c.Was.Message
 		case found == nil: // records are gone
 		case len(found) == 0:
 			c.Kind, c.Cause = report.ChangeFlaky, same
@@ -106,7 +109,7 @@ type finder struct {
 }
 
 // find lists what changed that does not follow from another node of the checkpoint. It is
-// empty, and not nil, when nothing did.
+// empty when nothing did, and nil when that is not known.
 func (f finder) find(ctx context.Context) ([]string, error) {
 	if len(f.before) == 0 || len(f.after) == 0 {
 		return nil, nil
@@ -115,13 +118,14 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := []string{}
+	found, unknown := []string{}, false
 	for _, addr := range slices.Sorted(maps.Keys(f.after)) {
 		old, now := f.before[addr], f.after[addr]
 		if old == now {
 			continue
 		}
-		if old == "" || now == "" { // it was not reached: another node says why
+		if old == "" || now == "" { // one of the runs does not have it, or did not reach it
+			unknown = true
 			continue
 		}
 		was, err := f.manifest(ctx, old)
@@ -142,6 +146,9 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 				}
 			}
 		}
+	}
+	if unknown && len(found) == 0 {
+		return nil, nil
 	}
 	return found, nil
 }
