@@ -379,6 +379,9 @@ func summary(results *report.Results) []string {
 			for _, g := range verdict.Groups {
 				counts = append(counts, fmt.Sprintf("%s %d/%d", g, c.Groups[g].Passed, c.Groups[g].Total))
 			}
+			if c.Score != nil {
+				counts = []string{fmt.Sprintf("score %g", *c.Score)}
+			}
 			lines = append(lines, fmt.Sprintf("%s/%s %s %s: %s", cell.Problem, cell.Solution, c.Name, word, strings.Join(counts, ", ")))
 		}
 	}
