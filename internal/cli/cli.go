@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,9 @@ func Main(args []string, stdio IO) (code int) {
 	ctx, stop := app.interruptible()
 	defer stop()
 	root := app.rootCommand()
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell's question: only that needs the answers
+		app.complete(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(stdio.In)
 	root.SetOut(stdio.Out)

@@ -100,7 +100,6 @@ command it runs.`,
 	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand(), a.keygenCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.workerCommand(), a.actionCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")
-	a.complete(root)
 	return root
 }
 
