@@ -119,15 +119,23 @@ func loopback(endpoint string) bool {
 
 var headerName = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 
-// settings reads a map of texts, sorted by name.
-func (b *block) settings(name string) (all []Setting) {
+// stringMap reads a map of strings. It is false when there is none.
+func (b *block) stringMap(name string) (texts cty.Value, ok bool) {
 	v, g := b.value(b.schemaOf(name, TypeMap))
 	if g != isSet {
-		return nil
+		return cty.NilVal, false
 	}
 	texts, err := convert.Convert(v, cty.Map(cty.String))
 	if err != nil {
 		b.wrongType(name, "a map of strings", v.Type())
+	}
+	return texts, err == nil
+}
+
+// settings reads a map of texts, sorted by name.
+func (b *block) settings(name string) (all []Setting) {
+	texts, ok := b.stringMap(name)
+	if !ok {
 		return nil
 	}
 	for it := texts.ElementIterator(); it.Next(); {

@@ -191,13 +191,8 @@ func (b *block) verifierImage(v *Verifier) {
 
 // textMap reads a map of strings.
 func (b *block) textMap(name string) map[string]string {
-	v, g := b.value(b.schemaOf(name, TypeMap))
-	if g != isSet {
-		return nil
-	}
-	texts, err := convert.Convert(v, cty.Map(cty.String))
-	if err != nil {
-		b.wrongType(name, "a map of strings", v.Type())
+	texts, ok := b.stringMap(name)
+	if !ok {
 		return nil
 	}
 	all := map[string]string{}

@@ -91,13 +91,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.Strings("order of inputs", r.Inputs)
 	m.String("directory", r.Directory)
-	for i, s := range r.Setup {
-		m.String(fmt.Sprintf("setup %d", i+1), s.Line)
-		m.String(fmt.Sprintf("directory of setup %d", i+1), s.Directory)
-	}
-	if len(r.Setup) > 0 {
-		m.String("setup_timeout", r.SetupTimeout.String())
-	}
+	describeSetup(m, r.Setup, r.SetupTimeout)
 	m.Strings("argv", r.Argv)
 	m.String("timeout", r.Timeout.String())
 	m.Bool("offline", r.Offline)
@@ -112,6 +106,17 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	r.Env.Describe(m)
 	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
+}
+
+// describeSetup adds the commands that run before a program, and their limit.
+func describeSetup(m *graph.Manifest, steps []Step, limit time.Duration) {
+	for i, s := range steps {
+		m.String(fmt.Sprintf("setup %d", i+1), s.Line)
+		m.String(fmt.Sprintf("directory of setup %d", i+1), s.Directory)
+	}
+	if len(steps) > 0 {
+		m.String("setup_timeout", limit.String())
+	}
 }
 
 // Run implements graph.Task.

@@ -59,13 +59,7 @@ func (t *Task) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("place of "+in.As, in.Path)
 	}
 	m.String("directory", t.Directory)
-	for i, s := range t.Setup {
-		m.String(fmt.Sprintf("setup %d", i+1), s.Line)
-		m.String(fmt.Sprintf("directory of setup %d", i+1), s.Directory)
-	}
-	if len(t.Setup) > 0 {
-		m.String("setup_timeout", t.SetupTimeout.String())
-	}
+	describeSetup(m, t.Setup, t.SetupTimeout)
 	m.Strings("argv", t.Argv)
 	m.String("timeout", t.Timeout.String())
 	m.Bool("offline", t.Offline)
