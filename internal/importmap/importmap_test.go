@@ -31,7 +31,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},
@@ -41,10 +41,11 @@ var rooms = []room{
 	{"eval/selection", []string{"eval/exit", "graph", "lang", "plan", "report", "report/text", "verdict"}, "it knows words and results, and decides nothing"},
 	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "event", "graph", "report"}, "it reads what runs recorded"},
 	{"eval/causes", []string{"eval/history", "cache", "event", "graph", "plan", "report", "verdict"}, "it compares what runs recorded, and evaluates nothing"},
+	{"eval/provenance", []string{"cache", "cache/pack", "graph", "plan", "report", "tasks", "verdict"}, "it checks a file by what is in it, and knows neither a project nor whose keys count"},
 	{"eval/user", nil, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
-	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/provenance", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},
