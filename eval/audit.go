@@ -30,10 +30,10 @@ type AuditedResult struct {
 	Stored string `json:"stored"` // digest
 	Made   string `json:"made"`   // digest
 	// Causes are the nodes below that have other inputs than those of the stored result, if
-	// that is known. There are none when the same inputs gave another result.
+	// that is known. There are none when none were found, as of tests that are flaky.
 	Causes []string `json:"causes,omitempty"`
 
-	keys map[string]cache.Key // of the nodes that made it, by address
+	below map[string]*graph.Status // of the nodes that made it, by address
 }
 
 // AuditedProblem is a result that could not be made again.
@@ -160,11 +160,11 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 			}
 			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
 		case made.Digest != stored[addrs[at]]:
-			keys := map[string]cache.Key{}
+			below := map[string]*graph.Status{}
 			for _, on := range p.Plan.Graph.Closure([]graph.ID{id}) {
-				keys[p.Plan.Graph.Node(on).Addr] = rep.Status(on).Key
+				below[p.Plan.Graph.Node(on).Addr] = rep.Status(on)
 			}
-			a.Different = append(a.Different, AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), keys: keys})
+			a.Different = append(a.Different, AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: below})
 		}
 	}
 	return nil

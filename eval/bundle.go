@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/provenance"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
@@ -147,28 +148,30 @@ func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) 
 	}
 	made, nodes := map[string]cache.Digest{}, map[string][]provenance.Node{}
 	for _, one := range checked.Draw(r.Rerun, r.Seed) {
-		made[one.Addr()], nodes[one.Addr()] = *one.Result, checked.Below(*one.Node)
+		made[one.Addr], nodes[one.Addr] = *one.Result, checked.Below(*one.Node)
 	}
 	if v.Again, err = auditOf(ctx, o, made); err != nil {
 		return nil, err
 	}
 	for i := range v.Again.Different {
 		d := &v.Again.Different[i]
-		d.Causes = otherInputs(nodes[d.Addr], d.keys)
+		d.Causes = otherInputs(nodes[d.Addr], d.below)
 	}
 	return v, nil
 }
 
-// otherInputs are the nodes whose keys are other ones now, and that do not merely follow from
-// such a node. Nodes come after those that they rest on.
-func otherInputs(nodes []provenance.Node, now map[string]cache.Key) (addrs []string) {
-	other := map[cache.Key]bool{}
+// otherInputs are the nodes that have other inputs now, of which none follows from another
+// node. A node that makes something else of the same inputs is none of them. Nodes come after
+// those that they rest on.
+func otherInputs(nodes []provenance.Node, now map[string]*graph.Status) (addrs []string) {
+	differs := map[cache.Key]bool{}
 	for _, n := range nodes {
-		if key, ok := now[n.Addr]; !ok || key == n.Key {
+		st := now[n.Addr]
+		if st == nil {
 			continue
 		}
-		other[n.Key] = true
-		if !slices.ContainsFunc(n.Inputs, func(input cache.Key) bool { return other[input] }) {
+		differs[n.Key] = st.Key != n.Key || !slices.Equal(st.Outputs, n.Outputs)
+		if st.Key != n.Key && !slices.ContainsFunc(n.Inputs, func(input cache.Key) bool { return differs[input] }) {
 			addrs = append(addrs, n.Addr)
 		}
 	}

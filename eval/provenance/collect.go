@@ -9,6 +9,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
@@ -38,9 +39,12 @@ func Collect(ctx context.Context, store cache.Store, keys map[string]cache.Key, 
 		for _, listed := range cell.Listed() {
 			v := Verdict{Problem: cell.Problem, Checkpoint: listed.Name, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat,
 				Imported: cell.Imported != nil, Verdict: listed.Verdict()}
-			if key, ok := keys[v.Addr()]; ok && !v.Imported {
-				if err := c.prove(&v, key); err != nil {
-					return nil, err
+			for _, addr := range plan.ResultCell(cell).At(v.Checkpoint).GradedAt() {
+				if key, ok := keys[addr]; ok && !v.Imported {
+					if err := c.prove(&v, addr, key); err != nil {
+						return nil, err
+					}
+					break
 				}
 			}
 			e.Verdicts = append(e.Verdicts, v)
@@ -81,7 +85,7 @@ func (c *collector) readMakers() error {
 }
 
 // prove adds the node of a verdict, and all that it rests on.
-func (c *collector) prove(v *Verdict, key cache.Key) error {
+func (c *collector) prove(v *Verdict, addr string, key cache.Key) error {
 	for stack := []cache.Key{key}; len(stack) > 0; {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -98,7 +102,7 @@ func (c *collector) prove(v *Verdict, key cache.Key) error {
 		c.nodes[at] = n
 		stack = append(stack, n.Inputs...)
 	}
-	v.Node = &key
+	v.Addr, v.Node = addr, &key
 	for _, o := range c.nodes[key].Outputs {
 		if o.Name == tasks.ResultOutput {
 			v.Result = &o.Digest

@@ -37,8 +37,9 @@ type Verdict struct {
 	Repeat     int    `json:"repeat"`
 	// Imported says that another tool judged it, and that nothing proves it here.
 	Imported bool `json:"imported,omitempty"`
-	// Node made Result, whose content Verdict is but for the tests. Both are nil of what
-	// could not be judged.
+	// Node made Result, whose content Verdict is but for the tests; the node's address in the
+	// run is Addr. All three are empty of what was not judged.
+	Addr    string              `json:"addr,omitempty"`
 	Node    *cache.Key          `json:"node,omitempty"`
 	Result  *cache.Digest       `json:"result,omitempty"`
 	Verdict *verdict.Checkpoint `json:"verdict"`
@@ -48,9 +49,6 @@ type Verdict struct {
 func (v *Verdict) Name() string {
 	return plan.CellID{Problem: v.Problem, Checkpoint: v.Checkpoint, Solution: v.Solution, Backend: v.Backend, Repeat: v.Repeat}.String()
 }
-
-// Addr is the address of the node that gave the verdict.
-func (v *Verdict) Addr() string { return plan.KindAggregate + ":" + v.Name() }
 
 // line is what a line of the entries holds: one of the two.
 type line struct {

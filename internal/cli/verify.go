@@ -77,7 +77,7 @@ func (a *app) printVerified(v *eval.Verified) {
 		return
 	}
 	for _, d := range v.Again.Different {
-		cause := "from the same inputs"
+		cause := "no other inputs found"
 		if len(d.Causes) > 0 {
 			cause = "from other inputs: " + strings.Join(d.Causes, ", ")
 		}
