@@ -102,7 +102,8 @@ var rooms = []room{
 	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
-	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
+	{"report", []string{"report", "report/stats", "report/text", "verdict"}, "the model and its renderings run nothing"},
+	{"report/stats", []string{"verdict"}, "it computes, whatever the numbers measure"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
 	{"view", []string{"event", "report", "report/text", "lang/diag"}, "it shows what others decided"},
 	{"examples", nil, "they are files for people"},
@@ -136,6 +137,7 @@ var libraries = []struct {
 	{"google.golang.org/grpc", []string{"reapi", "cache/remote/remotetest"}},
 	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction", "bench/remote"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
+	{"gonum.org", []string{"report/stats"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest", "internal/ramdir"}},
 }
