@@ -17,17 +17,17 @@ import (
 // flagUsers are the commands for which a global flag means something; those that are
 // not listed mean something to all.
 var flagUsers = map[string][]string{
-	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
-	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
-	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
-	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "diff", "compare", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "diff", "compare", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "diff", "compare", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "diff", "compare", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
 	"cache":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "plan", "eval", "merge", "validate"},
 	"progress": {"run", "eval", "merge", "validate"},
 	"offline":  {"run", "eval", "shell", "validate", "lock"},
 	"locked":   {"run", "eval", "shell", "validate", "lock"},
-	"trust":    {"plan", "explain", "status", "results", "cache", "doctor"},
-	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version"},
+	"trust":    {"plan", "explain", "status", "results", "diff", "compare", "cache", "doctor"},
+	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "diff", "compare", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version"},
 }
 
 // relevant reports whether a global flag means something for a command. The program

@@ -9,10 +9,15 @@ import (
 )
 
 // Of differences that are not 0, so many have all of their signs tried, which are 2^19 sums. Of
-// more, so many are drawn.
+// more, signs are drawn: at least so many, and up to the most until so many sums were as far from
+// 0, so that a small p is not the number of draws. Of very many, the sum has the normal
+// distribution.
 const (
-	exactUpTo = 20
-	draws     = 10_000
+	exactUpTo  = 20
+	drawnUpTo  = 1000
+	leastDraws = 10_000
+	mostDraws  = 100_000
+	enoughFar  = 10
 )
 
 // SignFlip is the two-sided p of differences of pairs: how often their sum is as far from 0 if the
@@ -20,39 +25,46 @@ const (
 // exact for up to 20 differences that are not 0.
 func SignFlip(differences []float64) (p float64, exact bool) {
 	var sizes []float64
-	sum := 0.0
+	sum, squares := 0.0, 0.0
 	for _, d := range differences {
-		sum += d
+		sum, squares = sum+d, squares+d*d
 		if d != 0 {
 			sizes = append(sizes, math.Abs(d))
 		}
 	}
 	far := math.Abs(sum) - slack(sizes)
-	if len(sizes) == 0 {
+	switch {
+	case len(sizes) == 0:
 		return 1, true
-	}
-	if len(sizes) <= exactUpTo {
+	case len(sizes) <= exactUpTo:
 		// A sum and its negative are equally far, so the first sign is held.
 		n := countFar(sizes[1:], sizes[0], far)
 		return float64(n) / float64(int(1)<<(len(sizes)-1)), true
+	case len(sizes) > drawnUpTo:
+		return 2 * normal(-math.Abs(sum)/math.Sqrt(squares)), false
 	}
 	random := rand.New(rand.NewPCG(seed, seed))
-	n := 1 // the signs that were seen are one of the draws
-	for range draws {
-		total := 0.0
-		for i := 0; i < len(sizes); i += 64 {
-			signs := random.Uint64()
-			for _, size := range sizes[i:min(i+64, len(sizes))] {
-				// The lowest bit becomes the sign's.
-				total += math.Float64frombits(math.Float64bits(size) | signs<<63)
-				signs >>= 1
-			}
-		}
-		if math.Abs(total) >= far {
+	n, drawn := 0, 0
+	for drawn < leastDraws || n < enoughFar && drawn < mostDraws {
+		drawn++
+		if math.Abs(drawnSum(random, sizes)) >= far {
 			n++
 		}
 	}
-	return float64(n) / (draws + 1), false
+	return float64(n+1) / float64(drawn+1), false // the signs that were seen are one of the draws
+}
+
+// drawnSum is the sum of numbers of at least 0 with signs at random.
+func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
+	for i := 0; i < len(sizes); i += 64 {
+		signs := random.Uint64()
+		for _, size := range sizes[i:min(i+64, len(sizes))] {
+			// The lowest bit becomes the sign's.
+			sum += math.Float64frombits(math.Float64bits(size) | signs<<63)
+			signs >>= 1
+		}
+	}
+	return sum
 }
 
 // countFar is how many choices of signs make the sum at least so far from 0.

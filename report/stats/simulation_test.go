@@ -74,7 +74,7 @@ func (w world) test(t *testing.T, problems, rounds int) {
 }
 
 func TestSimulated(t *testing.T) {
-	for _, w := range []world{attempts(1, 0), attempts(3, 0.15), scores} {
+	for _, w := range []world{attempts(1, 0), scores} {
 		w.test(t, 25, 1000)
 	}
 }
@@ -82,8 +82,8 @@ func TestSimulated(t *testing.T) {
 func TestSimulatedLong(t *testing.T) {
 	longtest.Skip(t)
 	for _, w := range []world{attempts(1, 0), attempts(1, 0.15), attempts(3, 0), attempts(3, 0.15), scores} {
-		for _, problems := range []int{20, 35, 60, 100, 200} {
-			w.test(t, problems, 2000)
+		for _, problems := range []int{20, 60, 200} {
+			w.test(t, problems, 200_000/problems)
 		}
 	}
 }

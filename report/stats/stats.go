@@ -62,7 +62,7 @@ func Compare(problems []Problem, worst, best float64) Comparison {
 			continue
 		}
 		c.Single = c.Single && a.binary() && b.binary()
-		meanA, meanB := mean(a.Values), mean(b.Values)
+		meanA, meanB := a.Mean(), b.Mean()
 		c.A, c.B = c.A+meanA, c.B+meanB
 		differences = append(differences, meanA-meanB)
 		switch {
@@ -80,7 +80,7 @@ func Compare(problems []Problem, worst, best float64) Comparison {
 		c.Single = false
 		return c
 	}
-	c.A, c.B, c.Difference = c.A/float64(c.Problems), c.B/float64(c.Problems), mean(differences)
+	c.A, c.B, c.Difference = c.A/float64(c.Problems), c.B/float64(c.Problems), Mean(differences)
 	c.Interval = MeanInterval(differences)
 	c.P, c.Exact = SignFlip(differences)
 	c.Detectable = Detectable(differences)
@@ -89,6 +89,9 @@ func Compare(problems []Problem, worst, best float64) Comparison {
 	}
 	return c
 }
+
+// Mean is that of the attempts with a verdict.
+func (a *Attempts) Mean() float64 { return Mean(a.Values) }
 
 // binary reports whether there is one attempt, and it is 0 or 1.
 func (a *Attempts) binary() bool {
@@ -123,17 +126,18 @@ func (a *Attempts) filled(worth float64) float64 {
 	return sum / float64(len(a.Values)+a.Missing)
 }
 
-func mean(sample []float64) float64 {
+// Mean is the mean of a sample; 0 of none.
+func Mean(sample []float64) float64 {
 	sum := 0.0
 	for _, x := range sample {
 		sum += x
 	}
-	return sum / float64(len(sample))
+	return sum / float64(max(1, len(sample)))
 }
 
 // deviation is the sample's standard deviation, with n-1.
 func deviation(sample []float64) float64 {
-	m, sum := mean(sample), 0.0
+	m, sum := Mean(sample), 0.0
 	for _, x := range sample {
 		sum += (x - m) * (x - m)
 	}

@@ -77,6 +77,20 @@ func TestSignFlipAsSciPy(t *testing.T) {
 	if exact {
 		t.Error("p of 21 differences is exact")
 	}
+	// With many, what is drawn and the normal distribution, which stands for more than a thousand, agree.
+	many := func(n int) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = float64(i%7) - 2.9 // a mean of 0.1, nearly
+		}
+		return s
+	}
+	drawn, _ := SignFlip(many(994))
+	near(t, "p of 994", drawn, 2*normal(-math.Abs(Mean(many(994)))*math.Sqrt(994)/math.Sqrt(0.01+deviation(many(994))*deviation(many(994)))), 0.01)
+	all := slices.Repeat([]float64{1}, 40)
+	if p, _ := SignFlip(all); p > 2e-5 || p == 0 {
+		t.Errorf("p of forty wins is %v", p)
+	}
 }
 
 // Of statsmodels 0.15.0, mcnemar(exact=True), and of R's binom.test.
