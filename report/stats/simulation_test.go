@@ -83,7 +83,7 @@ func TestSimulatedLong(t *testing.T) {
 	longtest.Skip(t)
 	for _, w := range []world{attempts(1, 0), attempts(1, 0.15), attempts(3, 0), attempts(3, 0.15), scores} {
 		for _, problems := range []int{20, 60, 200} {
-			w.test(t, problems, 200_000/problems)
+			w.test(t, problems, 100_000/problems)
 		}
 	}
 }
