@@ -39,7 +39,7 @@ var rooms = []room{
 	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
 	{"eval/upkeep", []string{"eval/exit", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it looks after what is left on a machine; it evaluates nothing"},
 	{"eval/selection", []string{"eval/exit", "graph", "lang", "plan", "report", "report/text", "verdict"}, "it knows words and results, and decides nothing"},
-	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "event", "graph", "report"}, "it reads what runs recorded"},
+	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "cache", "event", "graph", "plan", "report", "tasks"}, "it reads what runs recorded"},
 	{"eval/causes", []string{"eval/history", "cache", "event", "graph", "plan", "report", "verdict"}, "it compares what runs recorded, and evaluates nothing"},
 	{"eval/user", nil, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
