@@ -191,15 +191,17 @@ func (f finder) manifest(ctx context.Context, key string) ([]graph.Field, error)
 	return graph.DecodeManifest(r.Manifest)
 }
 
-// texts are a change in words: the files, where it is one of trees.
-func (f finder) texts(ctx context.Context, c event.Change) []string {
+func (f finder) texts(ctx context.Context, c event.Change) []string { return Texts(ctx, f.store, c) }
+
+// Texts are a change in words: the files, where it is one of trees that the store has.
+func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)
 	if oldErr != nil || newErr != nil {
 		return []string{graph.ChangeText(c)}
 	}
-	was, oldErr := f.files(ctx, old)
-	is, newErr := f.files(ctx, now)
+	was, oldErr := files(ctx, store, old)
+	is, newErr := files(ctx, store, now)
 	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
 		return []string{c.Field + " changed"}
 	}
@@ -211,9 +213,9 @@ func (f finder) texts(ctx context.Context, c event.Change) []string {
 }
 
 // files are those of a tree as fields of a manifest.
-func (f finder) files(ctx context.Context, tree cache.Digest) ([]graph.Field, error) {
+func files(ctx context.Context, store cache.Store, tree cache.Digest) ([]graph.Field, error) {
 	var all []graph.Field
-	err := cache.WalkTree(ctx, f.store, tree, func(e cache.Entry) error {
+	err := cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {
 		if !e.Dir {
 			all = append(all, graph.Field{Label: "file " + e.Path, Value: fmt.Sprintf("%s %t %s", e.Digest, e.Executable, e.Link)})
 		}

@@ -17,8 +17,8 @@ import (
 // flagUsers are the commands for which a global flag means something; those that are
 // not listed mean something to all.
 var flagUsers = map[string][]string{
-	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
-	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "report", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
+	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "report", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
 	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
 	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor"},
 	"cache":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
@@ -27,7 +27,7 @@ var flagUsers = map[string][]string{
 	"offline":  {"run", "eval", "shell", "validate", "lock"},
 	"locked":   {"run", "eval", "shell", "validate", "lock"},
 	"trust":    {"plan", "explain", "status", "results", "cache", "doctor"},
-	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version"},
+	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "report", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version"},
 }
 
 // relevant reports whether a global flag means something for a command. The program
