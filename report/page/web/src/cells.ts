@@ -1,6 +1,6 @@
 // The table of cells: names, filter, search, order.
 import type { Column, Index } from './data'
-import { escape, matchAddress, matchValue, parse, pathOf, splitArguments, type Selector, type Term } from './selector'
+import { escape, matchAddress, matchValue, parse, splitArguments, type Selector, type Term } from './selector'
 
 const value = (c: Column, i: number) => c.values[c.at[i]]
 
@@ -155,4 +155,8 @@ export function pick(x: Index, filter: string, search: string, order: string): I
   return out.sort((a, b) => (down ? key[b] - key[a] : key[a] - key[b]) || a - b)
 }
 
-export { pathOf }
+/** A selector's term for just one name. */
+export function term(axis: string, name: string): string {
+  const plain = name.replaceAll('"', '')
+  return /[\s,'"]/.test(name) ? `${axis}="${plain}"` : `${axis}=${plain}`
+}

@@ -5,7 +5,11 @@ import { go, link, useRoute, type Route } from './route'
 import { visible } from './text'
 import { Cell } from './views/cell'
 import { Cells } from './views/cells'
+import { Compare } from './views/compare'
+import { Leaders } from './views/leaders'
+import { Matrix } from './views/matrix'
 import { Summary } from './views/summary'
+import { Timeline } from './views/timeline'
 
 // All text passes here on its way to the page, so that none is shown as it steers.
 options.vnode = (node: VNode) => {
@@ -20,7 +24,8 @@ options.vnode = (node: VNode) => {
 
 type View = ComponentType<{ x: Index; route: Route }>
 const views: [key: string, name: string, view: View][] = [
-  ['summary', 'Summary', Summary], ['cells', 'Cells', Cells],
+  ['summary', 'Summary', Summary], ['cells', 'Cells', Cells], ['matrix', 'Matrix', Matrix], ['compare', 'Changes', Compare],
+  ['leaderboard', 'Leaderboard', Leaders], ['timeline', 'Timeline', Timeline],
 ]
 
 const themes = ['auto', 'light', 'dark']

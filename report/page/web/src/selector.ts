@@ -87,9 +87,7 @@ function matchGlob(pattern: string): (s: string) => boolean {
   return s => s === pattern || re.test(s)
 }
 
-/** Joins names to the path that addresses have, as plan/escape.go does. */
-export const pathOf = (...names: string[]) => names.filter(n => n !== '').map(escape).join('/')
-
+/** A name as a part of addresses, as plan/escape.go has it. */
 export function escape(name: string): string {
   if (!/[/%"]/.test(name)) return name
   let out = ''

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Index } from '../data'
 import { axesOf, cellName, pick, testsOf } from '../cells'
-import { Mark, Tally, Verdict } from '../marks'
+import { Mark, Tally } from '../marks'
 import { link, replace, type Route } from '../route'
 import { Table, type ColumnOf } from '../table'
 import { count, duration, score } from '../text'
@@ -97,5 +97,3 @@ export function Strip({ x, cell }: { x: Index; cell: number }) {
   }
   return <>{marks}{to - from > strip && <span class="dim">+{to - from - strip}</span>}</>
 }
-
-export { Verdict }

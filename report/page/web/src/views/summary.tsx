@@ -42,7 +42,7 @@ function Verdicts({ x }: { x: Index }) {
     <section aria-labelledby="verdicts">
       <h2 id="verdicts">{counted(x.summary.cells, 'cell')}, {counted(x.summary.checkpoints, 'checkpoint')}</h2>
       <div class="bar" aria-hidden="true">
-        {shown.map(o => <span class={tone(o)} style={{ flexGrow: String(counts.get(o)!) }}>{counts.get(o)! * 40 > column.at.length ? sign(o) : ''}</span>)}
+        {shown.map(o => <span class={tone(o)} style={{ flexGrow: String(counts.get(o)!) }}>{counts.get(o)! * 40 > column.at.length && <i>{sign(o)}</i>}</span>)}
       </div>
       <ul class="counts">
         {shown.map(o => (
