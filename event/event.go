@@ -64,10 +64,12 @@ type NodeQueued struct {
 
 // NodeStart says that a node's work begins.
 type NodeStart struct {
-	Type    string `json:"type"` // node.start
-	Addr    string `json:"addr"`
-	Kind    string `json:"kind"`
-	Attempt int    `json:"attempt"`
+	Type    string    `json:"type"` // node.start
+	Addr    string    `json:"addr"`
+	Kind    string    `json:"kind"`
+	Attempt int       `json:"attempt"`
+	Pool    string    `json:"pool,omitempty"` // whose slot it has
+	Time    time.Time `json:"time,omitzero"`
 }
 
 // NodeRetry says that an attempt broke and another follows after Wait seconds. One whose

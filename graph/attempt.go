@@ -121,7 +121,7 @@ func (s *scheduler) announceStart(a *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status[a.id].Attempts++
-	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt})
+	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt, Pool: a.pool, Time: time.Now().UTC()})
 }
 
 // doWork runs the task and keeps what it printed.

@@ -183,21 +183,30 @@ func (f finder) made(ctx context.Context) (map[string]bool, error) {
 	return made, nil
 }
 
-// texts are a change in words: the files, where it is one of trees.
 func (f finder) texts(ctx context.Context, c event.Change) []string {
+	return texts(ctx, f.was, f.is, c)
+}
+
+// Texts are a change in words: the files, where it is one of trees that the store has.
+func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
+	r := reader{store: store}
+	return texts(ctx, r, r, c)
+}
+
+func texts(ctx context.Context, before, after reader, c event.Change) []string {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)
 	if oldErr != nil || newErr != nil {
 		return []string{graph.ChangeText(c)}
 	}
-	was, oldErr := f.was.files(ctx, old)
-	is, newErr := f.is.files(ctx, now)
+	was, oldErr := before.files(ctx, old)
+	is, newErr := after.files(ctx, now)
 	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
 		return []string{c.Field + " changed"}
 	}
-	var texts []string
+	var all []string
 	for _, change := range graph.Diff(was, is) {
-		texts = append(texts, c.Field+": "+graph.ChangeText(change))
+		all = append(all, c.Field+": "+graph.ChangeText(change))
 	}
-	return texts
+	return all
 }

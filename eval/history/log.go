@@ -1,0 +1,117 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// ErrNoLog says that a node's work printed nothing.
+var ErrNoLog = errors.New("printed nothing")
+
+// Log is what a node's work printed in a recorded run, or in the run that made its answer;
+// what its attempt printed that broke; or its message. The error wraps ErrNoLog when there
+// is none of these.
+func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
+	if done.State == event.Broken {
+		content, err := run.Log(done.Addr)
+		var damaged *event.DamagedError
+		switch {
+		case errors.As(err, &damaged):
+			return nil, exit.With(exit.NotJudged, err)
+		case err == nil:
+			return content, nil
+		}
+	}
+	switch {
+	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
+		return programLog(ctx, store, done)
+	case done.Log != "":
+		digest, err := cache.ParseDigest(done.Log)
+		if err != nil {
+			return nil, exit.With(exit.NotJudged, err)
+		}
+		return readLog(ctx, store, digest, done)
+	case done.Message != "":
+		return []byte(done.Message + "\n"), nil
+	}
+	return nil, exit.With(exit.Usage, fmt.Errorf("%s %w in run %s (%s)", done.Addr, ErrNoLog, run.ID, done.State))
+}
+
+// SetupLog is what the set-up commands of a node printed.
+func SetupLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, store, done, pytest.OutputSetup)
+	if err != nil {
+		return nil, err
+	}
+	said, ok := outputs[pytest.OutputSetup]
+	if !ok {
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s ran no set-up commands", done.Addr))
+	}
+	return said, nil
+}
+
+// programLog is what the program of a judge's case printed, and how it ended.
+func programLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]byte, error) {
+	outputs, err := outputs(ctx, store, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
+	if err != nil {
+		return nil, err
+	}
+	log, err := judge.RunLog(outputs[judge.OutputStdout], outputs[graph.LogOutput], outputs[judge.OutputExit])
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	return log, nil
+}
+
+// outputs are those of a node that have one of the names, from the store.
+func outputs(ctx context.Context, store cache.Store, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+	key, err := cache.ParseKey(done.Key)
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	record, err := store.Record(ctx, key)
+	var foreign *cache.ForeignError
+	if errors.As(err, &foreign) {
+		return nil, logGone(done)
+	}
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	if record == nil {
+		return nil, logGone(done)
+	}
+	outputs := map[string][]byte{}
+	for _, name := range names {
+		if out, ok := record.Output(name); ok {
+			if outputs[name], err = readLog(ctx, store, out.Digest, done); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return outputs, nil
+}
+
+func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event.NodeDone) ([]byte, error) {
+	content, err := cache.ReadBlob(ctx, store, d, -1)
+	var missing *cache.MissingError
+	if errors.As(err, &missing) {
+		return nil, logGone(done)
+	}
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	return content, nil
+}
+
+func logGone(done *event.NodeDone) error {
+	return exit.With(exit.Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+}

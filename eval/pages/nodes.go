@@ -1,0 +1,185 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/page"
+)
+
+// mostFields and mostFiles bound what a page has of a node's manifest, and of its changes.
+const (
+	mostFields = 200
+	mostFiles  = 100
+)
+
+// nodes are those of a run, by the names of the cells and checkpoints that they belong to.
+type nodes struct {
+	source *Source
+	run    *event.Run
+	byName map[string][]event.NodeDone
+	work   []page.Work
+}
+
+// nodesOf reads the nodes of a run once.
+func (s *Source) nodesOf(run *event.Run, of *page.Run) (*nodes, error) {
+	n := &nodes{source: s, run: run, byName: map[string][]event.NodeDone{}}
+	for i := range of.Results.Cells {
+		for _, name := range namesOf(&of.Results.Cells[i]) {
+			n.byName[name] = nil
+		}
+	}
+	last := map[string]int{} // the place in byName of an address's event
+	err := history.Each(s.State, run, func(done event.NodeDone) bool {
+		name, ok := n.owner(done.Addr)
+		if !ok {
+			return true
+		}
+		if at, again := last[done.Addr]; again {
+			n.byName[name][at] = done
+			return true
+		}
+		last[done.Addr] = len(n.byName[name])
+		n.byName[name] = append(n.byName[name], done)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.work, err = workOf(run)
+	return n, err
+}
+
+// namesOf are the names that addresses of a cell's nodes have after their kind.
+func namesOf(cell *report.Cell) []string {
+	id := plan.ResultCell(cell)
+	names := []string{id.String()}
+	for i := range cell.Checkpoints {
+		if name := id.At(cell.Checkpoints[i].Name).String(); name != names[0] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// owner is the name of the cell or checkpoint that a node belongs to: what follows its
+// kind, without a part of a checkpoint at the end, or a case after the problem.
+func (n *nodes) owner(addr string) (string, bool) {
+	_, name, _ := strings.Cut(addr, ":")
+	for whole := name; strings.Contains(whole, "@"); {
+		if _, ok := n.byName[whole]; ok {
+			return whole, true
+		}
+		cut := strings.LastIndexByte(whole, '/')
+		if cut < 0 {
+			break
+		}
+		whole = whole[:cut]
+	}
+	problem, rest, _ := strings.Cut(name, "/")
+	_, solution, _ := strings.Cut(rest, "/")
+	name = problem + "/" + solution
+	_, ok := n.byName[name]
+	return name, ok && solution != ""
+}
+
+// of are the nodes of a cell, as a page shows them.
+func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
+	var all []page.Node
+	for _, name := range slices.Backward(namesOf(cell)) {
+		for i := range n.byName[name] {
+			node, err := n.node(ctx, &n.byName[name][i])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, *node)
+		}
+	}
+	return all, nil
+}
+
+func (n *nodes) node(ctx context.Context, done *event.NodeDone) (*page.Node, error) {
+	node := &page.Node{Addr: done.Addr, Kind: done.Kind, State: string(done.State), Cause: done.Cause, Changes: done.Changes, Key: done.Key,
+		Seconds: done.Seconds, Attempt: done.Attempt, Message: done.Message}
+	for _, c := range done.Changes {
+		node.Files = append(node.Files, causes.Texts(ctx, n.source.Store, c)...)
+	}
+	node.Files = node.Files[:min(len(node.Files), mostFiles)]
+	log, err := history.Log(ctx, n.source.Store, n.run, done)
+	var said *exit.Error
+	switch {
+	case err == nil:
+		node.Log = string(log)
+	case errors.Is(err, history.ErrNoLog):
+	case errors.As(err, &said) && said.Class == exit.Usage: // it is no longer in the store
+		node.Log = err.Error()
+	default:
+		return nil, err
+	}
+	return node, n.manifest(ctx, done, node)
+}
+
+// manifest adds the fields of a node's manifest, if the store has it.
+func (n *nodes) manifest(ctx context.Context, done *event.NodeDone, node *page.Node) error {
+	key, err := cache.ParseKey(done.Key)
+	if done.Key == "" || err != nil {
+		return nil
+	}
+	record, err := n.source.Store.Record(ctx, key)
+	var foreign *cache.ForeignError
+	if errors.As(err, &foreign) || err == nil && record == nil {
+		return nil
+	}
+	if err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	fields, err := graph.DecodeManifest(record.Manifest)
+	if err != nil { // of another version
+		return nil
+	}
+	for _, f := range fields[:min(len(fields), mostFields)] {
+		node.Fields = append(node.Fields, [2]string{f.Label, f.Value})
+	}
+	return nil
+}
+
+// workOf are the attempts of a run whose begin it recorded.
+func workOf(run *event.Run) ([]page.Work, error) {
+	begin, ok := run.Start()
+	if !ok {
+		return nil, nil
+	}
+	var all []page.Work
+	open := map[string]int{}
+	err := run.Each(func(e event.Event) bool {
+		switch e := e.(type) {
+		case event.NodeStart:
+			if !e.Time.IsZero() {
+				open[e.Addr] = len(all)
+				all = append(all, page.Work{Addr: e.Addr, Kind: e.Kind, Pool: e.Pool, State: string(event.Interrupted), Start: e.Time.Sub(begin.Time).Seconds()})
+			}
+		case event.NodeRetry:
+			if at, ok := open[e.Addr]; ok {
+				all[at].State = string(event.Broken)
+				delete(open, e.Addr)
+			}
+		case event.NodeDone:
+			if at, ok := open[e.Addr]; ok {
+				all[at].State, all[at].Seconds = string(e.State), e.Seconds
+				delete(open, e.Addr)
+			}
+		}
+		return true
+	})
+	return all, err
+}

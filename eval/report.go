@@ -1,0 +1,30 @@
+package eval
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/eval/pages"
+	"github.com/fevalgraph/fevalgraph/report/page"
+)
+
+// Report gathers recorded runs and hands them to show as a page: the named ones, the last
+// of which it is about, or the latest one and some before it. The page is complete only
+// within show: it reads the store.
+func Report(ctx context.Context, o Options, runs []string, show func(*page.Page) error) error {
+	store, end, err := pastStore(&o)
+	if err != nil {
+		return err
+	}
+	defer end()
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return err
+	}
+	s := pages.Source{State: o.StateDir(), Store: store, Project: filepath.Base(dir), Version: o.Version}
+	p, err := s.Gather(ctx, runs)
+	if err != nil {
+		return err
+	}
+	return show(p)
+}

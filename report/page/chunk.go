@@ -1,0 +1,160 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+const (
+	chunkBytes  = 256 << 10 // of JSON, after which a chunk ends
+	keptMessage = 16 << 10  // of a message's beginning and end, together
+	keptLog     = 64 << 10  // likewise
+	keptNodes   = 64        // of a cell
+)
+
+// chunk is part of the details: those of cells from First on.
+type chunk struct {
+	ID    string `json:"id"` // SHA-256 of what the page decompresses, in hex
+	First int    `json:"first"`
+}
+
+// details are what the page shows of one cell alone.
+type details struct {
+	Cell  *report.Cell `json:"cell"`
+	Nodes []Node       `json:"nodes"`
+	// More is how many nodes are left out.
+	More int `json:"more,omitempty"`
+}
+
+// index is the index of the page. It hands the rest to put, piece by piece.
+func (p *Page) index(put func(id, data string) error) (*index, error) {
+	entries := p.Runs[len(p.Runs)-1].Results.Entries()
+	x, cells := newIndex(p, entries), cellsOf(entries)
+	send := func(v any) (id string, err error) {
+		id, data, err := packed(v)
+		if err == nil {
+			err = put(id, data)
+		}
+		return id, err
+	}
+	var held []json.RawMessage
+	size, first := 0, 0
+	for i, cell := range cells {
+		nodes, err := p.Nodes(cell)
+		if err != nil {
+			return nil, err
+		}
+		content, err := json.Marshal(detailsOf(cell, nodes))
+		if err != nil {
+			return nil, fmt.Errorf("encoding a report: %w", err)
+		}
+		if held, size = append(held, content), size+len(content); size < chunkBytes && i < len(cells)-1 {
+			continue
+		}
+		id, err := send(held)
+		if err != nil {
+			return nil, err
+		}
+		x.Chunks = append(x.Chunks, chunk{ID: id, First: first})
+		held, size, first = nil, 0, i+1
+	}
+	if len(p.Work) > 0 {
+		id, err := send(workOf(p.Work))
+		if err != nil {
+			return nil, err
+		}
+		x.Work = id
+	}
+	return x, nil
+}
+
+// packed is data as the page carries it: compressed, and in letters that mean nothing to a
+// browser.
+func packed(v any) (id, data string, err error) {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
+	if err := json.NewEncoder(z).Encode(v); err != nil {
+		return "", "", fmt.Errorf("encoding a report: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return "", "", err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// detailsOf are the details of a cell, with texts of any length cut.
+func detailsOf(cell *report.Cell, nodes []Node) details {
+	shown := *cell
+	shown.Checkpoints = make([]report.Checkpoint, len(cell.Checkpoints))
+	for i, c := range cell.Checkpoints {
+		c.Message = cutMessage(c.Message)
+		tests := make([]report.Test, len(c.Tests))
+		for j, t := range c.Tests {
+			t.Message = cutMessage(t.Message)
+			tests[j] = t
+		}
+		c.Tests = tests
+		shown.Checkpoints[i] = c
+	}
+	d := details{Cell: &shown, Nodes: nodes}
+	if d.Nodes == nil {
+		d.Nodes = []Node{}
+	}
+	if len(d.Nodes) > keptNodes {
+		d.Nodes, d.More = d.Nodes[:keptNodes], len(nodes)-keptNodes
+	}
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		n.Log, n.Message, n.Cause = cut(n.Log, keptLog), cut(n.Message, keptMessage), cut(n.Cause, keptMessage)
+	}
+	return d
+}
+
+func cutMessage(s *string) *string {
+	if s == nil || len(*s) <= keptMessage {
+		return s
+	}
+	short := cut(*s, keptMessage)
+	return &short
+}
+
+// cut keeps the beginning and the end of a text, and says in between how much is missing.
+func cut(s string, keep int) string {
+	if len(s) <= keep {
+		return s
+	}
+	b := capped.Buffer{Head: keep / 4, Tail: keep - keep/4}
+	b.Write([]byte(s))
+	return string(b.Bytes())
+}
+
+// work is the timeline.
+type work struct {
+	Addr    []string  `json:"addr"`
+	Kind    *column   `json:"kind"`
+	Pool    *column   `json:"pool"`
+	State   *column   `json:"state"`
+	Start   []float64 `json:"start"`
+	Seconds []float64 `json:"seconds"`
+}
+
+func workOf(all []Work) work {
+	w := work{Addr: []string{}, Kind: newColumn(len(all)), Pool: newColumn(len(all)), State: newColumn(len(all)), Start: []float64{}, Seconds: []float64{}}
+	for _, one := range all {
+		w.Addr = append(w.Addr, one.Addr)
+		w.Kind.add(one.Kind)
+		w.Pool.add(one.Pool)
+		w.State.add(one.State)
+		w.Start, w.Seconds = append(w.Start, milliseconds(one.Start)), append(w.Seconds, milliseconds(one.Seconds))
+	}
+	return w
+}

@@ -1,0 +1,36 @@
+package page
+
+// column is strings as a table of those that differ, and numbers of them: names repeat a
+// lot, and the page compares numbers faster.
+type column struct {
+	Values []string `json:"values"`
+	At     []int    `json:"at"`
+
+	known map[string]int
+}
+
+func newColumn(rows int) *column {
+	return &column{Values: []string{}, At: make([]int, 0, rows), known: map[string]int{}}
+}
+
+func (c *column) add(s string) {
+	at, ok := c.known[s]
+	if !ok {
+		at = len(c.Values)
+		c.known[s] = at
+		c.Values = append(c.Values, s)
+	}
+	c.At = append(c.At, at)
+}
+
+// numbers is a column of numbers that may be absent; nil where all are.
+type numbers []*float64
+
+func (n numbers) orNil() numbers {
+	for _, v := range n {
+		if v != nil {
+			return n
+		}
+	}
+	return nil
+}

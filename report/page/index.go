@@ -1,0 +1,241 @@
+package page
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// noteColumns bounds remarks in tables, in columns of text.
+const noteColumns = 200
+
+// index is what the page reads first: all that its tables show. web/src/data.ts has the
+// same names.
+type index struct {
+	Schema      int               `json:"schema"`
+	Project     string            `json:"project"`
+	Version     string            `json:"version"`
+	Live        bool              `json:"live,omitempty"`
+	Runs        []runHead         `json:"runs"`
+	Cells       cellColumns       `json:"cells"`
+	Checkpoints checkpointColumns `json:"checkpoints"`
+	Past        []past            `json:"past"`        // of the runs but the last
+	Differences []difference      `json:"differences"` // likewise
+	Leaders     []board           `json:"leaders"`
+	Summary     report.Summary    `json:"summary"`
+	Chunks      []chunk           `json:"chunks"`
+	Work        string            `json:"work,omitempty"` // the chunk of the timeline
+	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
+	Groups      []verdict.Group   `json:"groups"`
+}
+
+type runHead struct {
+	Run       string  `json:"run"`
+	Start     string  `json:"start,omitempty"`
+	Selection string  `json:"selection,omitempty"`
+	Seconds   float64 `json:"seconds"`
+	Executed  int     `json:"executed"`
+	Cached    int     `json:"cached"`
+	Ended     bool    `json:"ended"`
+	Exit      int     `json:"exit"`
+	Verdicts  string  `json:"verdicts"`
+}
+
+// cellColumns has an element for each cell of the last run.
+type cellColumns struct {
+	Problem  *column            `json:"problem"`
+	Solution *column            `json:"solution"`
+	Backend  *column            `json:"backend"`
+	Repeat   []int              `json:"repeat"`
+	Suites   *column            `json:"suites"` // names, a line each
+	Labels   map[string]*column `json:"labels"` // "" is none
+	Outcome  *column            `json:"outcome"`
+	Remark   *column            `json:"remark"`
+	Seconds  []float64          `json:"seconds"`
+	Score    numbers            `json:"score"`
+	From     []int              `json:"from"` // the first of its checkpoints; one element more
+}
+
+// checkpointColumns has an element for each checkpoint, cell by cell.
+type checkpointColumns struct {
+	Name    *column   `json:"name"`
+	Outcome *column   `json:"outcome"`
+	Words   *column   `json:"words"` // what selectors may call the verdict, with blanks
+	Note    *column   `json:"note"`
+	Seconds []float64 `json:"seconds"`
+	Score   numbers   `json:"score"`
+	Passed  [][]int   `json:"passed"` // tests, for each group
+	Total   [][]int   `json:"total"`
+}
+
+// past is what the checkpoints were in another run, in the order of checkpointColumns.
+type past struct {
+	Outcome *column `json:"outcome"` // "" where that run does not have it
+	Score   numbers `json:"score"`
+}
+
+type difference struct {
+	Before  string   `json:"before"`
+	After   string   `json:"after"`
+	Same    int      `json:"same"`
+	Changes []change `json:"changes"`
+}
+
+type change struct {
+	Kind   report.ChangeKind `json:"kind"`
+	Name   string            `json:"name"`
+	Cell   int               `json:"cell"` // -1 of one that is gone
+	Before string            `json:"before,omitempty"`
+	After  string            `json:"after,omitempty"`
+	Cause  string            `json:"cause,omitempty"`
+	Test   string            `json:"test,omitempty"` // that fails now and did not
+	Said   string            `json:"said,omitempty"`
+}
+
+// newIndex is the index of a page, whose last run has these entries, without its chunks.
+func newIndex(p *Page, entries []report.Entry) *index {
+	last := &p.Runs[len(p.Runs)-1]
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{},
+		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
+		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
+			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}
+	x.fillCells(entries)
+	x.fillCheckpoints(entries, p.Words)
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		x.Runs = append(x.Runs, headOf(r))
+		if i < len(p.Runs)-1 {
+			x.Past = append(x.Past, pastOf(r.Results, entries))
+			x.Differences = append(x.Differences, differenceOf(r.Difference, entries))
+		}
+	}
+	x.Leaders = boards(last.Results)
+	return x
+}
+
+func headOf(r *Run) runHead {
+	h := runHead{Run: r.ID, Selection: r.Selection, Seconds: r.Seconds, Executed: r.Executed, Cached: r.Cached, Ended: r.Ended, Exit: r.Exit}
+	if r.Results != nil {
+		h.Verdicts = report.Summarize(r.Results, nil).String()
+	}
+	if !r.Start.IsZero() {
+		h.Start = r.Start.UTC().Format(time.RFC3339)
+	}
+	return h
+}
+
+// fillCells fills the columns of cells. The entries of a cell are one after the other.
+func (x *index) fillCells(entries []report.Entry) {
+	c := &x.Cells
+	c.Problem, c.Solution, c.Backend, c.Suites, c.Outcome, c.Remark = newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0)
+	c.Repeat, c.Seconds, c.Score, c.From = []int{}, []float64{}, numbers{}, []int{}
+	c.Labels = map[string]*column{}
+	for i := range entries {
+		for label := range entries[i].Cell.Labels {
+			c.Labels[label] = newColumn(0)
+		}
+	}
+	for i := range entries {
+		cell := entries[i].Cell
+		if i > 0 && entries[i-1].Cell == cell {
+			continue
+		}
+		row := report.RowOf(cell)
+		c.Problem.add(cell.Problem)
+		c.Solution.add(cell.Solution)
+		c.Backend.add(cell.Backend)
+		c.Repeat = append(c.Repeat, cell.Repeat)
+		c.Suites.add(strings.Join(cell.Suites, "\n"))
+		for label, column := range c.Labels {
+			column.add(cell.Labels[label])
+		}
+		c.Outcome.add(row.Outcome)
+		c.Remark.add(text.Line(row.Remark, noteColumns))
+		c.Seconds = append(c.Seconds, milliseconds(row.Seconds))
+		c.Score = append(c.Score, cell.Score)
+		c.From = append(c.From, i)
+	}
+	c.From = append(c.From, len(entries))
+	c.Score = c.Score.orNil()
+}
+
+// milliseconds rounds seconds to such: more digits only take room.
+func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+
+func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkpoint) []string) {
+	c, n := &x.Checkpoints, len(entries)
+	c.Name, c.Outcome, c.Words, c.Note = newColumn(n), newColumn(n), newColumn(n), newColumn(n)
+	c.Seconds, c.Score = make([]float64, n), make(numbers, n)
+	c.Passed, c.Total = make([][]int, len(verdict.Groups)), make([][]int, len(verdict.Groups))
+	for g := range verdict.Groups {
+		c.Passed[g], c.Total[g] = make([]int, n), make([]int, n)
+	}
+	for i := range entries {
+		e := &entries[i]
+		c.Name.add(e.Checkpoint.Name)
+		c.Outcome.add(string(e.Outcome))
+		c.Words.add(strings.Join(words(*e.Checkpoint), " "))
+		c.Note.add(text.Line(e.Note, noteColumns))
+		c.Seconds[i], c.Score[i] = milliseconds(e.Checkpoint.DurationMS/1000), e.Checkpoint.Score
+		for g, group := range verdict.Groups {
+			c.Passed[g][i], c.Total[g][i] = e.Checkpoint.Groups[group].Passed, e.Checkpoint.Groups[group].Total
+		}
+	}
+	c.Score = c.Score.orNil()
+}
+
+func pastOf(r *report.Results, entries []report.Entry) past {
+	was := map[string]report.Entry{}
+	for _, e := range r.Entries() {
+		was[e.Name] = e
+	}
+	p := past{Outcome: newColumn(len(entries)), Score: make(numbers, len(entries))}
+	for i := range entries {
+		e, known := was[entries[i].Name]
+		p.Outcome.add(string(e.Outcome))
+		if known {
+			p.Score[i] = e.Checkpoint.Score
+		}
+	}
+	p.Score = p.Score.orNil()
+	return p
+}
+
+func differenceOf(d *report.Difference, entries []report.Entry) difference {
+	at, cell := map[string]int{}, -1
+	for i := range entries {
+		if i == 0 || entries[i-1].Cell != entries[i].Cell {
+			cell++
+		}
+		at[entries[i].Name] = cell
+	}
+	out := difference{Before: d.Before, After: d.After, Same: d.Same, Changes: []change{}}
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		made := change{Kind: c.Kind, Name: c.Name, Cell: -1, Before: c.Before, After: c.After, Cause: text.Line(c.Cause, 2*noteColumns)}
+		if n, ok := at[c.Name]; ok {
+			made.Cell = n
+		}
+		if t := c.FirstFailure(); t != nil {
+			made.Test, made.Said = t.File+"::"+t.ID, text.Line(t.Said(), noteColumns)
+		}
+		out.Changes = append(out.Changes, made)
+	}
+	return out
+}
+
+// cellsOf are the cells of entries.
+func cellsOf(entries []report.Entry) []*report.Cell {
+	var cells []*report.Cell
+	for i := range entries {
+		if i == 0 || entries[i-1].Cell != entries[i].Cell {
+			cells = append(cells, entries[i].Cell)
+		}
+	}
+	return slices.Clip(cells)
+}

@@ -1,0 +1,69 @@
+// Package page writes recorded runs as a page for a browser: one file that opens by double
+// click, or, beyond a size, a file and a directory of data beside it, which the page loads
+// as it needs them. It also serves such a page while a run goes on.
+//
+// The page shows what it was handed, and judges nothing. What a page consists of is data,
+// compressed, and one program (web/), which is compiled into dist/ and embedded. All that
+// comes from submissions reaches the page as text of elements, never as markup, and the
+// page's policy allows no code but that program.
+package page
+
+import (
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Page is what a report shows.
+type Page struct {
+	Project string // its name for people
+	Version string // of the program
+	// Runs are the earliest first. The report is about the last one; those before it are
+	// what it is compared with.
+	Runs []Run
+	// Words are what selectors may call a verdict.
+	Words func(report.Checkpoint) []string
+	// Nodes returns the nodes that made a cell of the last run. It is called once for each
+	// cell, by one goroutine at a time.
+	Nodes func(*report.Cell) ([]Node, error)
+	// Work is what ran in the last run, in order of its begin.
+	Work []Work
+}
+
+// Run is a recorded run.
+type Run struct {
+	ID        string
+	Start     time.Time // zero when it is not known
+	Selection string    // in the words of the command line; "" is everything
+	Seconds   float64
+	Executed  int // nodes
+	Cached    int
+	Ended     bool
+	Exit      int
+	Results   *report.Results
+	// Difference is what became of its results in the last run; nil for the last.
+	Difference *report.Difference
+}
+
+// Node is a piece of work that a cell needed. Its JSON is what the page reads.
+type Node struct {
+	Addr    string         `json:"addr"`
+	Kind    string         `json:"kind"`
+	State   string         `json:"state"`
+	Cause   string         `json:"cause"` // why it ran, or was served
+	Changes []event.Change `json:"changes,omitempty"`
+	Files   []string       `json:"files,omitempty"` // that are behind the changes
+	Key     string         `json:"key,omitempty"`
+	Fields  [][2]string    `json:"fields,omitempty"` // of the manifest: label and value
+	Seconds float64        `json:"seconds"`
+	Attempt int            `json:"attempt"`
+	Message string         `json:"message,omitempty"`
+	Log     string         `json:"log,omitempty"`
+}
+
+// Work is an attempt at a node's work.
+type Work struct {
+	Addr, Kind, Pool, State string
+	Start, Seconds          float64 // since the run began; of the work
+}

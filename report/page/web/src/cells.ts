@@ -1,0 +1,162 @@
+// The table of cells: names, filter, search, order.
+import type { Column, Index } from './data'
+import { escape, matchAddress, matchValue, parse, splitArguments, type Selector, type Term } from './selector'
+
+const value = (c: Column, i: number) => c.values[c.at[i]]
+
+/** A cell's name as people write it: problem/solution@backend, with "#2" for a repeat. */
+export function cellName(x: Index, cell: number, checkpoint = ''): string {
+  const c = x.cells
+  const repeat = c.repeat[cell] > 1 ? '#' + c.repeat[cell] : ''
+  return [value(c.problem, cell), checkpoint, value(c.solution, cell) + '@' + value(c.backend, cell) + repeat].filter(n => n !== '').join('/')
+}
+
+const found = new WeakMap<Index, Map<string, number>>()
+
+/** The cell with a name; undefined is none. */
+export function findCell(x: Index, name: string): number | undefined {
+  let all = found.get(x)
+  if (!all) {
+    all = new Map()
+    for (let i = 0; i < x.cells.repeat.length; i++) all.set(cellName(x, i), i)
+    found.set(x, all)
+  }
+  return all.get(name)
+}
+
+/** The axes that selectors of results may speak of. */
+export const axesOf = (x: Index) =>
+  [...new Set(['backend', 'checkpoint', 'model', 'problem', 'repeat', 'solution', 'suite', 'verdict', ...Object.keys(x.cells.labels).map(l => 'label.' + l)])].sort()
+
+type Test = (i: number) => boolean
+const never: Test = () => false
+
+/** Asks each value of a column once. */
+function onColumn(c: Column, ask: (value: string) => boolean): Test {
+  const yes = c.values.map(ask)
+  return i => yes[c.at[i]]
+}
+
+/** A term about cells alone; undefined is one about their checkpoints or addresses. */
+function cellTest(x: Index, t: Term): Test | undefined {
+  const c = x.cells, match = matchValue(t.pattern)
+  const label = t.axis === 'model' ? 'model' : t.axis.startsWith('label.') ? t.axis.slice(6) : undefined
+  if (label !== undefined) return c.labels[label] ? onColumn(c.labels[label], v => v !== '' && match(v)) : never
+  switch (t.axis) {
+    case 'problem': return onColumn(c.problem, match)
+    case 'solution': return onColumn(c.solution, match)
+    case 'backend': return onColumn(c.backend, match)
+    case 'suite': return onColumn(c.suites, v => v !== '' && v.split('\n').some(match))
+    case 'repeat': return i => match(String(c.repeat[i]))
+  }
+  return undefined
+}
+
+function checkpointTest(x: Index, t: Term): Test {
+  const match = matchValue(t.pattern)
+  return t.axis === 'checkpoint' ? onColumn(x.checkpoints.name, match) : onColumn(x.checkpoints.words, v => v.split(' ').some(match))
+}
+
+/** A predicate over cells: those of which a selector picks the whole, or a checkpoint. */
+export function filterOf(x: Index, selector: Selector): Test {
+  const some = selector.map(terms => conjunction(x, terms))
+  return some.length === 1 ? some[0] : i => some.some(test => test(i))
+}
+
+function conjunction(x: Index, terms: Term[]): Test {
+  const ofCell: Test[] = [], ofCheckpoint: Test[] = [], ofAddress: ((address: string) => boolean)[] = []
+  for (const t of terms) {
+    const test = t.axis === '' ? undefined : cellTest(x, t)
+    if (t.axis === '') ofAddress.push(matchAddress(t.pattern))
+    else if (test) ofCell.push(test)
+    else ofCheckpoint.push(checkpointTest(x, t))
+  }
+  const all = <T>(tests: ((v: T) => boolean)[], v: T) => tests.every(test => test(v))
+  const { from, problem, solution, backend, repeat } = x.cells, { name, words } = x.checkpoints
+  const problems = problem.values.map(escape), names = name.values.map(escape), solutions = solution.values.map(escape), backends = backend.values.map(escape)
+  return i => {
+    if (!all(ofCell, i)) return false
+    if (ofCheckpoint.length === 0 && ofAddress.length === 0) return true
+    const last = `${solutions[solution.at[i]]}@${backends[backend.at[i]]}${repeat[i] > 1 ? '#' + repeat[i] : ''}`
+    const first = problems[problem.at[i]]
+    if (ofCheckpoint.length === 0 && all(ofAddress, `aggregate:${first}/${last}`)) return true
+    for (let k = from[i]; k < from[i + 1]; k++) {
+      if (words.values[words.at[k]] === '' || !all(ofCheckpoint, k)) continue // it stands for a cell without checkpoints
+      if (ofAddress.length === 0) return true
+      const checkpoint = names[name.at[k]]
+      const path = checkpoint === '' ? `${first}/${last}` : `${first}/${checkpoint}/${last}`
+      if (all(ofAddress, 'aggregate:' + path) || all(ofAddress, 'score:' + path)) return true
+    }
+    return false
+  }
+}
+
+/** A predicate over cells: those that have each of some words in their name or remark. */
+function searchOf(x: Index, text: string): Test | undefined {
+  const c = x.cells
+  const tests = text.toLowerCase().split(/\s+/).filter(w => w !== '').map(word => {
+    const has = (v: string) => v.toLowerCase().includes(word)
+    const any = [onColumn(c.problem, has), onColumn(c.solution, has), onColumn(c.backend, has), onColumn(c.remark, has)]
+    const across = /[/@#]/.test(word)
+    return (i: number) => any.some(test => test(i)) || across && cellName(x, i).toLowerCase().includes(word)
+  })
+  return tests.length === 0 ? undefined : i => tests.every(test => test(i))
+}
+
+/** The columns that cells can be ordered by. */
+export type Order = 'problem' | 'solution' | 'backend' | 'outcome' | 'score' | 'tests' | 'seconds'
+
+const collator = new Intl.Collator('en', { numeric: true })
+
+function keys(x: Index, order: Order): ArrayLike<number> {
+  const c = x.cells, n = c.repeat.length
+  const ranks = (column: Column, compare: (a: string, b: string) => number) => {
+    const sorted = column.values.map((_, i) => i).sort((a, b) => compare(column.values[a], column.values[b]))
+    const rank = new Int32Array(sorted.length)
+    sorted.forEach((at, r) => { rank[at] = r })
+    return Int32Array.from(column.at, at => rank[at])
+  }
+  switch (order) {
+    case 'outcome': return ranks(c.outcome, (a, b) => x.outcomes.indexOf(a) - x.outcomes.indexOf(b))
+    case 'seconds': return c.seconds
+    case 'score': return Float64Array.from({ length: n }, (_, i) => c.score?.[i] ?? -Infinity)
+    case 'tests': return Float64Array.from({ length: n }, (_, i) => { const [p, t] = testsOf(x, i); return t ? p / t : -1 })
+    case 'problem': return Int32Array.from({ length: n }, (_, i) => i) // as they are written
+    default: return ranks(c[order], collator.compare)
+  }
+}
+
+/** How many tests of a cell passed, of how many. */
+export function testsOf(x: Index, cell: number): [number, number] {
+  let passed = 0, total = 0
+  for (let g = 0; g < x.groups.length; g++) {
+    for (let k = x.cells.from[cell]; k < x.cells.from[cell + 1]; k++) {
+      passed += x.checkpoints.passed[g][k]
+      total += x.checkpoints.total[g][k]
+    }
+  }
+  return [passed, total]
+}
+
+/** The cells that a filter and a search pick, in an order; a "-" before it is descending.
+ * What is wrong with the filter is thrown. */
+export function pick(x: Index, filter: string, search: string, order: string): Int32Array {
+  const selector = parse(splitArguments(filter), axesOf(x))
+  const tests = [selector.length > 0 ? filterOf(x, selector) : undefined, searchOf(x, search)].filter(t => t !== undefined)
+  const picked = new Int32Array(x.cells.repeat.length)
+  let n = 0
+  for (let i = 0; i < picked.length; i++) {
+    if (tests.every(test => test(i))) picked[n++] = i
+  }
+  const out = picked.subarray(0, n)
+  const down = order.startsWith('-')
+  if (order === '' || order === 'problem') return out
+  const key = keys(x, order.replace('-', '') as Order)
+  return out.sort((a, b) => (down ? key[b] - key[a] : key[a] - key[b]) || a - b)
+}
+
+/** A selector's term for just one name. */
+export function term(axis: string, name: string): string {
+  const plain = name.replaceAll('"', '')
+  return /[\s,'"]/.test(name) ? `${axis}="${plain}"` : `${axis}=${plain}`
+}

@@ -1,0 +1,91 @@
+// What a report consists of, as report/page writes it, and how the page reads it.
+
+export interface Column { values: string[]; at: number[] }
+export type Numbers = (number | null)[] | null
+
+export interface Run {
+  run: string; start?: string; selection?: string; seconds: number; executed: number; cached: number
+  ended: boolean; exit: number; verdicts: string
+}
+export interface Cells {
+  problem: Column; solution: Column; backend: Column; repeat: number[]; suites: Column; labels: Record<string, Column>
+  outcome: Column; remark: Column; seconds: number[]; score: Numbers; from: number[]
+}
+export interface Checkpoints {
+  name: Column; outcome: Column; words: Column; note: Column; seconds: number[]; score: Numbers; passed: number[][]; total: number[][]
+}
+export interface Change {
+  kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
+}
+export interface Difference { before: string; after: string; same: number; changes: Change[] }
+export interface Figure { value: number; low?: number; high?: number; units: number }
+export interface Leader { name: string; cells: number; solved: number; ruled: number; unjudged: number; pass?: Figure; score?: Figure }
+export interface Index {
+  schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
+  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; rows: Leader[] }[]
+  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; outcomes: string[]; groups: string[]
+}
+
+export interface Test {
+  id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number
+}
+export interface Checkpoint {
+  name: string; passed: boolean; policy: string; class: string; message: string | null; score?: number; exit_code: number | null
+  collected: number; duration_ms: number; isolation?: string; groups: Record<string, { passed: number; total: number }>; tests: Test[]
+  figures?: Record<string, number>
+}
+export interface Node {
+  addr: string; kind: string; state: string; cause: string; changes?: { field: string; old?: string; new?: string; via?: string }[]
+  files?: string[]; key?: string; fields?: [string, string][]; seconds: number; attempt: number; message?: string; log?: string
+}
+export interface Details {
+  cell: { message: string | null; status: string; checkpoints: Checkpoint[]; recorded?: { by: string; score: number | null } }
+  nodes: Node[]; more?: number
+}
+export interface Work { addr: string[]; kind: Column; pool: Column; state: Column; start: number[]; seconds: number[] }
+
+const arriving = new Map<string, (data: string) => void>()
+/** What a script with a piece of data calls. */
+;(window as unknown as Record<string, unknown>).fevalgraph = (id: string, data: string) => arriving.get(id)?.(data)
+
+/** The letters of a piece of data: from the document, or from a script beside it. */
+function fetched(id: string): Promise<string> {
+  const inline = document.getElementById('data-' + id)
+  if (inline) return Promise.resolve(inline.textContent!)
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script')
+    const directory = document.getElementById('app')!.dataset.directory!
+    script.src = `${encodeURIComponent(directory)}/${id}.js`
+    arriving.set(id, resolve)
+    script.onload = () => { script.remove(); reject(new Error(`${script.src} is not what was written`)) } // unless it has called
+    script.onerror = () => { script.remove(); reject(new Error(`${directory}/${id}.js is missing: it belongs beside this file`)) }
+    document.head.append(script)
+  })
+}
+
+async function unpacked<T>(id: string): Promise<T> {
+  const letters = atob(await fetched(id))
+  const content = Uint8Array.from(letters, c => c.charCodeAt(0))
+  return new Response(new Blob([content]).stream().pipeThrough(new DecompressionStream('gzip'))).json()
+}
+
+const kept = new Map<string, Promise<unknown>>()
+const mostKept = 8
+
+function piece<T>(id: string): Promise<T> {
+  const got = kept.get(id) ?? unpacked<T>(id)
+  kept.delete(id)
+  kept.set(id, got)
+  got.catch(() => kept.delete(id)) // it may be there the next time
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
+  return got as Promise<T>
+}
+
+export const readIndex = () => unpacked<Index>('index')
+export const readWork = (x: Index) => piece<Work>(x.work!)
+
+export async function readDetails(x: Index, cell: number): Promise<Details> {
+  const after = x.chunks.findIndex(c => c.first > cell)
+  const chunk = x.chunks.at(after < 0 ? -1 : after - 1)!
+  return (await piece<Details[]>(chunk.id))[cell - chunk.first]
+}

@@ -1,0 +1,81 @@
+import { options, render, type ComponentType, type VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { readIndex, type Index } from './data'
+import { go, link, useRoute, type Route } from './route'
+import { visible } from './text'
+import { Cell } from './views/cell'
+import { Cells } from './views/cells'
+import { Compare } from './views/compare'
+import { Leaders } from './views/leaders'
+import { Matrix } from './views/matrix'
+import { Summary } from './views/summary'
+import { Timeline } from './views/timeline'
+
+// All text passes here on its way to the page, so that none is shown as it steers.
+options.vnode = (node: VNode) => {
+  const props = node.props as unknown
+  if (node.type === null as unknown) {
+    if (typeof props === 'string') (node as { props: unknown }).props = visible(props)
+  } else if (typeof node.type === 'string') {
+    const of = props as Record<string, unknown>
+    for (const name of ['title', 'aria-label', 'placeholder']) if (typeof of[name] === 'string') of[name] = visible(of[name])
+  }
+}
+
+type View = ComponentType<{ x: Index; route: Route }>
+const views: [key: string, name: string, view: View][] = [
+  ['summary', 'Summary', Summary], ['cells', 'Cells', Cells], ['matrix', 'Matrix', Matrix], ['compare', 'Changes', Compare],
+  ['leaderboard', 'Leaderboard', Leaders], ['timeline', 'Timeline', Timeline],
+]
+
+const themes = ['auto', 'light', 'dark']
+
+function recalled(): string {
+  try { return localStorage.getItem('theme') ?? 'auto' } catch { return 'auto' } // not every browser has it for files
+}
+
+function App({ x }: { x: Index }) {
+  const route = useRoute()
+  const [theme, setTheme] = useState(recalled)
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme
+    try { localStorage.setItem('theme', theme) } catch { /* it is not kept, then */ }
+  }, [theme])
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      const inField = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName)
+      if (e.key === 'Escape' && inField) (e.target as HTMLElement).blur()
+      if (inField || e.ctrlKey || e.metaKey || e.altKey) return
+      const view = views[Number(e.key) - 1]
+      if (view) go(link(view[0]))
+      else if (e.key === '/') {
+        if (!document.getElementById('search')) go(link('cells'))
+        requestAnimationFrame(() => document.getElementById('search')?.focus())
+      } else return
+      e.preventDefault()
+    }
+    addEventListener('keydown', key)
+    return () => removeEventListener('keydown', key)
+  }, [])
+  const current = route.view === 'cell' ? 'cells' : views.some(([key]) => key === route.view) ? route.view : 'summary'
+  const Shown: View = route.view === 'cell' ? Cell : views.find(([key]) => key === current)![2]
+  useEffect(() => { document.title = `${visible(x.project)}: ${route.name ? visible(route.name) : current}` }, [route])
+  return (
+    <>
+      <header class="top">
+        <a class="title" href={link('summary')}>{x.project}</a>
+        <nav aria-label="Views">
+          {views.map(([key, name], i) => <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
+        </nav>
+        <button class="theme" onClick={() => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length])} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>
+          {theme === 'auto' ? '◐' : theme === 'light' ? '○' : '●'}
+        </button>
+      </header>
+      <main key={route.view + route.name}><Shown x={x} route={route} /></main>
+    </>)
+}
+
+const root = document.getElementById('app')!
+readIndex().then(
+  x => render(<App x={x} />, root),
+  e => render(<p class="wrong" role="alert">This report cannot be read: {(e as Error).message}</p>, root))

@@ -1,0 +1,27 @@
+import { score } from './text'
+
+/** A sign for each outcome: no colour is without one. */
+const signs: Record<string, string> = {
+  passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
+  lost: '↓', won: '↑', flaky: '≈', new: '+', gone: '−',
+  done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
+}
+
+export const sign = (outcome: string) => signs[outcome] ?? '·'
+export const tone = (outcome: string) => 'o-' + outcome.replace(' ', '-')
+
+/** An outcome as a sign, with its word for whom a sign is not enough. */
+export function Mark({ of, title }: { of: string; title?: string }) {
+  return <span class={'mark ' + tone(of)} title={title ?? of} role="img" aria-label={title ?? of}>{sign(of)}</span>
+}
+
+/** An outcome as a sign and its word, or its score. */
+export function Verdict({ of, points }: { of: string; points?: number | null }) {
+  return <span class={'verdict ' + tone(of)}><span aria-hidden="true">{sign(of)}</span> {points != null && of === 'scored' ? score(points) : of}</span>
+}
+
+/** How many of some tests passed; a dot where there are none. */
+export function Tally({ passed, total }: { passed: number; total: number }) {
+  if (total === 0) return <span class="dim">·</span>
+  return <span class={passed === total ? '' : 'short'}>{passed}<span class="dim">/{total}</span></span>
+}

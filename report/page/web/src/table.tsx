@@ -1,0 +1,94 @@
+// A table of any length, of which only the rows in sight exist.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+export interface ColumnOf { key: string; title: ComponentChildren; label: string; width: string; sorts?: boolean; class?: string }
+
+interface Props {
+  label: string
+  columns: ColumnOf[]
+  count: number
+  row: (at: number) => { key: string | number; cells: ComponentChildren[]; href: string; class?: string }
+  order?: string
+  onOrder?: (order: string) => void
+  empty: ComponentChildren
+  /** Changes when the table has other rows, which are shown from the first on. */
+  version: string
+}
+
+const height = 30, spare = 8
+
+export function Table({ label, columns, count, row, order = '', onOrder, empty, version }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const [view, setView] = useState({ top: 0, rows: 40 })
+  const [active, setActive] = useState(0)
+
+  useLayoutEffect(() => {
+    const measure = () => {
+      const el = box.current!
+      setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1 })
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(box.current!)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    box.current!.scrollTop = 0
+    setActive(0)
+  }, [version])
+
+  const scroll = () => {
+    const top = Math.floor(box.current!.scrollTop / height)
+    if (top !== view.top) setView({ ...view, top })
+  }
+  const move = (to: number) => {
+    to = Math.max(0, Math.min(count - 1, to))
+    setActive(to)
+    const el = box.current!, room = el.clientHeight - 2 * height
+    if (to * height < el.scrollTop) el.scrollTop = to * height
+    else if (to * height > el.scrollTop + room) el.scrollTop = to * height - room
+  }
+  const key = (e: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: view.rows - 2, PageUp: 2 - view.rows, Home: -count, End: count }
+    if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).tagName === 'BUTTON') return
+    if (e.key in steps) move(active + steps[e.key])
+    else if (e.key === 'Enter' && count > 0) location.hash = row(active).href
+    else return
+    e.preventDefault()
+  }
+
+  const first = Math.max(0, view.top - spare), last = Math.min(count, view.top + view.rows + spare)
+  const linked = columns.findIndex(c => c.class?.startsWith('name')) // its link covers the row
+  const template = columns.map(c => c.width).join(' ')
+  const shown = []
+  for (let at = first; at < last; at++) {
+    const r = row(at)
+    shown.push(
+      <div key={r.key} class={`tr ${r.class ?? ''} ${at === active ? 'active' : ''}`} role="row" aria-rowindex={at + 2} id={`row-${at}`}
+        style={{ top: `${(at + 1) * height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
+        {r.cells.map((cell, i) => <span role="cell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{cell}</a> : cell}</span>)}
+      </div>)
+  }
+  return (
+    <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="table" aria-label={label} aria-rowcount={count + 1}
+      aria-activedescendant={count > 0 ? `row-${active}` : undefined}>
+      <div class="rows" style={{ height: `${(count + 1) * height}px` }} role="rowgroup">
+        <div class="tr head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+          {columns.map(c => {
+            const sorted = order === c.key ? 'ascending' : order === '-' + c.key ? 'descending' : undefined
+            return (
+              <span role="columnheader" class={c.class} aria-sort={sorted} title={c.label}>
+                {c.sorts && onOrder
+                  ? <button onClick={() => onOrder(sorted === 'ascending' ? '-' + c.key : sorted === 'descending' ? '' : c.key)}>
+                      {c.title}<span class="sorted" aria-hidden="true">{sorted ? (sorted === 'ascending' ? '▲' : '▼') : ''}</span>
+                    </button>
+                  : c.title}
+              </span>)
+          })}
+        </div>
+        {shown}
+      </div>
+      {count === 0 && <p class="empty">{empty}</p>}
+    </div>)
+}

@@ -1,0 +1,41 @@
+// Text from elsewhere, and quantities, as a person reads them.
+
+/** Characters that do something instead of being shown: controls but for line ends and
+ * tabs, and format characters such as the overrides of writing direction. */
+const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]|(?!\u200d)\p{Cf}/gu
+
+/** The text with each of them as an escape that can be seen. */
+export function visible(s: string): string {
+  return s.replace(/\r\n/g, '\n').replace(/\r/g, '\\r').replace(unseen, c => {
+    const code = c.codePointAt(0)!
+    if (code < 0x80) return '\\x' + code.toString(16).padStart(2, '0')
+    return code < 0x10000 ? '\\u' + code.toString(16).padStart(4, '0') : '\\U' + code.toString(16).padStart(8, '0')
+  })
+}
+
+export function duration(seconds: number): string {
+  if (!(seconds >= 0)) return '?'
+  if (seconds === 0) return '0s'
+  if (seconds < 0.0995) return Math.max(1, Math.round(seconds * 1000)) + 'ms'
+  if (seconds < 59.95) return seconds.toFixed(1) + 's'
+  const whole = Math.round(seconds)
+  if (whole < 3600) return Math.floor(whole / 60) + 'm' + String(whole % 60).padStart(2, '0') + 's'
+  const minutes = Math.round(whole / 60)
+  return Math.floor(minutes / 60) + 'h' + String(minutes % 60).padStart(2, '0') + 'm'
+}
+
+export function bytes(n: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let i = 0
+  while (n >= 1024 && i < units.length - 1) { n /= 1024; i++ }
+  return (i ? n.toFixed(1) : n) + ' ' + units[i]
+}
+
+const whole = new Intl.NumberFormat('en-US')
+export const count = (n: number) => whole.format(n)
+export const counted = (n: number, noun: string) => count(n) + ' ' + noun + (n === 1 ? '' : 's')
+export const score = (n: number) => String(Math.round(n * 100) / 100)
+export const percent = (n: number) => (100 * n).toFixed(1)
+
+/** A time in UTC as "2026-01-02 03:04:05". */
+export const moment = (rfc3339: string) => rfc3339.replace('T', ' ').replace('Z', ' UTC')

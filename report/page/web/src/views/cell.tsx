@@ -1,0 +1,187 @@
+import { useEffect, useState } from 'preact/hooks'
+import { cellName, findCell } from '../cells'
+import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
+import { Mark, Tally, Verdict } from '../marks'
+import { go, link, replace, type Route } from '../route'
+import { count, duration, score } from '../text'
+import { asked, picked } from './cells'
+
+const shownTests = 200
+
+export function Cell({ x, route }: { x: Index; route: Route }) {
+  const at = findCell(x, route.name)
+  const [details, setDetails] = useState<Details | Error>()
+  useEffect(() => {
+    setDetails(undefined)
+    let gone = false
+    if (at !== undefined) readDetails(x, at).then(d => gone || setDetails(d), e => gone || setDetails(e))
+    return () => { gone = true }
+  }, [x, at])
+  if (at === undefined) return <div class="page"><h1>No such cell</h1><p>Run {x.runs[x.runs.length - 1].run} has no cell {route.name}.</p></div>
+  return (
+    <article class="page">
+      <Head x={x} at={at} route={route} />
+      <Checkpoints x={x} at={at} route={route} />
+      {details === undefined ? <p class="note" role="status">Reading…</p>
+        : details instanceof Error ? <p class="wrong" role="alert">{details.message}</p>
+        : <Body d={details} route={route} />}
+    </article>)
+}
+
+/** The cell's name and the way to its neighbours in the table that it was opened from. */
+function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
+  const ask = asked(route)
+  const { cells } = picked(x, ask)
+  const place = cells.indexOf(at)
+  const [before, after] = place < 0 ? [] : [cells[place - 1], cells[place + 1]]
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
+      const next = e.key === '[' ? before : e.key === ']' ? after : undefined
+      if (next !== undefined) go(link('cell', cellName(x, next), ask))
+    }
+    addEventListener('keydown', key)
+    return () => removeEventListener('keydown', key)
+  })
+  const c = x.cells
+  const labels = Object.entries(c.labels).map(([name, col]) => [name, col.values[col.at[at]]]).filter(([, v]) => v !== '')
+  return (
+    <header class="cellhead">
+      <nav aria-label="Cells">
+        <a href={link('cells', '', ask)}>Cells</a>
+        <span class="dim">{count(place + 1)} of {count(cells.length)}</span>
+        {before !== undefined && <a href={link('cell', cellName(x, before), ask)} rel="prev" title="before ( [ )">← before</a>}
+        {after !== undefined && <a href={link('cell', cellName(x, after), ask)} rel="next" title="after ( ] )">after →</a>}
+      </nav>
+      <h1>{cellName(x, at)}</h1>
+      <p>
+        <Verdict of={c.outcome.values[c.outcome.at[at]]} points={c.score?.[at]} />{' '}
+        <span>{c.remark.values[c.remark.at[at]]}</span>
+      </p>
+      {labels.length > 0 && <p class="dim">{labels.map(([name, v]) => `${name} = ${v}`).join(', ')}</p>}
+    </header>)
+}
+
+/** The checkpoints, in each of the runs, and their tests by group. */
+function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
+  const { name, outcome, note, seconds, score: scores, passed, total } = x.checkpoints
+  const from = x.cells.from[at], to = x.cells.from[at + 1]
+  const rows = Array.from({ length: to - from }, (_, i) => from + i)
+  const groups = x.groups.map((g, i) => ({ g, i })).filter(({ i }) => rows.some(k => total[i][k] > 0))
+  const scored = scores !== null && rows.some(k => scores[k] != null)
+  const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.values[p.outcome.at[k]] !== ''))
+  return (
+    <section aria-labelledby="checkpoints">
+      <h2 id="checkpoints">Checkpoints</h2>
+      <div class="scroll"><table>
+        <thead><tr>
+          <th>checkpoint</th>
+          {past.length > 0 && <th title="in the runs of this report, the earliest first">over time</th>}
+          <th>verdict</th>{scored && <th class="right">score</th>}
+          {groups.map(({ g }) => <th class="right">{g}</th>)}
+          <th class="right">time</th><th>note</th>
+        </tr></thead>
+        <tbody>{rows.map(k => {
+          const o = outcome.values[outcome.at[k]], n = name.values[name.at[k]]
+          return (
+            <tr>
+              <th scope="row"><a href={link('cell', route.name, { ...asked(route), checkpoint: n })}>{n || '(all)'}</a></th>
+              {past.length > 0 && <td class="strip">
+                {past.map(p => { const was = p.outcome.values[p.outcome.at[k]] || 'absent'; return <Mark of={was} title={`${p.run}: ${was}${p.score?.[k] != null ? ' ' + score(p.score[k]!) : ''}`} /> })}
+                <Mark of={o} title={`${x.runs[x.runs.length - 1].run}: ${o}`} />
+              </td>}
+              <td><Verdict of={o} /></td>
+              {scored && <td class="right">{scores[k] == null ? '·' : score(scores[k]!)}</td>}
+              {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} /></td>)}
+              <td class="right">{duration(seconds[k])}</td><td class="said">{note.values[note.at[k]]}</td>
+            </tr>)
+        })}</tbody>
+      </table></div>
+    </section>)
+}
+
+function Body({ d, route }: { d: Details; route: Route }) {
+  const all = d.cell.checkpoints
+  const asked = route.params.get('checkpoint')
+  const c = all.find(c => c.name === asked) ?? all.find(c => !c.passed) ?? all[0]
+  const select = (name: string) => {
+    const params = Object.fromEntries(route.params)
+    replace(link('cell', route.name, { ...params, checkpoint: name }))
+  }
+  return (
+    <>
+      {d.cell.message && <pre class="message">{d.cell.message}</pre>}
+      {c && (
+        <section aria-labelledby="tests">
+          <h2 id="tests">Tests{all.length > 1 && <> of <select aria-label="Checkpoint" value={c.name} onChange={e => select(e.currentTarget.value)}>
+            {all.map(o => <option value={o.name}>{o.name}</option>)}
+          </select></>}</h2>
+          <Tests c={c} key={c.name} />
+        </section>)}
+      <Nodes nodes={d.nodes.filter(n => all.length < 2 || !c || n.addr.includes('/' + c.name + '/') || !all.some(o => n.addr.includes('/' + o.name + '/')))} more={d.more ?? 0} />
+    </>)
+}
+
+function Tests({ c }: { c: Checkpoint }) {
+  const groups = new Map<string, Test[]>()
+  for (const t of c.tests) groups.set(t.group || 'cases', [...groups.get(t.group || 'cases') ?? [], t])
+  const figures = Object.entries(c.figures ?? {})
+  return (
+    <>
+      <p class="dim">{[c.policy && c.policy !== 'none' ? `passes by ${c.policy}` : '', c.class !== 'judged' ? `class ${c.class}` : '',
+        c.exit_code === null ? '' : `exit code ${c.exit_code}`, `${count(c.collected)} collected`, c.isolation ? `isolation ${c.isolation}` : ''].filter(Boolean).join(' · ')}</p>
+      {c.message && <pre class="message">{c.message}</pre>}
+      {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
+      {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
+      {[...groups].map(([name, tests]) => <Group name={name} tests={tests} />)}
+    </>)
+}
+
+const good = (t: Test) => t.status === 'passed'
+
+function Group({ name, tests }: { name: string; tests: Test[] }) {
+  const passed = tests.filter(good), others = tests.filter(t => !good(t))
+  return (
+    <section class="group">
+      <h3>{name} <Tally passed={passed.length} total={tests.length} /></h3>
+      {others.length > 0 && <TestList tests={others} />}
+      {passed.length > 0 && <details><summary>{count(passed.length)} passed</summary><TestList tests={passed} /></details>}
+    </section>)
+}
+
+function TestList({ tests }: { tests: Test[] }) {
+  const [most, setMost] = useState(shownTests)
+  return (
+    <>
+      <ul class="tests">{tests.slice(0, most).map(t => {
+        const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration(t.duration_ms / 1000)}</span></>
+        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><pre>{t.message}</pre></details> : <div>{line}</div>}</li>
+      })}</ul>
+      {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
+    </>)
+}
+
+/** What made the verdict: why each node ran, its log and its manifest. */
+function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
+  if (nodes.length === 0) return null
+  return (
+    <section aria-labelledby="nodes">
+      <h2 id="nodes">How it was made</h2>
+      {nodes.map(n => (
+        <section class="node">
+          <h3><Mark of={n.state} /> {n.addr}</h3>
+          <p>
+            <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'no cause was recorded'}
+          </p>
+          {n.files && n.files.length > 0 && <ul class="files">{n.files.map(f => <li>{f}</li>)}</ul>}
+          {n.message && <pre class="message">{n.message}</pre>}
+          {n.log && <details><summary>Log</summary><pre>{n.log}</pre></details>}
+          {n.fields && <details><summary>Manifest, {count(n.fields.length)} fields</summary>
+            <div class="scroll"><table class="manifest"><tbody>
+              <tr><th scope="row">key</th><td>{n.key}</td></tr>
+              {n.fields.map(([label, v]) => <tr><th scope="row">{label}</th><td>{v}</td></tr>)}
+            </tbody></table></div></details>}
+        </section>))}
+      {more > 0 && <p class="note">{count(more)} more nodes are left out.</p>}
+    </section>)
+}

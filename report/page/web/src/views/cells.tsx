@@ -1,0 +1,99 @@
+import { useMemo } from 'preact/hooks'
+import type { Index } from '../data'
+import { axesOf, cellName, pick, testsOf } from '../cells'
+import { Mark, Tally } from '../marks'
+import { link, replace, type Route } from '../route'
+import { Table, type ColumnOf } from '../table'
+import { count, duration, score } from '../text'
+
+const strip = 16 // checkpoints that are shown as signs
+
+/** What the link says of the table. */
+export function asked({ params }: Route) {
+  return { filter: params.get('filter') ?? '', search: params.get('search') ?? '', sort: params.get('sort') ?? '' }
+}
+
+/** The cells that are asked for, or what is wrong with the filter. */
+export function picked(x: Index, { filter, search, sort }: ReturnType<typeof asked>): { cells: Int32Array; wrong: string } {
+  try {
+    return { cells: pick(x, filter, search, sort), wrong: '' }
+  } catch (e) {
+    return { cells: pick(x, '', search, sort), wrong: (e as Error).message }
+  }
+}
+
+export function Cells({ x, route }: { x: Index; route: Route }) {
+  const ask = asked(route)
+  const { cells, wrong } = useMemo(() => picked(x, ask), [x, ask.filter, ask.search, ask.sort])
+  const to = (change: Partial<typeof ask>) => replace(link('cells', '', { ...ask, ...change }))
+  const columns = columnsOf(x)
+  return (
+    <div class="fill">
+      <Filters x={x} ask={ask} to={to} wrong={wrong} found={cells.length} />
+      <Table label="Cells" columns={columns} count={cells.length} order={ask.sort} onOrder={sort => to({ sort })} version={`${ask.filter}\n${ask.search}\n${ask.sort}`}
+        empty="No cell is like that." row={at => rowOf(x, cells[at], columns, ask)} />
+    </div>)
+}
+
+export function Filters({ x, ask, to, wrong, found }: {
+  x: Index; ask: ReturnType<typeof asked>; to: (change: Partial<ReturnType<typeof asked>>) => void; wrong: string; found: number
+}) {
+  return (
+    <form class="filters" onSubmit={e => e.preventDefault()} role="search">
+      <label><span>Search</span><input id="search" type="search" value={ask.search} placeholder="name or note" autocomplete="off" spellcheck={false}
+        onInput={e => to({ search: e.currentTarget.value })} /></label>
+      <label class="grow"><span>Selector</span><input id="filter" type="search" value={ask.filter} placeholder="problem=kv*,verdict=failed  solution=agent" autocomplete="off" spellcheck={false}
+        aria-invalid={wrong !== ''} aria-describedby="wrong" list="axes" onInput={e => to({ filter: e.currentTarget.value })} /></label>
+      <datalist id="axes">{['verdict=passed', 'verdict=failed', 'verdict=broken', ...axesOf(x).map(a => a + '=')].map(v => <option value={v} />)}</datalist>
+      <output aria-live="polite">{count(found)} of {count(x.cells.repeat.length)}</output>
+      <p id="wrong" class="wrong" role="status">{wrong}</p>
+    </form>)
+}
+
+function columnsOf(x: Index): ColumnOf[] {
+  const c = x.cells
+  const scored = c.score !== null
+  const tested = x.checkpoints.total.some(g => g.some(n => n > 0))
+  return [
+    { key: 'outcome', title: '', label: 'verdict', width: '2.2rem', sorts: true },
+    { key: 'problem', title: 'problem', label: 'problem', width: 'minmax(5rem, 1.4fr)', sorts: true, class: 'name' },
+    { key: 'solution', title: 'solution', label: 'solution', width: 'minmax(5rem, 1.4fr)', sorts: true, class: 'name' },
+    ...c.backend.values.length > 1 ? [{ key: 'backend', title: 'backend', label: 'backend', width: 'minmax(4rem, 0.7fr)', sorts: true, class: 'name wide' }] : [],
+    ...scored ? [{ key: 'score', title: 'score', label: 'score', width: '4.5rem', sorts: true, class: 'right' }] : [],
+    ...x.checkpoints.name.values.some(n => n !== '')
+      ? [{ key: 'checkpoints', title: 'checkpoints', label: 'checkpoints, the first one first', width: 'minmax(6rem, 0.8fr)', class: 'strip wide' }] : [],
+    ...tested ? [{ key: 'tests', title: 'tests', label: 'tests that passed, of all', width: '5.5rem', sorts: true, class: 'right' }] : [],
+    { key: 'seconds', title: 'time', label: 'of all test sessions', width: '4.5rem', sorts: true, class: 'right wide' },
+    { key: 'note', title: 'note', label: 'what to know', width: 'minmax(8rem, 3fr)', class: 'note wider' },
+  ]
+}
+
+function rowOf(x: Index, i: number, columns: ColumnOf[], ask: ReturnType<typeof asked>) {
+  const c = x.cells, outcome = c.outcome.values[c.outcome.at[i]]
+  const cell = (key: string) => {
+    switch (key) {
+      case 'outcome': return <Mark of={outcome} />
+      case 'problem': return c.problem.values[c.problem.at[i]]
+      case 'solution': return c.solution.values[c.solution.at[i]] + (c.repeat[i] > 1 ? ' #' + c.repeat[i] : '')
+      case 'backend': return c.backend.values[c.backend.at[i]]
+      case 'score': return c.score?.[i] == null ? <span class="dim">·</span> : score(c.score[i]!)
+      case 'checkpoints': return <Strip x={x} cell={i} />
+      case 'tests': { const [passed, total] = testsOf(x, i); return <Tally passed={passed} total={total} /> }
+      case 'seconds': return duration(c.seconds[i])
+    }
+    return c.remark.values[c.remark.at[i]]
+  }
+  return { key: i, href: link('cell', cellName(x, i), ask), cells: columns.map(col => cell(col.key)) }
+}
+
+/** The checkpoints of a cell as signs. */
+export function Strip({ x, cell }: { x: Index; cell: number }) {
+  const { name, outcome } = x.checkpoints
+  const from = x.cells.from[cell], to = x.cells.from[cell + 1]
+  const marks = []
+  for (let k = from; k < Math.min(to, from + strip); k++) {
+    const o = outcome.values[outcome.at[k]]
+    marks.push(<Mark of={o} title={`${name.values[name.at[k]] || 'verdict'}: ${o}`} />)
+  }
+  return <>{marks}{to - from > strip && <span class="dim">+{to - from - strip}</span>}</>
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// MostInFile is how large a report in one file may be, in bytes.
+const MostInFile = 8 << 20
+
+// Written says where a report is.
+type Written struct {
+	File  string // to open
+	Data  string // the directory of what does not fit into it; "" is none
+	Bytes int64  // of all of it
+}
+
+// Write writes a page to a path: to that file if its name ends in .html, otherwise to
+// index.html of that directory. What exceeds MostInFile is in a directory beside the file,
+// which has its name with "-data" in place of ".html"; of a directory, it is "data". Files
+// that an earlier report left there are removed.
+func (p *Page) Write(path string) (*Written, error) {
+	w := &writer{file: path, data: strings.TrimSuffix(path, ".html") + "-data"}
+	if !strings.HasSuffix(path, ".html") {
+		w.file, w.data = filepath.Join(path, "index.html"), filepath.Join(path, "data")
+	}
+	if err := w.write(p); err != nil {
+		return nil, fmt.Errorf("writing a report: %w", err)
+	}
+	out := &Written{File: w.file, Bytes: w.bytes}
+	if len(w.names) > 0 {
+		out.Data = w.data
+	}
+	return out, nil
+}
+
+// writer keeps data until there is more than fits into one file, and then writes files.
+type writer struct {
+	file, data string
+	kept       []inline
+	size       int      // of kept
+	names      []string // of the files
+	bytes      int64    // of all files
+}
+
+func (w *writer) write(p *Page) error {
+	if err := os.MkdirAll(filepath.Dir(w.file), 0o755); err != nil {
+		return err
+	}
+	x, err := p.index(w.put)
+	if err != nil {
+		return err
+	}
+	document, err := x.document(filepath.Base(w.data), w.kept)
+	if err == nil && len(document) > MostInFile && len(w.kept) > 0 {
+		if err = w.spill(); err == nil {
+			document, err = x.document(filepath.Base(w.data), nil)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.bytes += int64(len(document))
+	if err := atomicfile.Write(w.file, 0o644, []byte(document)); err != nil {
+		return err
+	}
+	return w.clean()
+}
+
+func (w *writer) put(id, data string) error {
+	if len(w.names) > 0 {
+		return w.script(id, data)
+	}
+	w.kept = append(w.kept, inline{id, data})
+	if w.size += len(data); w.size > MostInFile {
+		return w.spill()
+	}
+	return nil
+}
+
+// spill writes what was kept.
+func (w *writer) spill() error {
+	if err := os.MkdirAll(w.data, 0o755); err != nil {
+		return err
+	}
+	for _, k := range w.kept {
+		if err := w.script(k.id, k.data); err != nil {
+			return err
+		}
+	}
+	w.kept = nil
+	return nil
+}
+
+const scriptSuffix = ".js"
+
+// script writes a piece of data as a script, which is what a page from a file may load.
+func (w *writer) script(id, data string) error {
+	content := []byte(`fevalgraph("` + id + `","` + data + `")` + "\n")
+	w.names, w.bytes = append(w.names, id+scriptSuffix), w.bytes+int64(len(content))
+	return atomicfile.Write(filepath.Join(w.data, id+scriptSuffix), 0o644, content)
+}
+
+// clean removes the scripts of an earlier report from the directory of data, and that if
+// nothing else is in it.
+func (w *writer) clean() error {
+	entries, err := os.ReadDir(w.data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		id, isScript := strings.CutSuffix(e.Name(), scriptSuffix)
+		if isScript && isDigest(id) && !slices.Contains(w.names, e.Name()) {
+			err = errors.Join(err, os.Remove(filepath.Join(w.data, e.Name())))
+		}
+	}
+	if err == nil && len(w.names) == 0 {
+		os.Remove(w.data)
+	}
+	return err
+}
+
+func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
