@@ -73,7 +73,7 @@ func (c *collector) readMakers() error {
 			return err
 		}
 		if r == nil {
-			continue // unless a verdict rests on it, nobody misses it
+			continue // prove says so if a verdict rests on it
 		}
 		for _, o := range r.Outputs {
 			if was, ok := c.makers[o.Digest.String()]; !ok || bytes.Compare(key[:], was[:]) < 0 {
