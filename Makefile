@@ -14,6 +14,8 @@
 #             ones, STEPS times each; part of test
 # make soak-differential  the same with other seeds, from FIRST on; part of soak
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
+# make web    builds the program of reports anew, which needs node; web-check compares
+#             that with what is committed
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
@@ -27,6 +29,7 @@ UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
 GOJUDGE   := $(TOOLS)/bin/go-judge
 BAZELREMOTE := $(TOOLS)/bin/bazel-remote
+ESBUILD   := $(TOOLS)/bin/esbuild
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
@@ -49,7 +52,7 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 
 RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
-.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz web web-check clean tools docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -74,6 +77,9 @@ $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
 
 $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
+
+$(ESBUILD): tools/esbuild/go.mod tools/esbuild/go.sum
+	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/esbuild install github.com/evanw/esbuild/cmd/esbuild
 
 # Four programs, of which it writes one last.
 $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
@@ -146,6 +152,14 @@ skypilot: build $(UV) $(GOJUDGE)
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
+
+web: $(ESBUILD)
+	scripts/build-web $(ESBUILD) report/page/dist
+
+web-check: $(ESBUILD)
+	scripts/build-web $(ESBUILD) $(TOOLS)/web
+	cmp $(TOOLS)/web/app.js report/page/dist/app.js
+	cmp $(TOOLS)/web/app.css report/page/dist/app.css
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

@@ -45,18 +45,19 @@ var scores = world{"scores", 0.125, func(r *rand.Rand) float64 {
 func (w world) simulate(problems, rounds int) (covered, alarms float64) {
 	r := rand.New(rand.NewPCG(7, uint64(problems)))
 	differences := make([]float64, problems)
+	within, below := 0, 0
 	for range rounds {
 		for i := range differences {
 			differences[i] = w.draw(r)
 		}
 		if i := MeanInterval(differences); i.Known && i.Low <= w.mean && w.mean <= i.High {
-			covered += 1 / float64(rounds)
+			within++
 		}
 		if p, _ := SignFlip(differences); p <= Level {
-			alarms += 1 / float64(rounds)
+			below++
 		}
 	}
-	return covered, alarms
+	return float64(within) / float64(rounds), float64(below) / float64(rounds)
 }
 
 func (w world) test(t *testing.T, problems, rounds int) {
