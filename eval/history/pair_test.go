@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -38,10 +39,7 @@ func record(t testing.TB, state string, number, partitions, changed int) string 
 		names = append(names, name.String())
 	}
 	rec.Emit(event.RunEnd{Type: "run.end", Run: run})
-	if err := rec.SaveManifest(names); err == nil {
-		err = rec.Close()
-	}
-	if err != nil {
+	if err := errors.Join(rec.SaveManifest(names), rec.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return run
