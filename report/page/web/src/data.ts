@@ -1,6 +1,6 @@
 // What a report consists of, as report/page writes it, and how the page reads it.
 
-export interface Column { values: string[]; at: number[] }
+export interface Column { values: string[]; at: number[] } // -1 is none
 export type Numbers = (number | null)[] | null
 
 export interface Run {

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { cellName, findCell } from '../cells'
+import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
 import { Mark, Tally, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { count, duration, score } from '../text'
-import { asked, picked } from './cells'
+import { asked, kept, picked } from './cells'
 
 const shownTests = 200
 
@@ -38,20 +38,20 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
     const key = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
       const next = e.key === '[' ? before : e.key === ']' ? after : undefined
-      if (next !== undefined) go(link('cell', cellName(x, next), ask))
+      if (next !== undefined) go(link('cell', cellName(x, next), kept(ask)))
     }
     addEventListener('keydown', key)
     return () => removeEventListener('keydown', key)
   })
   const c = x.cells
-  const labels = Object.entries(c.labels).map(([name, col]) => [name, col.values[col.at[at]]]).filter(([, v]) => v !== '')
+  const labels = Object.entries(c.labels).map(([name, col]) => [name, value(col, at)]).filter(([, v]) => v !== '')
   return (
     <header class="cellhead">
       <nav aria-label="Cells">
-        <a href={link('cells', '', ask)}>Cells</a>
+        <a href={link('cells', '', kept(ask))}>Cells</a>
         <span class="dim">{count(place + 1)} of {count(cells.length)}</span>
-        {before !== undefined && <a href={link('cell', cellName(x, before), ask)} rel="prev" title="before ( [ )">← before</a>}
-        {after !== undefined && <a href={link('cell', cellName(x, after), ask)} rel="next" title="after ( ] )">after →</a>}
+        {before !== undefined && <a href={link('cell', cellName(x, before), kept(ask))} rel="prev" title="before ( [ )">← before</a>}
+        {after !== undefined && <a href={link('cell', cellName(x, after), kept(ask))} rel="next" title="after ( ] )">after →</a>}
       </nav>
       <h1>{cellName(x, at)}</h1>
       <p>
@@ -69,7 +69,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
   const rows = Array.from({ length: to - from }, (_, i) => from + i)
   const groups = x.groups.map((g, i) => ({ g, i })).filter(({ i }) => rows.some(k => total[i][k] > 0))
   const scored = scores !== null && rows.some(k => scores[k] != null)
-  const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.values[p.outcome.at[k]] !== ''))
+  const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.at[k] >= 0))
   return (
     <section aria-labelledby="checkpoints">
       <h2 id="checkpoints">Checkpoints</h2>
@@ -85,9 +85,9 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
           const o = outcome.values[outcome.at[k]], n = name.values[name.at[k]]
           return (
             <tr>
-              <th scope="row"><a href={link('cell', route.name, { ...asked(route), checkpoint: n })}>{n || '(all)'}</a></th>
+              <th scope="row"><a href={link('cell', route.name, { ...kept(asked(route)), checkpoint: n })}>{n || '(all)'}</a></th>
               {past.length > 0 && <td class="strip">
-                {past.map(p => { const was = p.outcome.values[p.outcome.at[k]] || 'absent'; return <Mark of={was} title={`${p.run}: ${was}${p.score?.[k] != null ? ' ' + score(p.score[k]!) : ''}`} /> })}
+                {past.map(p => { const was = value(p.outcome, k) || 'absent'; return <Mark of={was} title={`${p.run}: ${was}${p.score?.[k] != null ? ' ' + score(p.score[k]!) : ''}`} /> })}
                 <Mark of={o} title={`${x.runs[x.runs.length - 1].run}: ${o}`} />
               </td>}
               <td><Verdict of={o} /></td>
