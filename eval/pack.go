@@ -16,9 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // PackRequest says what goes into a pack.
@@ -36,15 +38,23 @@ type Packed struct {
 
 // Files of the caller's in a pack.
 const (
-	packNodes  = "nodes.jsonl"
-	packEvents = "run/events.jsonl"
-	packLogs   = "run/logs.json"
+	packNodes   = "nodes.jsonl"
+	packEvents  = "run/events.jsonl"
+	packLogs    = "run/logs.json"
+	packResults = "run/results.json"
+	packKeys    = "run/keys.jsonl"
 )
 
 // packNode is a line of packNodes: what tells another machine how long a node takes.
 type packNode struct {
 	Addr    string  `json:"addr"`
 	Seconds float64 `json:"seconds"`
+}
+
+// packKey is a line of packKeys: a node of the run, and the key that it had.
+type packKey struct {
+	Addr string `json:"addr"`
+	Key  string `json:"key"`
 }
 
 // Pack writes the answers of the nodes that a request picks, and everything that they lead
@@ -79,7 +89,10 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*Packed, error) {
 		nodes.Write(append(line, '\n'))
 	}
 	if r.Run != "" {
-		if contents.Extra, err = mergeable(p.state, r.Run); err != nil {
+		if contents.Extra, err = mergeable(p.state, r.Run); err == nil {
+			err = addResults(contents.Extra, p.state, r.Run)
+		}
+		if err != nil {
 			return nil, exit.Past(err)
 		}
 	}
@@ -113,7 +126,30 @@ func mergeable(state, name string) (map[string][]byte, error) {
 		}
 	}
 	encoded, err := json.Marshal(logs)
-	return map[string][]byte{packEvents: events, packLogs: encoded}, err
+	if err != nil {
+		return nil, err
+	}
+	extra := map[string][]byte{packEvents: events, packLogs: encoded}
+	return extra, nil
+}
+
+// addResults adds what a comparison needs of a run: its results, and the keys of its nodes. A run
+// that was interrupted has none, and can be merged.
+func addResults(extra map[string][]byte, state, run string) error {
+	record, err := history.Open(state, run)
+	if err != nil {
+		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
+	}
+	var results, keys bytes.Buffer
+	err = record.Nodes(func(addr, key string) {
+		line, _ := json.Marshal(packKey{Addr: addr, Key: key}) // of text
+		keys.Write(append(line, '\n'))
+	})
+	if err == nil {
+		err = report.Write(&results, "json", record.Results, report.Options{})
+	}
+	extra[packResults], extra[packKeys] = results.Bytes(), keys.Bytes()
+	return err
 }
 
 // Unpack puts what packs have into the store, so that the next plan finds it. Records that

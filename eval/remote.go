@@ -58,7 +58,7 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 	if len(known) == 0 {
 		return nil
 	}
-	signer, err := p.signingKey()
+	signer, err := signingKey(p.secretEnv)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 // with it.
 const signingKeyVariable = "FEVALGRAPH_SIGNING_KEY"
 
-// signingKey is the key that signs what is sent; nil when there is none.
-func (p *Project) signingKey() (*remote.PrivateKey, error) {
-	text, _ := p.secretEnv(signingKeyVariable)
+// signingKey is the key that an environment has for signing; nil when there is none.
+func signingKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) {
+	text, _ := lookup(signingKeyVariable)
 	if text == "" {
 		return nil, nil
 	}

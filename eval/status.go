@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // CheckpointStatus is the last verdict of a checkpoint of a cell, and whether it still
@@ -187,6 +188,15 @@ func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 		}
 	}
 	return results, nil
+}
+
+// orUnjudged is the status with a result: of what was never judged, one without a verdict.
+func (s CheckpointStatus) orUnjudged() CheckpointStatus {
+	if s.of == nil {
+		s.of = &report.Cell{Problem: s.Cell.Problem, Solution: s.Cell.Solution, Backend: s.Cell.Backend, Repeat: s.Cell.Repeat, Status: verdict.Skipped, Checkpoints: make([]report.Checkpoint, 1)}
+		s.Last = &report.Checkpoint{Name: s.Cell.Checkpoint, Class: verdict.NotRun}
+	}
+	return s
 }
 
 // adder returns what adds the last results of checkpoints to results.

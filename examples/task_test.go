@@ -91,3 +91,33 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 		})
 	}
 }
+
+// Test data that a task makes of other tasks' outputs, for a judge problem.
+func TestTaskJudges(t *testing.T) {
+	goJudge(t)
+	dir := project(t, "task")
+	program(t, 0, "run", "-C", dir, "--var", "gojudge=true")
+	results, err := report.Decode(strings.NewReader(program(t, 0, "results", "-C", dir, "--var", "gojudge=true", "--format", "json", "problem=ascending")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results.Cells) != 1 || results.Cells[0].Score == nil || *results.Cells[0].Score != 100 || len(results.Cells[0].Checkpoints[0].Tests) != 2 {
+		t.Errorf("the cells are %+v", results.Cells)
+	}
+	if end := lastEvent(t, program(t, 0, "run", "-C", dir, "--var", "gojudge=true", "--json")); end.Executed != 0 {
+		t.Errorf("the second run ended with %+v", end)
+	}
+	oneSeed := filepath.Join(dir, "fevalgraph.hcl")
+	text, err := os.ReadFile(oneSeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(oneSeed, []byte(strings.Replace(string(text), "seed=7", "seed=$((7 + (${each.value} == 10)))", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program(t, 0, "run", "-C", dir, "--var", "gojudge=true")
+	again := program(t, 0, "results", "-C", dir, "--var", "gojudge=true", "--format", "json", "problem=ascending")
+	if !strings.Contains(again, `"score":100`) {
+		t.Errorf("with another seed: %s", again)
+	}
+}

@@ -25,7 +25,8 @@ func (b *block) divisible(p *Pytest) {
 		}
 	}
 	if p.RootFrom != nil {
-		b.reject("split", "not-divisible", "Tests that cannot be divided", "Which files a task makes is not known before it has run.", hintDivide)
+		b.reject("split", "not-divisible", "Tests that cannot be divided", "Which files a task makes, and whether one imports another, is not known before it has run.",
+			`write split = "none"; or keep the test files in a directory, and make what they read: an asset may be a task's output`)
 	}
 	if p.Root == "" { // it has a mistake of its own
 		return

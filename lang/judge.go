@@ -12,12 +12,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Judge is the judge driver of a problem. Paths are absolute.
+// Judge is the judge driver of a problem. Paths are absolute. What a task makes has no path.
 type Judge struct {
 	Root          string
-	Mode          string   // ModeDefault or ModeInteractive
-	Checker       string   // C++ source of the checker or, in ModeInteractive, the interactor
+	Mode          string // ModeDefault or ModeInteractive
+	Checker       string // C++ source of the checker or, in ModeInteractive, the interactor
+	CheckerFrom   *OutputRef
 	Include       []string // directories with headers for it
+	IncludeFrom   *OutputRef
+	TestDataFrom  *OutputRef // the files of cases are in it
 	CheckerFlags  []string
 	CheckerTime   time.Duration // 0: 10s, or in ModeInteractive four times the case's
 	CheckerMemory int64         // 0: 256MiB, or likewise
@@ -44,7 +47,7 @@ type Subtask struct {
 // Case is one input of a judge problem, with the limits of a solution on it.
 type Case struct {
 	Name   string // unique in its problem: a number, or the input's name without its suffix
-	Input  string // absolute path of a file
+	Input  string // absolute path of a file, or a path in TestDataFrom
 	Output string // likewise; "" is an empty answer
 	Time   time.Duration
 	Clock  time.Duration
@@ -72,8 +75,10 @@ func (b *block) judge() *Judge {
 		j.Root = root
 	}
 	j.Mode, _ = b.text("mode")
-	j.Checker = b.checkerSource(j)
-	j.Include = b.includeDirs(j)
+	b.checkerSource(j)
+	if j.IncludeFrom = b.treeOf("include"); j.IncludeFrom == nil {
+		j.Include = b.includeDirs(j)
+	}
 	j.CheckerFlags, _ = b.texts("checker_flags")
 	j.Language, _ = b.text("language")
 	if name, g := b.text("filename"); g == isSet {
@@ -96,7 +101,7 @@ func (b *block) judge() *Judge {
 }
 
 // checkerSource reads the program that judges: the mode says which it is.
-func (b *block) checkerSource(j *Judge) string {
+func (b *block) checkerSource(j *Judge) {
 	wanted, other := "checker", "interactor"
 	if j.Mode == ModeInteractive {
 		wanted, other = other, wanted
@@ -109,9 +114,11 @@ func (b *block) checkerSource(j *Judge) string {
 			b.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: b.header,
 				detail: fmt.Sprintf("With mode = %q the judge block needs the attribute %q.", j.Mode, wanted)})
 		}
-		return ""
+		return
 	}
-	return b.fileBelow(wanted, j.Root)
+	if j.CheckerFrom = b.fileOf(wanted); j.CheckerFrom == nil {
+		j.Checker = b.fileBelow(wanted, j.Root)
+	}
 }
 
 // fileBelow reads the path of a regular file, relative to dir. dir is "" when
@@ -210,14 +217,16 @@ func (l limits) of(c Case) Case {
 
 // naming is how the files of numbered cases are called.
 type naming struct {
-	dir                                                  string // "" when it has a mistake of its own
+	dir                                                  string     // "" when it has a mistake of its own
+	from                                                 *OutputRef // in place of dir
 	inputPrefix, inputSuffix, outputPrefix, outputSuffix string
 }
 
 func (b *block) naming(j *Judge) naming {
 	var n naming
-	text, g := b.text("testdata")
-	if g.usable() && j.Root != "" {
+	if n.from = b.treeOf("testdata"); n.from != nil {
+		j.TestDataFrom = n.from
+	} else if text, g := b.text("testdata"); g.usable() && j.Root != "" {
 		if dir := below(j.Root, text); b.isDirectory("testdata", dir, "testdata is relative to "+b.l.show(j.Root)) {
 			n.dir = dir
 		}
@@ -227,6 +236,18 @@ func (b *block) naming(j *Judge) naming {
 	n.outputPrefix, _ = b.text("output_prefix")
 	n.outputSuffix, _ = b.text("output_suffix")
 	return n
+}
+
+// file reads the name of a file of a case.
+func (n naming) file(b *block, name string) string {
+	if n.from == nil {
+		return b.fileBelow(name, n.dir)
+	}
+	text, g := b.text(name)
+	if g == isSet && !isRelativeInside(text) {
+		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a plain relative path in %s, not %q.", name, n.from, text), "")
+	}
+	return text
 }
 
 // subtasks reads the cases. Numbers go on from subtask to subtask.
@@ -258,7 +279,7 @@ func (b *block) subtasks(j *Judge) {
 			number++
 		}
 		for _, c := range made.Cases {
-			if before, taken := named[c.Name]; taken && files.dir != "" {
+			if before, taken := named[c.Name]; taken && (files.dir != "" || files.from != nil) {
 				s.fail(finding{code: "duplicate", summary: "Two cases of one name", rng: hclRange(c.Range),
 					detail: fmt.Sprintf("The case in line %d is named %q, too.", before.Range.Start.Line, c.Name)})
 			}
@@ -273,29 +294,22 @@ func (b *block) subtasks(j *Judge) {
 }
 
 // numbered are the n cases after a number. The first file that is not there is
-// reported: those after it rarely say anything new.
+// reported: those after it rarely say anything new. What a task makes is there, or not, when it
+// has run.
 func (b *block) numbered(files naming, own limits, after, n int) []Case {
-	if files.dir == "" {
-		return nil
-	}
-	b.l.input("fileset", files.dir+"\x00*")
-	entries, err := os.ReadDir(files.dir)
-	if err != nil {
-		b.reject("n_cases", "unreadable-file", "Unreadable directory", pathReason(b.l.show(files.dir), err), "")
+	if files.dir == "" && files.from == nil {
 		return nil
 	}
 	there := map[string]bool{}
-	for _, e := range entries {
-		if !e.IsDir() {
-			there[e.Name()] = true
-		}
+	if files.from == nil && !b.listFiles(files.dir, there) {
+		return nil
 	}
 	var cases []Case
 	for i := after + 1; i <= after+n; i++ {
 		input := fmt.Sprintf("%s%d%s", files.inputPrefix, i, files.inputSuffix)
 		output := fmt.Sprintf("%s%d%s", files.outputPrefix, i, files.outputSuffix)
 		for _, name := range []string{input, output} {
-			if !there[name] {
+			if files.from == nil && !there[name] {
 				b.reject("n_cases", "missing-file", "Missing test data",
 					fmt.Sprintf("Case %d needs %q, which is not there.", i, b.l.show(filepath.Join(files.dir, name))),
 					fmt.Sprintf("n_cases = %d from case %d on; the files are named by input_prefix, input_suffix, output_prefix and output_suffix", n, after+1))
@@ -307,10 +321,24 @@ func (b *block) numbered(files naming, own limits, after, n int) []Case {
 	return cases
 }
 
+// listFiles adds the files of a directory of cases to a set.
+func (b *block) listFiles(dir string, there map[string]bool) bool {
+	b.l.input("fileset", dir+"\x00*")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		b.reject("n_cases", "unreadable-file", "Unreadable directory", pathReason(b.l.show(dir), err), "")
+		return false
+	}
+	for _, e := range entries {
+		there[e.Name()] = there[e.Name()] || !e.IsDir()
+	}
+	return true
+}
+
 func (b *block) explicitCase(files naming, own limits) Case {
-	c := Case{Range: convertRange(b.header), Input: b.fileBelow("input", files.dir)}
+	c := Case{Range: convertRange(b.header), Input: files.file(b, "input")}
 	if b.attrs["output"] != nil {
-		c.Output = b.fileBelow("output", files.dir)
+		c.Output = files.file(b, "output")
 	}
 	if rel, err := filepath.Rel(files.dir, c.Input); err == nil && c.Input != "" {
 		c.Name = strings.TrimSuffix(filepath.ToSlash(rel), files.inputSuffix)

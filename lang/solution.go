@@ -185,7 +185,7 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	}
 	if sc.From = b.placed("source"); sc.From != nil {
 		if s.Problem.Judge != nil {
-			b.reject("source", "wrong-type", "Wrong type", "A judge problem's solution is a file of which the name says the language, and no task's output.", "")
+			b.judgeableOutput(s.Problem, sc.From)
 		}
 		return
 	}
@@ -216,6 +216,13 @@ func (b *block) placeOfFailed() string {
 func (b *block) judgeable(p *Problem, source string) {
 	if f := notJudgeable(p, source, b.l.show(source)); f.code != "" {
 		b.reject("source", f.code, f.summary, f.detail, f.hint)
+	}
+}
+
+// judgeableOutput is judgeable for what a task makes.
+func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
+	if b.fileOf("source").Output().Kind == OutputFile {
+		b.judgeable(p, from.Output().Path)
 	}
 }
 

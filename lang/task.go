@@ -287,6 +287,15 @@ func (b *block) treeOf(name string) *OutputRef {
 	return o
 }
 
+// fileOf is placed for an attribute that takes a file.
+func (b *block) fileOf(name string) *OutputRef {
+	o := b.placed(name)
+	if o != nil && o.Output().Kind == OutputTree {
+		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%s is a directory.", o), `an output of the kind "file" is a file of it`)
+	}
+	return o
+}
+
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true

@@ -24,6 +24,12 @@ func (id CellID) At(checkpoint string) CellID {
 	return id
 }
 
+// GradedAt are the addresses that the node with the verdict on the checkpoint may have. The
+// first one that a run has is it.
+func (id CellID) GradedAt() [2]string {
+	return [2]string{KindScore + ":" + id.String(), KindAggregate + ":" + id.String()}
+}
+
 // Cell is the whole cell.
 func (id CellID) Cell() CellID { return id.At("") }
 

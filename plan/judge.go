@@ -141,7 +141,7 @@ func (j *judging) scored(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 
 func (j *judging) caseName(c *lang.Case) judge.CaseName {
 	file := c.Input
-	if rel, err := filepath.Rel(j.judge.Root, file); err == nil {
+	if rel, err := filepath.Rel(j.judge.Root, file); err == nil && j.judge.TestDataFrom == nil {
 		file = filepath.ToSlash(rel)
 	}
 	return judge.CaseName{Name: c.Name, File: file}
@@ -214,7 +214,11 @@ func (j *judging) toolLimits(l backend.Limits) backend.Limits {
 
 func (j *judging) language() (judge.Language, string) {
 	language := judge.CPP
-	if j.judge.LanguageOf(j.answer.Source) == lang.LanguagePython {
+	source := j.answer.Source
+	if from := j.answer.From; from != nil {
+		source = from.Output().Path
+	}
+	if j.judge.LanguageOf(source) == lang.LanguagePython {
 		language = judge.Python
 	}
 	if j.judge.Filename != "" {
@@ -227,10 +231,15 @@ func (j *judging) language() (judge.Language, string) {
 func (j *judging) testData(one *lang.Case) graph.ID {
 	p := j.cell.Problem
 	addr := address(KindTestData, p.Name, one.Name)
+	var in fileSet
+	in.file(judge.OutputIn, one.Input, j.data())
+	if one.Output != "" {
+		in.file(judge.OutputAns, one.Output, j.data())
+	}
 	return j.once(graph.Node{
 		Addr: addr, Kind: KindTestData,
 		Labels: append(problemLabels(KindTestData, p, ""), graph.Label{Name: "case", Value: one.Name}),
-		Task:   judge.NewTestData(one.Input, one.Output, j.sourcesOf(addr)), Pool: inProcessPool,
+		Task:   judge.NewTestData(in.of(j.sourcesOf(addr)), one.Output != ""), Deps: in.deps, Pool: inProcessPool,
 	})
 }
 
@@ -238,9 +247,11 @@ func (j *judging) testData(one *lang.Case) graph.ID {
 func (j *judging) compile() graph.ID {
 	language, filename := j.language()
 	addr := address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
-	n := j.node(KindCompile, usable(j.answer, judge.NewCompile(judge.Compile{
+	code := j.code(filename)
+	n := j.node(KindCompile, usable(j.answer, &judge.Compile{
 		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
-	}, j.answer.Source, j.submissionSources(addr, j.cell.Solution))), nil)
+		Source: code.of(j.submissionSources(addr, j.cell.Solution)),
+	}), code.deps)
 	n.Addr = addr
 	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})
@@ -255,11 +266,12 @@ func (j *judging) tool() graph.ID {
 		kind = KindInteractor
 	}
 	addr := kind + ":" + p.Name + "@" + j.cell.Backend.Addr()
+	in := j.checkerFiles("", judge.ToolFile(kind))
 	return j.once(graph.Node{
 		Addr: addr, Kind: kind,
 		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
-		Task: judge.NewTool(judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
-			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box}, j.judge.Checker, j.judge.Include, j.sourcesOf(addr)),
-		Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
+		Task: &judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
+			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box, Source: in.of(j.sourcesOf(addr))},
+		Deps: in.deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	})
 }

@@ -148,7 +148,8 @@ func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool
 	cell.Checkpoints = []report.Checkpoint{}
 	for i := range all {
 		c := &all[i]
-		if asked(address(KindAggregate, id.Problem, c.Name, id.name()), c) || asked(address(KindScore, id.Problem, c.Name, id.name()), c) {
+		at := id.At(c.Name).GradedAt()
+		if asked(at[0], c) || asked(at[1], c) {
 			cell.Checkpoints = append(cell.Checkpoints, *c)
 		}
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -14,25 +13,23 @@ func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node 
 	language, _ := j.language()
 	task := judge.Submit{Problem: j.cell.Problem.Name, Language: language, Repeat: j.cell.Repeat, Server: j.server}
 	score := judge.Score{Weights: j.judge.Weights, Policy: policy}
-	files := []tasks.Named{{Name: "checker", Abs: j.judge.Checker}}
+	in := j.checkerFiles("include", "checker")
 	for _, s := range j.judge.Subtasks {
 		sub := judge.Subtask{Score: s.Score}
 		for i := range s.Cases {
 			one := &s.Cases[i]
 			task.Cases = append(task.Cases, one.Time)
 			sub.Cases = append(sub.Cases, j.caseName(one))
-			files = append(files, tasks.Named{Name: "case " + one.Name + ", input", Abs: one.Input})
+			in.file("case "+one.Name+", input", one.Input, j.data())
 			if one.Output != "" {
-				files = append(files, tasks.Named{Name: "case " + one.Name + ", answer", Abs: one.Output})
+				in.file("case "+one.Name+", answer", one.Output, j.data())
 			}
 		}
 		score.Subtasks = append(score.Subtasks, sub)
 	}
-	var dirs []tasks.Named
-	for _, dir := range j.judge.Include {
-		dirs = append(dirs, tasks.Named{Name: "include", Abs: dir})
-	}
-	n := j.node(KindSubmit, usable(j.answer, judge.NewSubmit(task, j.answer.Source, files, dirs, j.submissionSources(address(KindSubmit, j.cell.Problem.Name, j.cell.Name()), j.cell.Solution))), nil)
+	code, addr := j.code(language.Filename), address(KindSubmit, j.cell.Problem.Name, j.cell.Name())
+	task.Source, task.Files = code.of(j.submissionSources(addr, j.cell.Solution)), in.of(j.sourcesOf(addr))
+	n := j.node(KindSubmit, usable(j.answer, &task), append(code.deps, in.deps...))
 	n.Exclusive = []string{"judge server " + j.server.Name()}
 	id := j.plan.Graph.Add(n)
 	cc.Own = append(cc.Own, id)

@@ -178,6 +178,11 @@ func tasksOf(s *lang.Solution, about map[subject][]*lang.Task, set map[*lang.Tas
 	if p := s.Problem.Pytest; p != nil {
 		from(p.RootFrom)
 	}
+	if j := s.Problem.Judge; j != nil {
+		from(j.TestDataFrom)
+		from(j.CheckerFrom)
+		from(j.IncludeFrom)
+	}
 	for _, answer := range s.Checkpoints {
 		if s.Omits(answer) {
 			continue

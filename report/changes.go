@@ -17,12 +17,13 @@ const (
 	ChangeBroken ChangeKind = "broken" // it could be judged, and could not be
 	ChangeFlaky  ChangeKind = "flaky"  // another verdict on the same inputs; only causes can tell
 	ChangeWon    ChangeKind = "won"
-	ChangeNew    ChangeKind = "new"  // the first result does not have it
-	ChangeGone   ChangeKind = "gone" // the second one does not
+	ChangeStale  ChangeKind = "stale" // the verdict no longer holds; a run would judge it again
+	ChangeNew    ChangeKind = "new"   // the first result does not have it
+	ChangeGone   ChangeKind = "gone"  // the second one does not
 )
 
 // ChangeKinds are the kinds in their order.
-var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeWon, ChangeNew, ChangeGone}
+var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeWon, ChangeStale, ChangeNew, ChangeGone}
 
 // Change is a checkpoint whose outcome or score two results do not share.
 type Change struct {
@@ -53,10 +54,14 @@ func Changes(before, after *Results) []Change {
 		c := Change{Cell: row.cell, Is: row.checkpoint, Name: name, After: standing(row.checkpoint), Kind: ChangeNew}
 		if known {
 			c.Was, c.Before = old.checkpoint, standing(old.checkpoint)
-			if c.Before == c.After {
+			switch {
+			case row.checkpoint.State != "":
+				c.Kind = ChangeStale
+			case c.Before == c.After:
 				continue
+			default:
+				c.Kind = kindOf(old.checkpoint, row.checkpoint)
 			}
-			c.Kind = kindOf(old.checkpoint, row.checkpoint)
 		}
 		changes = append(changes, c)
 	}
@@ -85,8 +90,18 @@ func kindOf(was, is *Checkpoint) ChangeKind {
 	return ChangeWon
 }
 
-// standing is the outcome of a checkpoint, and its score.
+// standing is the outcome of a checkpoint, and its score; of one whose verdict does not hold,
+// its state.
 func standing(c *Checkpoint) string {
+	switch c.State {
+	case "":
+	case StateUnknown:
+		return "unknown"
+	case "error":
+		return "no verdict"
+	default:
+		return "to be judged"
+	}
 	s := string(outcomeOf(c))
 	if c.Score != nil {
 		s += " " + strconv.FormatFloat(*c.Score, 'f', -1, 64)

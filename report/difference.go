@@ -16,11 +16,12 @@ type Difference struct {
 	Before, After string // runs
 	Same          int    // checkpoints with the same outcome and score
 	Changes       []Change
+	Metrics       []MetricChange
 }
 
 // Differ compares two results.
 func Differ(before, after *Results) *Difference {
-	d := &Difference{Before: before.Run, After: after.Run, Changes: Changes(before, after)}
+	d := &Difference{Before: before.Run, After: after.Run, Changes: Changes(before, after), Metrics: MetricChanges(before, after)}
 	d.Same = len(rowsOf(after))
 	for _, c := range d.Changes {
 		if c.Is != nil {
@@ -130,7 +131,7 @@ func WriteDifference(w io.Writer, d *Difference, width int, colors text.Palette)
 		switch {
 		case c.Worse() || c.Kind == ChangeGone:
 			mark, paint = "-", colors.Bad
-		case c.Kind != ChangeFlaky:
+		case c.Kind != ChangeFlaky && c.Kind != ChangeStale:
 			mark, paint = "+", colors.Good
 		}
 		fmt.Fprintf(&b, "\n%s %s  %s\n", paint(fmt.Sprintf("%s %-6s", mark, c.Kind)), colors.Strong(text.Line(c.Name, 0)), c.move())
@@ -153,6 +154,7 @@ func WriteDifference(w io.Writer, d *Difference, width int, colors text.Palette)
 			more("message", text.FirstLine(*c.Is.Message))
 		}
 	}
+	b.WriteString(d.metricLines(width))
 	if causes := d.Causes(); len(causes) > 0 {
 		b.WriteString("\nBy cause:\n")
 		for _, c := range causes {

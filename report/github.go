@@ -189,11 +189,34 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 			break
 		}
 		delete(said, name)
-		if _, err := fmt.Fprintf(w, "::error title=%s::%s\n", commandProperty.Replace(text.Line(name, 200)), commandValue.Replace(text.Line(message, 500))); err != nil {
+		if err := annotate(w, name, message); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// WriteChangeAnnotations writes workflow commands for what became worse or is flaky, at most ten.
+func WriteChangeAnnotations(w io.Writer, changes []Change) error {
+	n := 0
+	for i := range changes {
+		c := &changes[i]
+		if !c.Worse() && c.Kind != ChangeFlaky {
+			continue
+		}
+		if n++; n > maxAnnotations {
+			break
+		}
+		if err := annotate(w, c.Name, fmt.Sprintf("%s: %s (%s)", c.Kind, c.move(), cmp.Or(c.Cause, unknownCause))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func annotate(w io.Writer, title, message string) error {
+	_, err := fmt.Fprintf(w, "::error title=%s::%s\n", commandProperty.Replace(text.Line(title, 200)), commandValue.Replace(text.Line(message, 500)))
+	return err
 }
 
 // Workflow commands end with their line and have characters of their own.

@@ -45,12 +45,12 @@ func (s *Sample) Solved() bool {
 	return s.attempt() == judged && !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return !c.Passed })
 }
 
-// scored reports whether the cell's problem gives scores.
-func (s *Sample) scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints[0].Name == "" }
+// Scored reports whether the cell's problem gives scores.
+func (s *Sample) Scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints[0].Name == "" }
 
 // NotFinite reports whether the cell was given a score that is no number, or an
 // infinite one. Such a score is in no figure.
-func (s *Sample) NotFinite() bool { return s.scored() && s.Score.NotFinite() }
+func (s *Sample) NotFinite() bool { return s.Scored() && s.Score.NotFinite() }
 
 // ScoreSummaries are figures of the scores of a group of cells. All has every cell of
 // a problem that gives scores: one without a score counts with the lowest, which is 0
@@ -82,7 +82,7 @@ func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) Score
 		anyJudged = anyJudged || s.Judged()
 		if score, ok := value(&s.Score); ok {
 			scores = append(scores, score)
-		} else if s.scored() {
+		} else if s.Scored() {
 			missing++
 		}
 	}
@@ -125,20 +125,20 @@ func (s *Sample) Ruled() bool {
 	return !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return c.Unruled })
 }
 
-// passValue is 1 for a cell that is solved and 0 for one that is not. A cell without
+// PassValue is 1 for a cell that is solved and 0 for one that is not. A cell without
 // a rule has none.
-func passValue(s *Sample) (float64, bool) {
+func PassValue(s *Sample) (float64, bool) {
 	if s.Solved() {
 		return 1, true
 	}
 	return 0, s.Ruled() && s.attempt() != noAttempt
 }
 
-// scoreValue is the bounded score, and 0 where the submission is to blame that
+// ScoreValue is the bounded score, and 0 where the submission is to blame that
 // there is none.
-func scoreValue(s *Sample) (float64, bool) {
+func ScoreValue(s *Sample) (float64, bool) {
 	switch {
-	case !s.scored():
+	case !s.Scored():
 		return 0, false
 	case s.attempt() == lost:
 		return 0, true
@@ -148,24 +148,39 @@ func scoreValue(s *Sample) (float64, bool) {
 	return 0, false
 }
 
+// ShareValue is the share of a cell's checkpoints that passed; those that were not reached did not.
+// A cell without a rule has none.
+func ShareValue(s *Sample) (float64, bool) {
+	if !s.Ruled() || s.attempt() == noAttempt {
+		return 0, false
+	}
+	passed := 0
+	for _, c := range s.Checkpoints {
+		if c.Passed {
+			passed++
+		}
+	}
+	return float64(passed) / float64(len(s.Checkpoints)), true
+}
+
 // worth is what cells are compared by: the score where there are any, else
 // whether they are solved.
 func worth(s *Sample) (float64, bool) {
-	if s.scored() {
-		return scoreValue(s)
+	if s.Scored() {
+		return ScoreValue(s)
 	}
-	return passValue(s)
+	return PassValue(s)
 }
 
 // PassAt estimates the share of units that at least one of k attempts solves.
 func PassAt(samples []Sample, k int) statistics.Estimate {
-	_, values := attempts(samples, passValue)
+	_, values := attempts(samples, PassValue)
 	return statistics.MeanBestOf(values, k)
 }
 
 // BestOf estimates the mean over units of the best bounded score of k attempts.
 func BestOf(samples []Sample, k int) statistics.Estimate {
-	_, values := attempts(samples, scoreValue)
+	_, values := attempts(samples, ScoreValue)
 	return statistics.MeanBestOf(values, k)
 }
 

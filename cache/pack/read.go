@@ -41,17 +41,32 @@ func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 		return Counts{}, err
 	}
 	defer f.Close()
-	if _, err := r.pass(ctx, f, discard{}); err != nil {
+	if _, err := pass(ctx, f, discard{}); err != nil {
 		return Counts{}, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if _, err = f.Seek(0, io.SeekStart); err != nil {
 		return Counts{}, err
 	}
-	counts, err := r.pass(ctx, f, &placer{ctx: ctx, r: r})
+	counts, err := pass(ctx, f, &placer{ctx: ctx, r: r})
 	if err != nil {
 		return counts, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return counts, nil
+}
+
+// Scan reads the archive in a file, and has blob called with each of its blobs, whose content
+// need not be what its name says, and extra with each file of the caller's. Either may be nil.
+// Records are passed over.
+func Scan(ctx context.Context, path string, blob func(name [32]byte, content io.Reader) error, extra func(name string, content []byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err = pass(ctx, f, scanner{onBlob: blob, onExtra: extra}); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
 }
 
 // sink receives the entries of an archive.
@@ -62,7 +77,7 @@ type sink interface {
 }
 
 // pass hands all entries to a sink.
-func (r *Reader) pass(ctx context.Context, file io.Reader, to sink) (counts Counts, err error) {
+func pass(ctx context.Context, file io.Reader, to sink) (counts Counts, err error) {
 	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return counts, err
@@ -83,13 +98,13 @@ func (r *Reader) pass(ctx context.Context, file io.Reader, to sink) (counts Coun
 		case h.Typeflag != tar.TypeReg, first != (h.Name == headName):
 			return counts, fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 		}
-		if err := r.entry(h, archive, to, &counts); err != nil {
+		if err := entry(h, archive, to, &counts); err != nil {
 			return counts, err
 		}
 	}
 }
 
-func (r *Reader) entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
+func entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
 	dir, name, _ := strings.Cut(h.Name, "/")
 	switch dir + "/" {
 	case blobDir, recordDir:
@@ -152,6 +167,27 @@ func (discard) blob(_ [32]byte, _ int64, content io.Reader) error {
 }
 func (discard) record(cache.Key, []byte, *Counts) error { return nil }
 func (discard) extra(string, []byte) error              { return nil }
+
+// scanner hands entries to functions.
+type scanner struct {
+	discard
+	onBlob  func(name [32]byte, content io.Reader) error
+	onExtra func(name string, content []byte) error
+}
+
+func (s scanner) blob(name [32]byte, size int64, content io.Reader) error {
+	if s.onBlob == nil {
+		return s.discard.blob(name, size, content)
+	}
+	return s.onBlob(name, content)
+}
+
+func (s scanner) extra(name string, content []byte) error {
+	if s.onExtra == nil {
+		return nil
+	}
+	return s.onExtra(name, content)
+}
 
 // placer puts what an archive has into the store.
 type placer struct {

@@ -28,8 +28,13 @@ const (
 // Contents are what an archive has, beside the blobs that its records lead to.
 type Contents struct {
 	Records map[cache.Key]*cache.Record
-	Extra   map[string][]byte // by slash-separated path
+	// Blobs are further ones, and where to read them; a nil function is the store.
+	Blobs map[cache.Digest]Open
+	Extra map[string][]byte // by slash-separated path
 }
+
+// Open opens a blob that is in no store.
+type Open func(ctx context.Context) (io.ReadCloser, error)
 
 // Counts are of an archive.
 type Counts struct {
@@ -66,11 +71,12 @@ func (a *writer) write(signer cache.RecordKey, c Contents) error {
 	if err := a.file(headName, []byte(head)); err != nil {
 		return err
 	}
-	blobs, seen := map[cache.Digest]bool{}, map[cache.Output]bool{}
+	blobs, seen := map[cache.Digest]Open{}, map[cache.Output]bool{}
+	maps.Copy(blobs, c.Blobs)
 	for _, r := range c.Records {
 		for _, o := range r.Outputs {
 			err := cache.EachBlob(a.ctx, a.store, o, seen, func(o cache.Output) error {
-				blobs[o.Digest] = true
+				blobs[o.Digest] = nil
 				return nil
 			})
 			if err != nil {
@@ -79,7 +85,7 @@ func (a *writer) write(signer cache.RecordKey, c Contents) error {
 		}
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(blobs), func(a, b cache.Digest) int { return bytes.Compare(a.Hash[:], b.Hash[:]) }) {
-		if err := a.blob(g); err != nil {
+		if err := a.blob(g, blobs[g]); err != nil {
 			return err
 		}
 	}
@@ -109,11 +115,14 @@ func (a *writer) file(name string, content []byte) error {
 	return err
 }
 
-func (a *writer) blob(g cache.Digest) error {
+func (a *writer) blob(g cache.Digest, open Open) error {
 	if err := context.Cause(a.ctx); err != nil {
 		return err
 	}
-	r, err := a.store.Open(a.ctx, g)
+	if open == nil {
+		open = func(ctx context.Context) (io.ReadCloser, error) { return a.store.Open(ctx, g) }
+	}
+	r, err := open(a.ctx)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,9 @@
-// Package causes finds out why the results of two runs differ, from the manifests of the
+// Package causes finds out why two results differ, from the manifests of the
 // nodes that had the verdicts. Nothing is evaluated.
 package causes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -24,31 +24,43 @@ const same = "no input changed"
 // most is how many changes a cause names.
 const most = 3
 
-// Find sets the cause of each change of a difference that both runs have, and marks those
-// as flaky whose inputs are the same. The state is that of the project which recorded the
-// runs. A change whose records are gone keeps an empty cause.
-func Find(ctx context.Context, state string, store cache.Store, d *report.Difference) error {
-	wanted := map[string]*report.Change{}
-	for i := range d.Changes {
-		if c := &d.Changes[i]; c.Was != nil && c.Is != nil {
-			wanted[plan.ResultCell(c.Cell).At(c.Is.Name).String()] = c
+// Side is one of the results that are compared, as far as it is known how they were made.
+type Side struct {
+	// Nodes calls fn for the nodes that made the results, with their keys.
+	Nodes func(fn func(addr, key string)) error
+	Store cache.Store // with their records
+	// Solution is whose results these are, where those of two solutions are compared under one
+	// name; "" is each result's own.
+	Solution string
+}
+
+// Find sets the cause of each change of a difference that both sides have, and marks those
+// as flaky whose inputs are the same. A change whose records are gone keeps an empty cause.
+func Find(ctx context.Context, before, after Side, d *report.Difference) error {
+	var wanted [2]map[string]*report.Change // by the names of checkpoints on each side
+	for i, side := range []Side{before, after} {
+		wanted[i] = map[string]*report.Change{}
+		for j := range d.Changes {
+			if c := &d.Changes[j]; c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale {
+				id := plan.ResultCell(c.Cell).At(c.Is.Name)
+				id.Solution = cmp.Or(side.Solution, id.Solution)
+				wanted[i][id.String()] = c
+			}
 		}
 	}
-	if len(wanted) == 0 {
+	if len(wanted[0]) == 0 {
 		return nil
 	}
-	var sides [2]map[string]nodes
-	for i, id := range []string{d.Before, d.After} {
-		run, err := event.FindRun(state, id)
-		if err == nil {
-			sides[i], err = nodesOf(state, run, wanted)
-		}
-		if err != nil {
+	var sides [2]map[*report.Change]nodes
+	for i, side := range []Side{before, after} {
+		var err error
+		if sides[i], err = side.nodes(wanted[i]); err != nil {
 			return err
 		}
 	}
-	for name, c := range wanted {
-		f := finder{store: store, before: sides[0][name], after: sides[1][name]}
+	for _, name := range slices.Sorted(maps.Keys(wanted[1])) {
+		c := wanted[1][name]
+		f := finder{before: sides[0][c], after: sides[1][c], was: reader{before.Store}, is: reader{after.Store}}
 		found, err := f.find(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -76,36 +88,36 @@ func joined(found []string) string {
 	return strings.Join(found, ", ")
 }
 
-// nodes are the keys of a checkpoint's nodes, by address.
+// nodes are the keys of a checkpoint's nodes, by their addresses without its name.
 type nodes map[string]string
 
-// nodesOf are the nodes of those checkpoints in a run.
-func nodesOf(state string, run *event.Run, wanted map[string]*report.Change) (map[string]nodes, error) {
-	all := map[string]nodes{}
-	err := history.Each(state, run, func(done event.NodeDone) bool {
-		_, name, _ := strings.Cut(done.Addr, ":")
+// nodes are those of the wanted checkpoints.
+func (s Side) nodes(wanted map[string]*report.Change) (map[*report.Change]nodes, error) {
+	all := map[*report.Change]nodes{}
+	err := s.Nodes(func(addr, key string) {
+		kind, name, _ := strings.Cut(addr, ":")
+		part := ""
 		for wanted[name] == nil && strings.Contains(name, "@") { // a node of a part of the checkpoint
 			cut := strings.LastIndexByte(name, '/')
 			if cut < 0 {
-				return true
+				return
 			}
-			name = name[:cut]
+			name, part = name[:cut], name[cut:]+part
 		}
-		if wanted[name] != nil {
-			if all[name] == nil {
-				all[name] = nodes{}
+		if c := wanted[name]; c != nil {
+			if all[c] == nil {
+				all[c] = nodes{}
 			}
-			all[name][done.Addr] = done.Key
+			all[c][kind+part] = key
 		}
-		return true
 	})
 	return all, err
 }
 
-// finder compares the nodes of one checkpoint in two runs.
+// finder compares the nodes of one checkpoint on two sides.
 type finder struct {
-	store         cache.Store
 	before, after nodes
+	was, is       reader
 }
 
 // find lists what changed that does not follow from another node of the checkpoint. It is
@@ -124,15 +136,15 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 		if old == now {
 			continue
 		}
-		if old == "" || now == "" { // one of the runs does not have it, or did not reach it
+		if old == "" || now == "" { // one of the sides does not have it, or did not reach it
 			unknown = true
 			continue
 		}
-		was, err := f.manifest(ctx, old)
+		was, err := f.was.manifest(ctx, old)
 		if err != nil || was == nil {
 			return nil, err
 		}
-		is, err := f.manifest(ctx, now)
+		is, err := f.is.manifest(ctx, now)
 		if err != nil || is == nil {
 			return nil, err
 		}
@@ -153,11 +165,11 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// made are the digests of what the checkpoint's nodes made in the second run.
+// made are the digests of what the checkpoint's nodes made on the second side.
 func (f finder) made(ctx context.Context) (map[string]bool, error) {
 	made := map[string]bool{}
 	for _, key := range f.after {
-		r, err := f.record(ctx, key)
+		r, err := f.is.record(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -171,55 +183,30 @@ func (f finder) made(ctx context.Context) (map[string]bool, error) {
 	return made, nil
 }
 
-func (f finder) record(ctx context.Context, text string) (*cache.Record, error) {
-	if text == "" {
-		return nil, nil
-	}
-	key, err := cache.ParseKey(text)
-	if err != nil {
-		return nil, err
-	}
-	return f.store.Record(ctx, key)
+func (f finder) texts(ctx context.Context, c event.Change) []string {
+	return texts(ctx, f.was, f.is, c)
 }
-
-// manifest is that of a key; nil when its record is gone.
-func (f finder) manifest(ctx context.Context, key string) ([]graph.Field, error) {
-	r, err := f.record(ctx, key)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	return graph.DecodeManifest(r.Manifest)
-}
-
-func (f finder) texts(ctx context.Context, c event.Change) []string { return Texts(ctx, f.store, c) }
 
 // Texts are a change in words: the files, where it is one of trees that the store has.
 func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
+	r := reader{store: store}
+	return texts(ctx, r, r, c)
+}
+
+func texts(ctx context.Context, before, after reader, c event.Change) []string {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)
 	if oldErr != nil || newErr != nil {
 		return []string{graph.ChangeText(c)}
 	}
-	was, oldErr := files(ctx, store, old)
-	is, newErr := files(ctx, store, now)
+	was, oldErr := before.files(ctx, old)
+	is, newErr := after.files(ctx, now)
 	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
 		return []string{c.Field + " changed"}
 	}
-	var texts []string
+	var all []string
 	for _, change := range graph.Diff(was, is) {
-		texts = append(texts, c.Field+": "+graph.ChangeText(change))
+		all = append(all, c.Field+": "+graph.ChangeText(change))
 	}
-	return texts
-}
-
-// files are those of a tree as fields of a manifest.
-func files(ctx context.Context, store cache.Store, tree cache.Digest) ([]graph.Field, error) {
-	var all []graph.Field
-	err := cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {
-		if !e.Dir {
-			all = append(all, graph.Field{Label: "file " + e.Path, Value: fmt.Sprintf("%s %t %s", e.Digest, e.Executable, e.Link)})
-		}
-		return nil
-	})
-	return all, err
+	return all
 }

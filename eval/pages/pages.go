@@ -42,7 +42,7 @@ func (s *Source) Gather(ctx context.Context, names []string) (*page.Page, error)
 	last := &runs[len(runs)-1]
 	for i := range runs[:len(runs)-1] {
 		d := report.Differ(runs[i].Results, last.Results)
-		if err := causes.Find(ctx, s.State, s.Store, d); err != nil {
+		if err := causes.Find(ctx, s.side(runs[i].ID), s.side(last.ID), d); err != nil {
 			return nil, exit.Past(err)
 		}
 		runs[i].Difference = d
@@ -54,6 +54,16 @@ func (s *Source) Gather(ctx context.Context, names []string) (*page.Page, error)
 	p.Work = made.work
 	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
 	return p, nil
+}
+
+// side is a run as far as causes need it.
+func (s *Source) side(run string) causes.Side {
+	return causes.Side{Store: s.Store, Nodes: func(fn func(addr, key string)) error {
+		return history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
+			fn(done.Addr, done.Key)
+			return true
+		})
+	}}
 }
 
 func (s *Source) runs(names []string) ([]page.Run, error) {

@@ -90,11 +90,11 @@ func (s Store) Facts(name Name) (*Facts, error) {
 	return f, frozen.Decode(string(content), f)
 }
 
-// Rows reads the nodes of a partition. As with Results, an error other than
+// Rows reads the nodes of a partition, none of one that was kept with results alone. As with Results, an error other than
 // fs.ErrNotExist says that the file cannot be read or is damaged.
 func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 	content, err := s.read(name, sectionRows)
-	if err != nil {
+	if err != nil || len(content) == 0 {
 		return nil, err
 	}
 	return rows, frozen.Decode(string(content), &rows)
@@ -107,6 +107,28 @@ func (s Store) Results(name Name) ([]report.Cell, error) {
 		return nil, err
 	}
 	return report.DecodeCells(content)
+}
+
+// Checkpoints is how many checkpoints the cells of a partition have, as report.Cell.Listed
+// counts them.
+func (s Store) Checkpoints(name Name) (n int, err error) {
+	content, err := s.read(name, sectionFacts)
+	if err != nil {
+		return 0, err
+	}
+	if len(content) == 0 { // it has results alone
+		cells, err := s.Results(name)
+		for i := range cells {
+			n += len(cells[i].Listed())
+		}
+		return n, err
+	}
+	f := new(Facts)
+	err = frozen.Decode(string(content), f)
+	for i := range f.Summary {
+		n += f.Summary[i].Checkpoints
+	}
+	return n, err
 }
 
 func (s Store) put(facts, rows, results []byte) (Name, error) {

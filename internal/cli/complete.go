@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -20,15 +21,15 @@ func (a *app) complete(root *cobra.Command) {
 	selectors, nodes := a.completeSelectors, a.completeNodes
 	arguments := map[string]completer{
 		"fevalgraph": selectors, "run": selectors, "plan": selectors, "status": selectors, "results": selectors, "graph": selectors,
-		"diff": a.completeRuns, "explain": nodes, "show": nodes, "log": nodes, "shell": nodes, "eval": a.completeEval,
+		"diff": a.completeRuns, "compare": a.completeValues("solution"), "explain": nodes, "show": nodes, "log": nodes, "shell": nodes, "eval": a.completeEval,
 	}
 	flags := map[string]completer{
 		"color": words("auto", "always", "never"), "progress": words("auto", "live", "plain", "json", "none"), "cache": words("local:rw", "local:r"),
 		"retry": words("broken", "timeout", "error"), "sort": words("name", "failed"), "kind": words(starterKinds()...),
-		"run": a.completeRuns, "fail-on": words(kindNames()...), "only": selectors, "not": selectors, "force": selectors, "by": a.completeAxes,
+		"run": a.completeRuns, "fail-on": words(selection.ChangeNames()...), "only": selectors, "not": selectors, "force": selectors, "by": a.completeAxes, "metric": words(report.Metrics...), "solutions": a.completeValues("solution"),
 		"backend": a.completeValues("backend"), "checkpoint": a.completeValues("checkpoint"), "chdir": directories,
 	}
-	formats := map[string]completer{"results": words(report.Formats()...), "graph": words(append(slices.Clone(graph.Formats), "svg")...), "diff": words(diffFormats...)}
+	formats := map[string]completer{"results": words(report.Formats()...), "graph": words(append(slices.Clone(graph.Formats), "svg")...), "diff": words(diffFormats...), "compare": words(report.CompareFormats...)}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if cmd.ValidArgsFunction = arguments[cmd.Name()]; cmd.ValidArgsFunction == nil && cmd.ValidArgs == nil {

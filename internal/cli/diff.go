@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -16,31 +18,42 @@ import (
 
 // diffFlags are those of diff.
 type diffFlags struct {
-	format string
-	failOn []string
+	format    string
+	failOn    []string
+	solutions []string
 }
 
-var diffFormats = []string{"table", "markdown", "json"}
+var diffFormats = []string{"table", "markdown", "json", githubFormat}
 
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	cmd := command("diff [BEFORE [AFTER [SELECTOR...]]]", "What changed from one run to another, and why",
-		`Diff compares the results of two runs, checkpoint by checkpoint: verdicts that
-were lost, that broke, that are flaky (another verdict on the same inputs), that
-were won, and checkpoints that only one of the runs has. Each change is shown with
-its cause, which is the files and settings that differ between the manifests of
-the two runs, and with the first test that fails now and did not before.
+		`Diff compares two results, checkpoint by checkpoint: verdicts that were lost,
+that broke, that are flaky (another verdict on the same inputs), that were won,
+and checkpoints that only one side has. Each change is shown with its cause: the
+files and settings that differ between the manifests of the two sides. With it
+is the first test that fails now and did not before.
 
-Without arguments it compares the latest run with the one before. Either side may
-be a file that `+"`fevalgraph results --format json`"+` printed; then there are no causes.`,
+A side is a run; now, the project as it is, with what a run would judge again; a
+project's directory, or DIRECTORY@RUN; a pack that has a run; or a file of
+`+"`fevalgraph results --format json`"+`, of which no causes are known. Without
+arguments the latest run is compared with the one before. With --solutions two
+solutions are compared in one run, the latest or the first argument.
+
+--fail-on takes kinds of changes, or selectors of changes, whose axes are change
+and cause beside those of results.`,
 		`  fevalgraph diff
+  fevalgraph diff latest now
   fevalgraph diff latest~3 latest problem=kvstore
-  fevalgraph diff main.json latest --format markdown
-  fevalgraph diff --fail-on lost,broken`,
+  fevalgraph diff --solutions hasty,reference
+  fevalgraph diff ../main latest --format github
+  fevalgraph diff --fail-on lost,broken
+  fevalgraph diff --fail-on 'change=lost,problem=kv*'`,
 		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(diffFormats, ", "))
-	cmd.Flags().StringSliceVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND`: lost, broken, flaky, won, new or gone")
+	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND` (lost, broken, flaky, won, stale, new or gone; or several, with commas), or that a selector picks (repeatable)")
+	cmd.Flags().StringSliceVar(&f.solutions, "solutions", nil, "compare these two solutions, `A,B`, in one run")
 	return cmd
 }
 
@@ -52,12 +65,11 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	if !slices.Contains(diffFormats, format) {
 		return exit.With(exit.Usage, text.Unknown("format", format, diffFormats))
 	}
-	for _, kind := range f.failOn {
-		if !slices.Contains(report.ChangeKinds, report.ChangeKind(kind)) {
-			return exit.With(exit.Usage, text.Unknown("kind of change", kind, kindNames()))
-		}
+	fails, err := selection.Changes(f.failOn)
+	if err != nil {
+		return err
 	}
-	d, err := a.difference(ctx, args)
+	d, err := a.difference(ctx, f.solutions, args)
 	if err != nil {
 		return err
 	}
@@ -66,47 +78,37 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 		err = a.writeJSON(differenceJSON(d))
 	case "markdown":
 		err = report.WriteDifferenceMarkdown(a.io.Out, d)
+	case githubFormat:
+		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
 	default:
 		err = report.WriteDifference(a.io.Out, d, columns(a.io.Out), text.NewPalette(a.color()))
 	}
 	if err != nil {
 		return err
 	}
-	for _, kind := range f.failOn {
-		if d.Count(report.ChangeKind(kind)) > 0 {
+	for i := range d.Changes {
+		if fails(&d.Changes[i]) {
 			return exit.With(exit.Failed, nil)
 		}
 	}
 	return nil
 }
 
-func kindNames() (names []string) {
-	for _, kind := range report.ChangeKinds {
-		names = append(names, string(kind))
-	}
-	return names
-}
-
 // difference compares what the arguments name.
-func (a *app) difference(ctx context.Context, args []string) (*report.Difference, error) {
-	names := [2]string{"latest~1", "latest"}
-	n := copy(names[:], args)
-	var sides [2]*report.Results
-	recorded := true
-	for i, name := range names {
-		results, isFile, err := a.resultsOf(name)
-		if err == nil {
-			sides[i], err = selection.Pick(results, args[n:])
-		}
-		if err != nil {
-			return nil, err
-		}
-		recorded = recorded && !isFile
+func (a *app) difference(ctx context.Context, solutions, args []string) (*report.Difference, error) {
+	if len(solutions) == 0 {
+		names := [2]string{"latest~1", "latest"}
+		n := copy(names[:], args)
+		return eval.Differ(ctx, a.options(), names[0], names[1], args[n:])
 	}
-	if !recorded {
-		return report.Differ(sides[0], sides[1]), nil
+	if len(solutions) != 2 {
+		return nil, exit.With(exit.Usage, fmt.Errorf("--solutions %s: want two, such as hasty,reference", strings.Join(solutions, ",")))
 	}
-	return eval.Differ(ctx, a.options(), sides[0], sides[1])
+	run := "latest"
+	if len(args) > 0 {
+		run, args = args[0], args[1:]
+	}
+	return eval.DifferSolutions(ctx, a.options(), run, solutions[0], solutions[1], args)
 }
 
 // changeJSON is a change as diff --json prints it.
@@ -136,5 +138,5 @@ func differenceJSON(d *report.Difference) map[string]any {
 		changes = append(changes, changeJSON{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
 			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause, FirstTest: c.FirstFailure()})
 	}
-	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": orEmpty(d.Causes())}
+	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": orEmpty(d.Causes()), "metrics": orEmpty(d.Metrics)}
 }

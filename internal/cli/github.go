@@ -52,15 +52,22 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 		}
 	}
 	o.Limit = report.SummaryLimit
+	return a.onGitHub(func(w io.Writer) error { return report.Write(w, githubFormat, results, o) },
+		func(w io.Writer) error { return report.WriteAnnotations(w, results, o.Before) })
+}
+
+// onGitHub writes a step summary where GitHub Actions wants it, or else to stdout, and
+// annotations to stdout where Actions reads that.
+func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 	if name, ok := a.io.LookupEnv("GITHUB_STEP_SUMMARY"); ok && name != "" {
-		if err := appendFile(name, func(w io.Writer) error { return report.Write(w, githubFormat, results, o) }); err != nil {
+		if err := appendFile(name, summary); err != nil {
 			return exit.With(exit.NotJudged, fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err))
 		}
-	} else if err := report.Write(a.io.Out, githubFormat, results, o); err != nil {
+	} else if err := summary(a.io.Out); err != nil {
 		return err
 	}
 	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions == "true" {
-		return report.WriteAnnotations(a.io.Out, results, o.Before)
+		return annotations(a.io.Out)
 	}
 	return nil
 }

@@ -10,11 +10,12 @@ import (
 
 func (a *app) keygenCommand() *cobra.Command {
 	var file, name string
-	cmd := command("keygen", "Make a key that signs results for remote caches",
+	cmd := command("keygen", "Make a key that signs bundles, and results for remote caches",
 		`Keygen makes an Ed25519 key. The private part goes into a new file that only you
-can read, for FEVALGRAPH_SIGNING_KEY; results that are sent to remote caches are
-signed with it. The public part is printed: name it in trust of the remote
-blocks of those who are to use these results.`,
+can read, for FEVALGRAPH_SIGNING_KEY; bundles, and results that are sent to
+remote caches, are signed with it. The public part is printed: publish it beside
+your bundles, and name it in trust of the remote blocks of those who are to use
+your results.`,
 		`  fevalgraph keygen -o ~/.config/fevalgraph.key --name ci
   FEVALGRAPH_SIGNING_KEY=~/.config/fevalgraph.key fevalgraph run`,
 		func(cmd *cobra.Command, args []string) error {

@@ -155,16 +155,8 @@ func (a *app) results(ctx context.Context, run string) (*report.Results, error) 
 // groups prints results summed up by axes, which some cell must have.
 func (a *app) groups(results *report.Results, by []string, at []int, format string) error {
 	for _, axis := range by {
-		known := slices.Contains([]string{"problem", "solution", "backend"}, axis) || len(results.Cells) == 0
-		var labels []string
-		for i := range results.Cells {
-			_, has := results.Cells[i].Labels[axis]
-			known = known || has
-			labels = slices.AppendSeq(labels, maps.Keys(results.Cells[i].Labels))
-		}
-		if !known {
-			slices.Sort(labels)
-			return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
+		if err := checkAxis(results, axis); err != nil {
+			return err
 		}
 	}
 	for _, k := range at {
@@ -174,6 +166,22 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 	}
 	if err := report.WriteGroups(a.io.Out, format, results, by, at, a.tableOptions()); err != nil {
 		return exit.With(exit.Usage, err)
+	}
+	return nil
+}
+
+// checkAxis refuses an axis that no cell has.
+func checkAxis(results *report.Results, axis string) error {
+	known := slices.Contains([]string{"problem", "solution", "backend"}, axis) || len(results.Cells) == 0
+	var labels []string
+	for i := range results.Cells {
+		_, has := results.Cells[i].Labels[axis]
+		known = known || has
+		labels = slices.AppendSeq(labels, maps.Keys(results.Cells[i].Labels))
+	}
+	if !known {
+		slices.Sort(labels)
+		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func commandFacts(p *lang.Problem) [][]string {
 }
 
 func judgeFacts(j *lang.Judge) [][]string {
-	facts := [][]string{{"root", j.Root}, {"mode", j.Mode}, {"checked by", j.Checker}, {"include", strings.Join(j.Include, ", ")}, {"scores", j.Compat}}
+	facts := [][]string{{"root", j.Root}, {"mode", j.Mode}, {"checked by", sourceOf(j.Checker, j.CheckerFrom)}, {"include", sourceOf(strings.Join(j.Include, ", "), j.IncludeFrom)}, {"scores", j.Compat}}
 	for i, s := range j.Subtasks {
 		facts = append(facts, []string{fmt.Sprintf("subtask %d", i+1), fmt.Sprintf("score %v, %s", s.Score, text.Count(len(s.Cases), "case"))})
 		for _, c := range s.Cases {

@@ -76,14 +76,7 @@ type Compile struct {
 	Flags    []string
 	Limits   backend.Limits
 	Box      *Box
-
-	source *tasks.Source
-}
-
-// NewCompile returns c for the source at an absolute path.
-func NewCompile(c Compile, source string, sources tasks.Sources) *Compile {
-	c.source = tasks.NewNamed([]tasks.Named{{Name: c.Filename, Abs: source}}, nil, sources)
-	return &c
+	Source   *tasks.Files // a file
 }
 
 // Describe implements graph.Task.
@@ -97,21 +90,21 @@ func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
 			return err
 		}
 	}
-	return c.source.Describe(ctx, m)
+	return c.Source.Describe(ctx, m)
 }
 
 // Run implements graph.Task.
 func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
-	if o, refused, err := c.source.Refusal(ctx, w.Store); refused {
+	if o, refused, err := c.Source.Refusal(ctx, w.Store); refused {
 		return o, err
 	}
-	if err := c.source.PutFound(ctx, w.Store); err != nil {
+	files, err := c.Source.Put(ctx, w)
+	if err != nil {
 		return graph.Outcome{}, err
 	}
 	w.Phase(graph.Executing)
-	code := c.source.Found()[0].Digest
-	d, program, err := c.compile(ctx, w, code)
+	d, program, err := c.compile(ctx, w, files)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
@@ -127,7 +120,8 @@ func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 	return o, put(ctx, w, &o, graph.LogOutput, []byte(d.Text+"\n"))
 }
 
-func (c *Compile) compile(ctx context.Context, w *graph.Work, code cache.Digest) (Diagnosis, cache.Digest, error) {
+func (c *Compile) compile(ctx context.Context, w *graph.Work, files []cache.Entry) (Diagnosis, cache.Digest, error) {
+	code := files[0].Digest
 	if code.Size > maxSource {
 		return Diagnosis{Text: fmt.Sprintf("the source has %d bytes; the limit is %d", code.Size, maxSource)}, cache.Digest{}, nil
 	}
@@ -141,7 +135,7 @@ func (c *Compile) compile(ctx context.Context, w *graph.Work, code cache.Digest)
 	if !c.Language.compiled {
 		return Diagnosis{OK: true}, code, nil
 	}
-	return gxx(ctx, c.Box, c.source.Found(), c.Filename, c.Flags, c.Limits)
+	return gxx(ctx, c.Box, files, c.Filename, c.Flags, c.Limits)
 }
 
 // gxx runs the C++ compiler on a file of files.
@@ -211,22 +205,11 @@ type Tool struct {
 	Flags  []string
 	Limits backend.Limits
 	Box    *Box
-
-	source *tasks.Source
+	Source *tasks.Files // ToolFile of Name, and headers
 }
 
-// NewTool returns t for a source and directories with headers, absolute paths.
-func NewTool(t Tool, source string, include []string, sources tasks.Sources) *Tool {
-	dirs := make([]tasks.Named, len(include))
-	for i, dir := range include {
-		dirs[i] = tasks.Named{Abs: dir}
-	}
-	t.source = tasks.NewNamed([]tasks.Named{{Name: t.filename(), Abs: source}}, dirs, sources)
-	return &t
-}
-
-// filename does not depend on what the file is called where it is.
-func (t *Tool) filename() string { return t.Name + ".cc" }
+// ToolFile is what the source of a tool is called, whatever it is called where it is.
+func ToolFile(name string) string { return name + ".cc" }
 
 // Describe implements graph.Task.
 func (t *Tool) Describe(ctx context.Context, m *graph.Manifest) error {
@@ -236,17 +219,18 @@ func (t *Tool) Describe(ctx context.Context, m *graph.Manifest) error {
 	if err := t.Box.describe(ctx, m); err != nil {
 		return err
 	}
-	return t.source.Describe(ctx, m)
+	return t.Source.Describe(ctx, m)
 }
 
 // Run implements graph.Task.
 func (t *Tool) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
-	if err := t.source.PutFound(ctx, w.Store); err != nil {
+	files, err := t.Source.Put(ctx, w)
+	if err != nil {
 		return graph.Outcome{}, err
 	}
 	w.Phase(graph.Executing)
-	d, program, err := gxx(ctx, t.Box, t.source.Found(), t.filename(), t.Flags, t.Limits)
+	d, program, err := gxx(ctx, t.Box, files, ToolFile(t.Name), t.Flags, t.Limits)
 	if err != nil {
 		return graph.Outcome{}, err
 	}

@@ -43,17 +43,8 @@ type Submit struct {
 	Cases    []time.Duration // the limit of processor time on each case
 	Repeat   int             // 1 for the first, enters keys when above that
 	Server   *Server
-
-	source, problem *tasks.Source
-}
-
-// NewSubmit returns s for the source at an absolute path. files and dirs are
-// those of the problem.
-func NewSubmit(s Submit, source string, files, dirs []tasks.Named, sources tasks.Sources) *Submit {
-	s.source = tasks.NewNamed([]tasks.Named{{Name: s.Language.Filename, Abs: source}}, nil, sources)
-	sources.Submitted, sources.Limits = false, tasks.Limits{}
-	s.problem = tasks.NewNamed(files, dirs, sources)
-	return &s
+	Source   *tasks.Files // a file
+	Files    *tasks.Files // of the problem
 }
 
 // Describe implements graph.Task.
@@ -70,10 +61,10 @@ func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
 	if err := environ.DescribeBackend(ctx, m, s.Server.Ident); err != nil {
 		return err
 	}
-	if err := s.source.Describe(ctx, m); err != nil {
+	if err := s.Source.Describe(ctx, m); err != nil {
 		return err
 	}
-	return s.problem.Describe(ctx, m)
+	return s.Files.Describe(ctx, m)
 }
 
 const (
@@ -86,7 +77,7 @@ const (
 
 // Run implements graph.Task.
 func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	if o, refused, err := s.source.Refusal(ctx, w.Store); refused {
+	if o, refused, err := s.Source.Refusal(ctx, w.Store); refused {
 		return o, err
 	}
 	g, err := s.grade(ctx, w)
@@ -111,10 +102,11 @@ func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 
 func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, error) {
 	w.Phase(graph.Storing)
-	if err := s.source.PutFound(ctx, w.Store); err != nil {
+	files, err := s.Source.Put(ctx, w)
+	if err != nil {
 		return nil, err
 	}
-	code := s.source.Found()[0].Digest
+	code := files[0].Digest
 	if code.Size > maxSubmitted {
 		return &backend.Grade{Rejected: fmt.Sprintf("the source has %d bytes; a judge server takes %d", code.Size, maxSubmitted)}, nil
 	}

@@ -91,8 +91,11 @@ func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	submit := NewSubmit(Submit{Problem: "sum", Language: CPP, Cases: []time.Duration{time.Second, time.Second}, Repeat: 1,
-		Server: &Server{JudgeServer: g, Ident: g.Identity}}, source, nil, nil, tasks.Sources{States: readFiles{}, Store: store})
+	sources := tasks.Sources{States: readFiles{}, Store: store}
+	submit := &Submit{Problem: "sum", Language: CPP, Cases: []time.Duration{time.Second, time.Second}, Repeat: 1,
+		Server: &Server{JudgeServer: g, Ident: g.Identity},
+		Source: tasks.NewFiles(tasks.NewNamed([]tasks.Named{{Name: "main.cpp", Abs: source}}, nil, sources), nil),
+		Files:  tasks.NewFiles(tasks.NewNamed(nil, nil, sources), nil)}
 	score := &Graded{Score{Weights: weights, Policy: verdict.AnyJudged,
 		Subtasks: []Subtask{{Score: 75, Cases: []CaseName{{"1", "testdata/1.in"}}}, {Score: 25, Cases: []CaseName{{"2", "testdata/2.in"}}}}}}
 	made := graph.New()

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -17,18 +18,14 @@ const (
 // TestData is the task that brings the files of one case into the store, bytes
 // as they are. Its outputs follow from its manifest.
 type TestData struct {
-	source *tasks.Source
+	source *tasks.Files
 	hasAns bool
 }
 
-// NewTestData returns the task for the files at two absolute paths; ans is ""
-// for a case without an answer.
-func NewTestData(in, ans string, sources tasks.Sources) *TestData {
-	files := []tasks.Named{{Name: OutputIn, Abs: in}}
-	if ans != "" {
-		files = append(files, tasks.Named{Name: OutputAns, Abs: ans})
-	}
-	return &TestData{source: tasks.NewNamed(files, nil, sources), hasAns: ans != ""}
+// NewTestData returns the task for the files that are named OutputIn and, if the case has an
+// answer, OutputAns.
+func NewTestData(source *tasks.Files, hasAns bool) *TestData {
+	return &TestData{source: source, hasAns: hasAns}
 }
 
 // Describe implements graph.Task.
@@ -39,17 +36,25 @@ func (t *TestData) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Predict implements graph.Predictor.
 func (t *TestData) Predict() ([]cache.Output, error) {
+	if !t.source.Known() {
+		return nil, errors.New("a task makes it")
+	}
+	return outputsOf(t.source.Found()), nil
+}
+
+func outputsOf(files []cache.Entry) []cache.Output {
 	outputs := []cache.Output{{Name: OutputIn}, {Name: OutputAns, Digest: cache.SumBytes(nil)}}
-	for i, f := range t.source.Found() {
+	for i, f := range files {
 		outputs[i].Digest = f.Digest
 	}
-	return outputs, nil
+	return outputs
 }
 
 // Run implements graph.Task.
 func (t *TestData) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
-	if err := t.source.PutFound(ctx, w.Store); err != nil {
+	files, err := t.source.Put(ctx, w)
+	if err != nil {
 		return graph.Outcome{}, err
 	}
 	if !t.hasAns {
@@ -57,6 +62,5 @@ func (t *TestData) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 			return graph.Outcome{}, err
 		}
 	}
-	outputs, err := t.Predict()
-	return graph.Outcome{Outputs: outputs}, err
+	return graph.Outcome{Outputs: outputsOf(files)}, nil
 }

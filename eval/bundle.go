@@ -1,0 +1,190 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/provenance"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+)
+
+// BundleRequest says what goes into a bundle.
+type BundleRequest struct {
+	Run      string   // an id, a part of one, or "latest"
+	File     string   // to write
+	Withhold []string // of provenance.Withheld
+}
+
+// Bundled is what went into a bundle.
+type Bundled struct {
+	Run             string
+	Nodes, Verdicts int
+	Bytes           int64 // of manifests and blobs, unpacked
+	Signer          string
+}
+
+// Bundle writes what the verdicts of a recorded run rest on into a file, signed by the key in
+// FEVALGRAPH_SIGNING_KEY.
+func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
+	signer, err := signingKey(o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if signer == nil {
+		return nil, exit.With(exit.Usage, fmt.Errorf("a bundle is signed, and %s is not set; `fevalgraph keygen` makes a key", signingKeyVariable))
+	}
+	run, err := event.FindRun(o.StateDir(), r.Run)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	results, err := history.Results(o.StateDir(), run.ID)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	keys, err := answeredKeys(o.StateDir(), run)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	store, end, err := pastStore(&o)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	about := provenance.About{Run: run.ID, Withheld: r.Withhold}
+	if start, ok := run.Start(); ok {
+		about.Version = start.Version
+	}
+	entries, err := provenance.Collect(ctx, store, keys, results)
+	if err != nil {
+		return nil, goneHint(err)
+	}
+	b := &Bundled{Run: run.ID, Nodes: len(entries.Nodes), Verdicts: len(entries.Verdicts), Signer: signer.PublicKey.String()}
+	err = atomicfile.WriteFrom(o.Path(r.File), 0o644, func(w io.Writer) error {
+		counts, err := provenance.Write(ctx, w, store, signer, about, entries)
+		b.Bytes = counts.Bytes
+		return err
+	})
+	if err != nil {
+		return nil, goneHint(fmt.Errorf("writing %s: %w", r.File, err))
+	}
+	return b, nil
+}
+
+// goneHint says what to do about content that is no longer in the store.
+func goneHint(err error) error {
+	gone, missing := (*provenance.GoneError)(nil), (*cache.MissingError)(nil)
+	if errors.As(err, &gone) || errors.As(err, &missing) {
+		err = fmt.Errorf("%w; `fevalgraph run` makes it again, and a bundle of that run has it", err)
+	}
+	return exit.With(exit.NotJudged, err)
+}
+
+// answeredKeys are the keys of the nodes that have an answer in a run, by address.
+func answeredKeys(state string, run *event.Run) (map[string]cache.Key, error) {
+	keys := map[string]cache.Key{}
+	var failed error
+	err := history.Each(state, run, func(done event.NodeDone) bool {
+		switch done.State {
+		case event.Cached, event.Done, event.Timeout:
+			keys[done.Addr], failed = cache.ParseKey(done.Key)
+		default: // a node may be decided twice
+			delete(keys, done.Addr)
+		}
+		return failed == nil
+	})
+	return keys, errors.Join(err, failed)
+}
+
+// VerifyRequest says how a bundle is checked.
+type VerifyRequest struct {
+	File  string
+	Keys  []string // public keys, or files that begin with one; one of them has to have signed
+	Rerun int      // so many verdicts are made again, in the project of the options
+	Seed  string   // of the draw
+}
+
+// Verified is what a check of a bundle found out.
+type Verified struct {
+	*provenance.Checked
+	Again *Audited // nil unless something was to be made again
+}
+
+// Verify checks a bundle, and makes verdicts that are drawn again if that is asked for and
+// nothing is wrong with the bundle.
+func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) {
+	var keys []dsse.Verifier
+	for _, text := range r.Keys {
+		key, err := publicKey(o.Path(text), text)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	checked, err := provenance.Check(ctx, o.Path(r.File), keys)
+	switch {
+	case errors.Is(err, pack.ErrNoArchive), errors.Is(err, fs.ErrNotExist):
+		return nil, exit.With(exit.Usage, err)
+	case err != nil:
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	v := &Verified{Checked: checked}
+	if r.Rerun == 0 || len(checked.Findings) > 0 {
+		return v, nil
+	}
+	made, nodes := map[string]cache.Digest{}, map[string][]provenance.Node{}
+	for _, one := range checked.Draw(r.Rerun, r.Seed) {
+		made[one.Addr], nodes[one.Addr] = *one.Result, checked.Below(*one.Node)
+	}
+	if v.Again, err = auditOf(ctx, o, made); err != nil {
+		return nil, err
+	}
+	for i := range v.Again.Different {
+		d := &v.Again.Different[i]
+		d.Causes = otherInputs(nodes[d.Addr], d.below)
+	}
+	return v, nil
+}
+
+// otherInputs are the nodes that have other inputs now, of which none follows from another
+// node. A node that makes something else of the same inputs is none of them. Nodes come after
+// those that they rest on.
+func otherInputs(nodes []provenance.Node, now map[string]*graph.Status) (addrs []string) {
+	differs := map[cache.Key]bool{}
+	for _, n := range nodes {
+		st := now[n.Addr]
+		if st == nil {
+			continue
+		}
+		differs[n.Key] = st.Key != n.Key || !slices.Equal(st.Outputs, n.Outputs)
+		if st.Key != n.Key && !slices.ContainsFunc(n.Inputs, func(input cache.Key) bool { return differs[input] }) {
+			addrs = append(addrs, n.Addr)
+		}
+	}
+	return addrs
+}
+
+// publicKey reads a public key from its text, or from the first line of a file.
+func publicKey(path, text string) (key remote.PublicKey, err error) {
+	if content, err := os.ReadFile(path); err == nil {
+		text, _, _ = strings.Cut(string(content), "\n")
+	}
+	if key, err = remote.ParsePublicKey(text); err != nil {
+		return key, exit.With(exit.Usage, fmt.Errorf("--key %s: %w", text, err))
+	}
+	return key, nil
+}

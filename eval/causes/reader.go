@@ -1,0 +1,44 @@
+package causes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// reader reads the records of a side.
+type reader struct{ store cache.Store }
+
+func (r reader) record(ctx context.Context, text string) (*cache.Record, error) {
+	if text == "" {
+		return nil, nil
+	}
+	key, err := cache.ParseKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.Record(ctx, key)
+}
+
+// manifest is that of a key; nil when its record is gone.
+func (r reader) manifest(ctx context.Context, key string) ([]graph.Field, error) {
+	record, err := r.record(ctx, key)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return graph.DecodeManifest(record.Manifest)
+}
+
+// files are those of a tree as fields of a manifest.
+func (r reader) files(ctx context.Context, tree cache.Digest) ([]graph.Field, error) {
+	var all []graph.Field
+	err := cache.WalkTree(ctx, r.store, tree, func(e cache.Entry) error {
+		if !e.Dir {
+			all = append(all, graph.Field{Label: "file " + e.Path, Value: fmt.Sprintf("%s %t %s", e.Digest, e.Executable, e.Link)})
+		}
+		return nil
+	})
+	return all, err
+}

@@ -1,0 +1,146 @@
+package history
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Record is the record of a run, with its results or a part of them.
+type Record struct {
+	State   string // the project's
+	Run     *event.Run
+	Results *report.Results
+	files   []string // partitions that Results has
+}
+
+// Open reads a whole record: of a run's id, a part of it, or "latest".
+func Open(state, name string) (*Record, error) {
+	r, err := find(state, name)
+	if err == nil {
+		err = r.read(nil)
+	}
+	return r, err
+}
+
+// OpenPair reads the records of two runs of a project, but for the partitions that they
+// share, which is what makes two runs of a large project quick to compare. shared is how many
+// checkpoints these have.
+func OpenPair(state, before, after string) (a, b *Record, shared int, err error) {
+	if a, err = find(state, before); err != nil {
+		return nil, nil, 0, err
+	}
+	if b, err = find(state, after); err != nil {
+		return nil, nil, 0, err
+	}
+	var files [2][]string
+	for i, r := range []*Record{a, b} {
+		manifest, err := r.Run.Manifest()
+		if err != nil {
+			return nil, nil, 0, r.read(nil) // which says what is wrong
+		}
+		files[i] = manifest.Partitions
+	}
+	if a.Run.ID == b.Run.ID {
+		return a, b, 0, a.readBoth(b)
+	}
+	has, both := map[string]bool{}, []string{}
+	for _, name := range files[0] {
+		has[name] = true
+	}
+	for _, name := range files[1] {
+		if has[name] {
+			both = append(both, name)
+		}
+	}
+	if shared, err = checkpoints(state, both); err != nil {
+		return nil, nil, 0, exit.Past(err)
+	}
+	if err = a.read(both); err == nil {
+		err = b.read(both)
+	}
+	return a, b, shared, err
+}
+
+// readBoth reads a run for two records of it.
+func (r *Record) readBoth(other *Record) error {
+	err := r.read(nil)
+	*other = *r
+	return err
+}
+
+func find(state, name string) (*Record, error) {
+	run, err := event.FindRun(state, name)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	return &Record{State: state, Run: run}, nil
+}
+
+// read reads the results, without some partitions.
+func (r *Record) read(without []string) error {
+	known := map[string]bool{}
+	for _, name := range without {
+		known[name] = true
+	}
+	cells, err := Cells(r.State, r.Run, known)
+	if err != nil {
+		return exit.Past(err)
+	}
+	for _, name := range without {
+		delete(known, name)
+	}
+	r.files = slices.Sorted(maps.Keys(known))
+	r.Results = &report.Results{Schema: report.Schema, Run: r.Run.ID, Cells: cells}
+	return nil
+}
+
+// checkpoints is how many the cells of partitions have.
+func checkpoints(state string, files []string) (n int, err error) {
+	for _, file := range files {
+		name, err := partition.ParseName(file)
+		if err != nil {
+			return 0, err
+		}
+		of, err := partition.StoreIn(state).Checkpoints(name)
+		if err != nil {
+			return 0, err
+		}
+		n += of
+	}
+	return n, nil
+}
+
+// Nodes calls fn for the nodes that made the results, with their keys: those of their partitions,
+// or, where one of these was kept without nodes, all that the run recorded.
+func (r *Record) Nodes(fn func(addr, key string)) error {
+	store := partition.StoreIn(r.State)
+	for _, file := range r.files {
+		name, err := partition.ParseName(file)
+		if err != nil {
+			return err
+		}
+		rows, err := store.Rows(name)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return r.recorded(fn)
+		}
+		for i := range rows {
+			fn(rows[i].Addr, rows[i].Key.String())
+		}
+	}
+	return nil
+}
+
+func (r *Record) recorded(fn func(addr, key string)) error {
+	return Each(r.State, r.Run, func(done event.NodeDone) bool {
+		fn(done.Addr, done.Key)
+		return true
+	})
+}

@@ -1,0 +1,303 @@
+package provenance
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Checked is what a check of a bundle found out.
+type Checked struct {
+	About
+	Entries  *Entries
+	Root     string // of the tree over the entries that the bundle has, in hexadecimal digits
+	Signed   bool   // by one of the keys
+	Proven   int    // verdicts that follow from their results and manifests
+	Imported int    // verdicts of another tool, which nothing proves
+	Unjudged int    // verdicts on what was not judged, such as a checkpoint that broke or was not reached
+	Findings []Finding
+}
+
+// Finding is something that is wrong with a bundle.
+type Finding struct {
+	What    string `json:"what"`           // signature, root, node, verdict, manifest, result or log
+	Name    string `json:"name,omitempty"` // of the cell, or the node's address
+	Message string `json:"message"`
+}
+
+// maxVerified bounds a manifest or a result that is read, in bytes.
+const maxVerified = 256 << 20
+
+// Check checks a bundle. Its statement has to be signed by one of the keys. An error wraps
+// pack.ErrNoArchive when the file is no bundle that can be read at all.
+func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, error) {
+	extra := map[string][]byte{}
+	err := pack.Scan(ctx, file, nil, func(name string, content []byte) error {
+		if extra[name] != nil {
+			return fmt.Errorf("%w: it has %s twice", pack.ErrNoArchive, name)
+		}
+		extra[name] = content
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if extra[entriesFile] == nil || extra[statementFile] == nil {
+		return nil, fmt.Errorf("%s: %w: a pack, and no bundle", file, pack.ErrNoArchive)
+	}
+	s, signed, err := openStatement(ctx, extra[statementFile], keys)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", file, pack.ErrNoArchive, err)
+	}
+	c := &checker{found: &Checked{Signed: signed}}
+	if err := c.tree(s, extra[entriesFile]); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", file, pack.ErrNoArchive, err)
+	}
+	c.nodes()
+	if err := c.blobs(ctx, file); err != nil {
+		return nil, err
+	}
+	c.verdicts()
+	return c.found, nil
+}
+
+// checker collects findings.
+type checker struct {
+	found  *Checked
+	byKey  map[cache.Key]*Node
+	broken map[cache.Key]bool // nodes of which something is wrong
+	judged map[cache.Digest]*verdict.Checkpoint
+}
+
+func (c *checker) find(what, name, format string, args ...any) {
+	c.found.Findings = append(c.found.Findings, Finding{what, name, fmt.Sprintf(format, args...)})
+}
+
+// tree compares the entries with what is signed of them.
+func (c *checker) tree(s *statement, text []byte) error {
+	entries, lines, err := decode(text)
+	if err != nil {
+		return err
+	}
+	root, err := rootOf(lines)
+	if err != nil {
+		return err
+	}
+	about := s.Subject[0].Annotations
+	f := c.found
+	f.Entries, f.Root = entries, root
+	f.About = About{Run: about.Run, Version: s.Predicate.Configuration[0].Annotations.Version, Withheld: about.Withheld}
+	if !f.Signed {
+		c.find("signature", "", "none of the keys that were named has signed this")
+	}
+	if want := s.Subject[0].Digest["sha256"]; want != root {
+		c.find("root", "", "signed is %s, the entries have %s: a line was changed, moved, added or taken away", want, root)
+	}
+	if about.Nodes != len(entries.Nodes) || about.Verdicts != len(entries.Verdicts) {
+		c.find("root", "", "signed are %d nodes and %d verdicts, and there are %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
+	}
+	return nil
+}
+
+// nodes checks that what each node used was made by a node of the bundle.
+func (c *checker) nodes() {
+	c.byKey, c.broken = map[cache.Key]*Node{}, map[cache.Key]bool{}
+	for i := range c.found.Entries.Nodes {
+		n := &c.found.Entries.Nodes[i]
+		c.byKey[n.Key] = n
+	}
+	for i := range c.found.Entries.Nodes {
+		n := &c.found.Entries.Nodes[i]
+		for _, input := range n.Inputs {
+			if c.byKey[input] == nil {
+				c.broken[n.Key] = true
+				c.find("node", n.Addr, "the node %s, whose output it used, is not there", input)
+			}
+		}
+	}
+}
+
+// blobs checks the content that the bundle has to have.
+func (c *checker) blobs(ctx context.Context, file string) error {
+	c.judged = map[cache.Digest]*verdict.Checkpoint{}
+	wanted := map[[sha256.Size]byte][]part{}
+	for _, p := range c.found.Entries.parts(c.found.Withheld) {
+		wanted[p.Hash] = append(wanted[p.Hash], p)
+	}
+	err := pack.Scan(ctx, file, func(name [32]byte, content io.Reader) error {
+		parts := wanted[name]
+		delete(wanted, name)
+		hash := sha256.New()
+		var kept bytes.Buffer
+		for _, p := range parts {
+			if p.what != isLog {
+				content = io.TeeReader(io.LimitReader(content, maxVerified), &kept)
+				break
+			}
+		}
+		if _, err := io.Copy(hash, content); err != nil {
+			return fmt.Errorf("%w: %w", pack.ErrNoArchive, err)
+		}
+		same := [sha256.Size]byte(hash.Sum(nil)) == name
+		for _, p := range parts {
+			c.content(p, same, kept.Bytes())
+		}
+		return nil
+	}, nil)
+	for _, parts := range wanted {
+		for _, p := range parts {
+			c.wrong(p, "it is missing")
+		}
+	}
+	slices.SortStableFunc(c.found.Findings, func(a, b Finding) int { return bytes.Compare([]byte(a.What+a.Name), []byte(b.What+b.Name)) })
+	return err
+}
+
+func (c *checker) wrong(p part, message string) {
+	if p.what == isManifest {
+		c.broken[cache.Key(p.Hash)] = true
+	}
+	if p.name != "" {
+		message = fmt.Sprintf("%q: %s", p.name, message)
+	}
+	c.find(p.what, p.of, "%s", message)
+}
+
+// content checks one blob in one of its roles.
+func (c *checker) content(p part, same bool, content []byte) {
+	if !same {
+		c.wrong(p, "it was changed")
+		return
+	}
+	switch p.what {
+	case isManifest:
+		if err := c.manifest(c.byKey[cache.Key(p.Hash)], content); err != nil {
+			c.wrong(p, err.Error())
+		}
+	case isResult:
+		v := new(verdict.Checkpoint)
+		if err := json.Unmarshal(content, v); err != nil {
+			c.wrong(p, err.Error())
+			return
+		}
+		v.Tests = nil
+		c.judged[p.Digest] = v
+	}
+}
+
+// manifest checks that a node is what its manifest says, and that the manifest names what the
+// nodes that it used made.
+func (c *checker) manifest(n *Node, content []byte) error {
+	fields, err := graph.DecodeManifest(content)
+	if err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, f := range fields {
+		named[f.Value] = true
+		if f.Label == "kind" && f.Value != n.Kind {
+			return fmt.Errorf("it is of a node of kind %s, and not %s", f.Value, n.Kind)
+		}
+	}
+	for _, input := range n.Inputs {
+		maker := c.byKey[input]
+		if maker != nil && !slices.ContainsFunc(maker.Outputs, func(o cache.Output) bool { return named[o.Digest.String()] }) {
+			return fmt.Errorf("it names nothing that %s made", maker.Addr)
+		}
+	}
+	return nil
+}
+
+// verdicts checks that each verdict is what its node made.
+func (c *checker) verdicts() {
+	whole := map[cache.Key]bool{} // nodes that rest on nothing that is broken
+	withheld := slices.Contains(c.found.Withheld, "tests")
+	for i := range c.found.Entries.Verdicts {
+		v := &c.found.Entries.Verdicts[i]
+		if v.Node == nil {
+			c.unproven(v)
+			continue
+		}
+		if err := c.verdict(v, withheld); err != nil {
+			c.find("verdict", v.Name(), "%v", err)
+			continue
+		}
+		if !withheld && c.rests(*v.Node, whole) {
+			c.found.Proven++
+		}
+	}
+}
+
+// unproven counts a verdict without a node, which a checkpoint that was not judged may have.
+func (c *checker) unproven(v *Verdict) {
+	switch {
+	case v.Imported:
+		c.found.Imported++
+	case v.Verdict.Class == verdict.Judged || v.Verdict.Passed || v.Verdict.Score.Bounded != nil:
+		c.find("verdict", v.Name(), "nothing proves it")
+	default:
+		c.found.Unjudged++
+	}
+}
+
+func (c *checker) verdict(v *Verdict, withheld bool) error {
+	n := c.byKey[*v.Node]
+	if n == nil {
+		return fmt.Errorf("the node %s, which gave it, is not there", v.Node)
+	}
+	made := func(o cache.Output) bool { return o.Name == tasks.ResultOutput && o.Digest == *v.Result }
+	if !slices.ContainsFunc(n.Outputs, made) {
+		return fmt.Errorf("%s did not make the result", n.Addr)
+	}
+	judged := c.judged[*v.Result]
+	if judged == nil {
+		if withheld {
+			return nil
+		}
+		return errors.New("its result is missing or was changed")
+	}
+	says, err := json.Marshal(v.Verdict)
+	if err != nil {
+		return err
+	}
+	is, err := json.Marshal(judged)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(says, is) {
+		return fmt.Errorf("it is not what its result says, which is %s (%s)", judged.Outcome(), judged.Class)
+	}
+	return nil
+}
+
+// rests reports whether a node, and all that it rests on, is as it says.
+func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
+	if known, ok := whole[key]; ok {
+		return known
+	}
+	n := c.byKey[key]
+	whole[key] = false // a node cannot rest on itself
+	if n == nil || c.broken[key] {
+		return false
+	}
+	for _, input := range n.Inputs {
+		if !c.rests(input, whole) {
+			return false
+		}
+	}
+	whole[key] = true
+	return true
+}

@@ -1,0 +1,122 @@
+package provenance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Entries are the lines of a bundle: nodes by key, then verdicts as results order them.
+type Entries struct {
+	Nodes    []Node
+	Verdicts []Verdict
+}
+
+// Node is one piece of work that a verdict rests on.
+type Node struct {
+	Key     cache.Key      `json:"key"` // SHA-256 of its manifest
+	Addr    string         `json:"addr"`
+	Kind    string         `json:"kind"`
+	Run     string         `json:"run"` // that did the work
+	Class   cache.Class    `json:"class"`
+	Outputs []cache.Output `json:"outputs"`
+	Inputs  []cache.Key    `json:"inputs,omitempty"` // nodes whose outputs the manifest names
+}
+
+// Verdict is the verdict on one checkpoint of a cell, or on a cell that has only one.
+type Verdict struct {
+	Problem    string `json:"problem"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Solution   string `json:"solution"`
+	Backend    string `json:"backend"`
+	Repeat     int    `json:"repeat"`
+	// Imported says that another tool judged it, and that nothing proves it here.
+	Imported bool `json:"imported,omitempty"`
+	// Node made Result, whose content Verdict is but for the tests; the node's address in the
+	// run is Addr. All three are empty of what was not judged.
+	Addr    string              `json:"addr,omitempty"`
+	Node    *cache.Key          `json:"node,omitempty"`
+	Result  *cache.Digest       `json:"result,omitempty"`
+	Verdict *verdict.Checkpoint `json:"verdict"`
+}
+
+// Name is problem/checkpoint/solution@backend.
+func (v *Verdict) Name() string {
+	return plan.CellID{Problem: v.Problem, Checkpoint: v.Checkpoint, Solution: v.Solution, Backend: v.Backend, Repeat: v.Repeat}.String()
+}
+
+// line is what a line of the entries holds: one of the two.
+type line struct {
+	Node    *Node    `json:"node,omitempty"`
+	Verdict *Verdict `json:"verdict,omitempty"`
+}
+
+// encode returns the lines, each with its newline.
+func (e *Entries) encode() ([][]byte, error) {
+	lines := make([][]byte, 0, len(e.Nodes)+len(e.Verdicts))
+	add := func(l line) error {
+		text, err := json.Marshal(l)
+		lines = append(lines, append(text, '\n'))
+		return err
+	}
+	for i := range e.Nodes {
+		if err := add(line{Node: &e.Nodes[i]}); err != nil {
+			return nil, err
+		}
+	}
+	for i := range e.Verdicts {
+		if err := add(line{Verdict: &e.Verdicts[i]}); err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+var errOrder = errors.New("nodes come by key, and before verdicts, each once")
+
+// decode reads what encode wrote.
+func decode(text []byte) (*Entries, [][]byte, error) {
+	e, lines := &Entries{}, [][]byte(nil)
+	names := map[string]bool{}
+	for one := range bytes.Lines(text) {
+		lines = append(lines, one)
+		var l line
+		decoder := json.NewDecoder(bytes.NewReader(one))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&l); err != nil {
+			return nil, nil, fmt.Errorf("line %d of the entries: %w", len(lines), err)
+		}
+		err := e.add(l, names)
+		if err != nil {
+			return nil, nil, fmt.Errorf("line %d of the entries: %w", len(lines), err)
+		}
+	}
+	return e, lines, nil
+}
+
+func (e *Entries) add(l line, names map[string]bool) error {
+	switch {
+	case (l.Node == nil) == (l.Verdict == nil):
+		return errors.New("want a node or a verdict")
+	case l.Node != nil:
+		if last := len(e.Nodes) - 1; len(e.Verdicts) > 0 || last >= 0 && bytes.Compare(e.Nodes[last].Key[:], l.Node.Key[:]) >= 0 {
+			return errOrder
+		}
+		e.Nodes = append(e.Nodes, *l.Node)
+	default:
+		if l.Verdict.Verdict == nil || (l.Verdict.Node == nil) != (l.Verdict.Result == nil) || l.Verdict.Checkpoint != l.Verdict.Verdict.Name {
+			return errors.New("a verdict lacks a part")
+		}
+		if names[l.Verdict.Name()] {
+			return errOrder
+		}
+		names[l.Verdict.Name()] = true
+		e.Verdicts = append(e.Verdicts, *l.Verdict)
+	}
+	return nil
+}

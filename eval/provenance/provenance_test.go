@@ -1,0 +1,446 @@
+package provenance
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/cache/remote"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// step is a task with a fixed output.
+type step struct{ name, output, content string }
+
+func (s step) Describe(_ context.Context, m *graph.Manifest) error {
+	m.String("step", s.name)
+	return nil
+}
+
+func (s step) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	d, err := cache.PutBytes(ctx, w.Store, []byte(s.content))
+	return graph.Outcome{Outputs: []cache.Output{{Name: s.output, Digest: d}}}, err
+}
+
+// project is a store after a run of three solutions, of which the last could not be judged,
+// and what Collect needs.
+func project(t *testing.T) (cache.Store, map[string]cache.Key, *report.Results) {
+	t.Helper()
+	store, log := cache.NewMemory(), openLog(t)
+	g := graph.New()
+	tests := g.Add(graph.Node{Addr: "tests:p/one", Kind: "tests", Task: step{"tests", "tree", "assert add(1, 2) == 3"}})
+	results := &report.Results{}
+	var targets []graph.ID
+	for _, solution := range []string{"bad", "good"} {
+		v := &verdict.Checkpoint{Name: "one", Passed: solution == "good", Policy: "core-cases", Class: verdict.Judged, Collected: 1,
+			Tests: []verdict.Test{{ID: "test_add", File: "test_one.py", Group: verdict.Core, Status: verdict.TestPassed}}}
+		blob, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cell := report.Cell{Problem: "p", Solution: solution, Backend: "local.host", Repeat: 1, Status: verdict.Success,
+			Checkpoints: []report.Checkpoint{report.NewCheckpoint(v, &verdict.Measurements{})}}
+		results.Cells = append(results.Cells, cell)
+		name := solution + "@local.host"
+		submission := g.Add(graph.Node{Addr: "submission:p/one/" + solution, Kind: "submission", Task: step{"submission " + solution, "tree", "def add(): " + solution}})
+		pytest := g.Add(graph.Node{Addr: "pytest:p/one/" + name, Kind: "pytest", Task: step{"pytest", "log", "1 test, " + solution},
+			Deps: []graph.Dep{{On: tests, As: "tests", Outputs: []string{"tree"}}, {On: submission, As: "submission", Outputs: []string{"tree"}}}})
+		targets = append(targets, g.Add(graph.Node{Addr: "aggregate:p/one/" + name, Kind: "aggregate", Task: step{"aggregate", "result", string(blob)},
+			Deps: []graph.Dep{{On: pytest, As: "log", Outputs: []string{"log"}}}}))
+	}
+	results.Cells = append(results.Cells, report.Cell{Problem: "p", Solution: "lost", Backend: "local.host", Repeat: 1, Status: verdict.Broken,
+		Checkpoints: []report.Checkpoint{{Name: "one", Class: verdict.NotJudged}}})
+	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Log: log, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]cache.Key{}
+	for _, id := range g.Closure(targets) {
+		keys[g.Node(id).Addr] = r.Status(id).Key
+	}
+	return store, keys, results
+}
+
+func openLog(t *testing.T) *buildlog.Log {
+	t.Helper()
+	log, err := buildlog.Open(filepath.Join(t.TempDir(), "buildlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return log
+}
+
+func key(t *testing.T) remote.PrivateKey {
+	t.Helper()
+	k, err := remote.GenerateKey("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// bundle writes a bundle and returns its file and entries.
+func bundle(t *testing.T, signer dsse.Signer, withhold ...string) (string, *Entries) {
+	t.Helper()
+	store, keys, results := project(t)
+	e, err := Collect(t.Context(), store, keys, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, store, signer, e, withhold...), e
+}
+
+func write(t *testing.T, store cache.Store, signer dsse.Signer, e *Entries, withhold ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "run.bundle")
+	var content bytes.Buffer
+	if _, err := Write(t.Context(), &content, store, signer, About{Run: "run", Version: "1.0.0", Withheld: withhold}, e); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func check(t *testing.T, file string, keys ...dsse.Verifier) *Checked {
+	t.Helper()
+	c, err := Check(t.Context(), file, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestBundleHoldsWhatVerdictsRestOn(t *testing.T) {
+	k := key(t)
+	file, e := bundle(t, k)
+	if len(e.Nodes) != 7 || len(e.Verdicts) != 3 {
+		t.Fatalf("%d nodes and %d verdicts, want 7 and 3", len(e.Nodes), len(e.Verdicts))
+	}
+	c := check(t, file, key(t).PublicKey, k.PublicKey)
+	if len(c.Findings) > 0 || !c.Signed || c.Proven != 2 || c.Unjudged != 1 || c.Run != "run" || c.Version != "1.0.0" {
+		t.Errorf("%+v", c)
+	}
+	again, _ := bundle(t, k)
+	one, _ := os.ReadFile(file)
+	two, _ := os.ReadFile(again)
+	if !bytes.Equal(one, two) {
+		t.Error("two bundles of equal runs differ")
+	}
+}
+
+func TestBundleIsNotSignedByOthers(t *testing.T) {
+	file, _ := bundle(t, key(t))
+	for _, keys := range [][]dsse.Verifier{nil, {key(t).PublicKey}} {
+		if c := check(t, file, keys...); c.Signed || len(c.Findings) != 1 || c.Findings[0].What != "signature" {
+			t.Errorf("%+v", c.Findings)
+		}
+	}
+}
+
+func TestBundleWithholds(t *testing.T) {
+	k := key(t)
+	for _, test := range []struct {
+		withhold string
+		has      []string
+		not      []string
+		proven   int
+	}{
+		{"", []string{"test_add", "1 test, good"}, []string{"assert add", "def add"}, 2},
+		{"logs", []string{"test_add"}, []string{"1 test, good", "assert add", "def add"}, 2},
+		{"tests", []string{"core-cases"}, []string{"test_add", "test_one", "1 test, good", "assert add", "def add"}, 0},
+	} {
+		t.Run(test.withhold, func(t *testing.T) {
+			var withhold []string
+			if test.withhold != "" {
+				withhold = append(withhold, test.withhold)
+			}
+			file, _ := bundle(t, k, withhold...)
+			if c := check(t, file, k.PublicKey); len(c.Findings) > 0 || c.Proven != test.proven {
+				t.Errorf("%d proven, %+v", c.Proven, c.Findings)
+			}
+			var all strings.Builder
+			for _, entry := range read(t, file) {
+				all.Write(entry.content)
+			}
+			for _, text := range test.has {
+				if !strings.Contains(all.String(), text) {
+					t.Errorf("it lacks %q", text)
+				}
+			}
+			for _, text := range test.not {
+				if strings.Contains(all.String(), text) {
+					t.Errorf("it has %q", text)
+				}
+			}
+		})
+	}
+}
+
+// entry is one of an archive.
+type entry struct {
+	name    string
+	content []byte
+}
+
+func read(t *testing.T, file string) (all []entry) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	plain, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	for archive := tar.NewReader(plain); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return all
+		}
+		content, readErr := io.ReadAll(archive)
+		if err = errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entry{h.Name, content})
+	}
+}
+
+func rewrite(t *testing.T, file string, all []entry) {
+	t.Helper()
+	var b bytes.Buffer
+	compressor, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewWriter(compressor)
+	for _, e := range all {
+		if err := archive.WriteHeader(&tar.Header{Name: e.name, Mode: 0o644, Size: int64(len(e.content))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := archive.Write(e.content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(archive.Close(), compressor.Close(), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever is changed in a bundle after it was signed is found, and said where.
+func TestTampering(t *testing.T) {
+	k := key(t)
+	lines := func(change func(lines []string) []string) func(*testing.T, []entry) []entry {
+		return func(t *testing.T, all []entry) []entry {
+			i := slices.IndexFunc(all, func(e entry) bool { return e.name == "extra/entries" })
+			was := slices.Collect(strings.Lines(string(all[i].content)))
+			all[i].content = []byte(strings.Join(change(slices.Clone(was)), ""))
+			if string(all[i].content) == strings.Join(was, "") {
+				t.Fatal("nothing was changed")
+			}
+			return all
+		}
+	}
+	inLine := func(at int, old, new string) func(*testing.T, []entry) []entry {
+		return lines(func(lines []string) []string {
+			lines[at] = strings.Replace(lines[at], old, new, 1)
+			return lines
+		})
+	}
+	blob := func(with string, change func([]byte) []byte) func(*testing.T, []entry) []entry {
+		return func(t *testing.T, all []entry) []entry {
+			for i := range all {
+				if strings.HasPrefix(all[i].name, "cas/") && bytes.Contains(all[i].content, []byte(with)) {
+					if all[i].content = change(all[i].content); all[i].content == nil {
+						return slices.Delete(all, i, i+1)
+					}
+					return all
+				}
+			}
+			t.Fatalf("no blob has %q", with)
+			return nil
+		}
+	}
+	replaced := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+	}
+	gone := func([]byte) []byte { return nil }
+	for _, test := range []struct {
+		name   string
+		change func(*testing.T, []entry) []entry
+		want   []string // sorts of findings
+	}{
+		{"verdict", inLine(7, `"passed":false`, `"passed":true`), []string{"root", "verdict"}},
+		{"class", inLine(9, `"class":"broken"`, `"class":"judged"`), []string{"root", "verdict"}},
+		{"name of a cell", inLine(8, `"solution":"good"`, `"solution":"best"`), []string{"root"}},
+		{"result of a verdict", inLine(7, `"result":"`, `"result":"0`), nil},
+		{"log", blob("1 test, bad", replaced("bad", "fed")), []string{"log"}},
+		{"log is gone", blob("1 test, bad", gone), []string{"log"}},
+		{"result", blob(`"passed":false`, replaced("false", "true ")), []string{"result", "verdict"}},
+		{"result is gone", blob(`"passed":false`, gone), []string{"result", "verdict"}},
+		{"manifest", blob("pytest", replaced("step", "stop")), []string{"manifest"}},
+		{"manifest is gone", blob("pytest", gone), []string{"manifest"}},
+		{"run of a node", inLine(3, `"run":"run"`, `"run":"ran"`), []string{"root"}},
+		{"order of verdicts", lines(func(l []string) []string { l[7], l[8] = l[8], l[7]; return l }), []string{"root"}},
+		{"order of nodes", lines(func(l []string) []string { l[0], l[1] = l[1], l[0]; return l }), nil},
+		{"missing cell", lines(func(l []string) []string { return slices.Delete(l, 7, 8) }), []string{"root", "root"}},
+		{"missing last cell", lines(func(l []string) []string { return l[:len(l)-1] }), []string{"root", "root"}},
+		{"cell twice", lines(func(l []string) []string { return append(l, l[7]) }), nil},
+		{"another field", inLine(8, `{"verdict":{`, `{"verdict":{"x":1,`), nil},
+		{"entries twice", func(_ *testing.T, all []entry) []entry { return append(all, all[len(all)-2]) }, nil},
+		{"no statement", func(_ *testing.T, all []entry) []entry { return all[:len(all)-1] }, nil},
+		{"no signature", func(_ *testing.T, all []entry) []entry {
+			last := &all[len(all)-1]
+			last.content = []byte(strings.Replace(string(last.content), `"sig":"`, `"sig":"A`, 1))
+			return all
+		}, []string{"signature"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file, _ := bundle(t, k)
+			rewrite(t, file, test.change(t, read(t, file)))
+			c, err := Check(t.Context(), file, []dsse.Verifier{k.PublicKey})
+			if test.want == nil {
+				if !errors.Is(err, pack.ErrNoArchive) {
+					t.Fatalf("%v, %+v", err, c)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sorts []string
+			for _, f := range c.Findings {
+				sorts = append(sorts, f.What)
+			}
+			for _, want := range test.want {
+				if !slices.Contains(sorts, want) {
+					t.Errorf("findings are %+v, want %s", c.Findings, want)
+				}
+			}
+		})
+	}
+}
+
+// A signer who signs what does not hold together is found out, too.
+func TestSignedContradictions(t *testing.T) {
+	k := key(t)
+	node := func(e *Entries, kind string) *Node {
+		i := slices.IndexFunc(e.Nodes, func(n Node) bool { return n.Kind == kind })
+		return &e.Nodes[i]
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*Entries)
+		want   string
+	}{
+		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it is not what its result says, which is failed (judged)"},
+		{"result of another", func(e *Entries) {
+			e.Verdicts[0].Result, e.Verdicts[0].Verdict = e.Verdicts[1].Result, e.Verdicts[1].Verdict
+		}, "did not make the result"},
+		{"verdict without a node", func(e *Entries) { e.Verdicts[0].Node, e.Verdicts[0].Result = nil, nil }, "verdict p/one/bad@local.host: nothing proves it"},
+		{"node of another kind", func(e *Entries) { node(e, "submission").Kind = "tests" }, "it is of a node of kind submission, and not tests"},
+		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "it names nothing that submission:p/one/"},
+		{"node left out", func(e *Entries) {
+			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Kind == "tests" })
+		}, "whose output it used, is not there"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			store, keys, results := project(t)
+			e, err := Collect(t.Context(), store, keys, results)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.change(e)
+			c := check(t, write(t, store, k, e), k.PublicKey)
+			var all strings.Builder
+			for _, f := range c.Findings {
+				fmt.Fprintf(&all, "%s %s: %s\n", f.What, f.Name, f.Message)
+			}
+			if !c.Signed || !strings.Contains(all.String(), test.want) || c.Proven == 2 {
+				t.Errorf("%d proven, findings:\n%swant %s", c.Proven, all.String(), test.want)
+			}
+		})
+	}
+}
+
+func TestNoBundle(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(file, []byte("a text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), file, nil); !errors.Is(err, pack.ErrNoArchive) {
+		t.Errorf("%v", err)
+	}
+	var b bytes.Buffer
+	if _, err := pack.Write(t.Context(), &b, cache.NewMemory(), nil, pack.Contents{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), file, nil); !errors.Is(err, pack.ErrNoArchive) || !strings.Contains(err.Error(), "a pack, and no bundle") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a verdict rests on is in the store, or there is no bundle.
+func TestGoneRecords(t *testing.T) {
+	_, keys, results := project(t)
+	var gone *GoneError
+	if _, err := Collect(t.Context(), cache.NewMemory(), keys, results); !errors.As(err, &gone) || gone.Name != "p/one/bad@local.host" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A draw is the same for everyone, another with another seed, and never of what was not judged.
+func TestDraw(t *testing.T) {
+	c := &Checked{Root: "r", Entries: &Entries{}}
+	for i := range 50 {
+		node := cache.Key{byte(i)}
+		v := Verdict{Problem: "p", Solution: fmt.Sprint(i), Backend: "b", Repeat: 1, Verdict: &verdict.Checkpoint{}}
+		if i%5 > 0 {
+			v.Node = &node
+		}
+		c.Entries.Verdicts = append(c.Entries.Verdicts, v)
+	}
+	names := func(n int, seed string) (all []string) {
+		for _, v := range c.Draw(n, seed) {
+			if v.Node == nil {
+				t.Errorf("%s was drawn", v.Name())
+			}
+			all = append(all, v.Name())
+		}
+		return all
+	}
+	if len(names(100, "")) != 40 || len(names(7, "")) != 7 {
+		t.Error("wrong number")
+	}
+	if !slices.Equal(names(7, "a"), names(7, "a")) || slices.Equal(names(7, "a"), names(7, "b")) {
+		t.Error("the draw does not depend on the seed alone")
+	}
+	drawn := names(7, "a")
+	if c.Root = "s"; slices.Equal(names(7, "a"), drawn) {
+		t.Error("the draw does not depend on the root")
+	}
+}

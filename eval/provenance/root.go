@@ -1,0 +1,79 @@
+package provenance
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// rootOf is the root of the Merkle tree over lines, in hexadecimal digits.
+func rootOf(lines [][]byte) (string, error) {
+	var stored []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		hashes := make([]tlog.Hash, len(indexes))
+		for i, at := range indexes {
+			hashes[i] = stored[at]
+		}
+		return hashes, nil
+	})
+	for n, one := range lines {
+		hashes, err := tlog.StoredHashes(int64(n), one, reader)
+		if err != nil {
+			return "", err
+		}
+		stored = append(stored, hashes...)
+	}
+	root, err := tlog.TreeHash(int64(len(lines)), reader)
+	return hex.EncodeToString(root[:]), err
+}
+
+// Draw picks up to n verdicts that can be made again. Which they are follows from the root
+// and a seed, so that anybody draws the same: the signer of a bundle cannot foresee it if the
+// seed was not known when the bundle was signed.
+func (c *Checked) Draw(n int, seed string) []Verdict {
+	type ticket struct {
+		number [sha256.Size]byte
+		at     int
+	}
+	var tickets []ticket
+	for i := range c.Entries.Verdicts {
+		if v := &c.Entries.Verdicts[i]; v.Node != nil {
+			tickets = append(tickets, ticket{sha256.Sum256([]byte(c.Root + "\x00" + seed + "\x00" + v.Name())), i})
+		}
+	}
+	slices.SortFunc(tickets, func(a, b ticket) int { return bytes.Compare(a.number[:], b.number[:]) })
+	var drawn []Verdict
+	for _, t := range tickets[:min(n, len(tickets))] {
+		drawn = append(drawn, c.Entries.Verdicts[t.at])
+	}
+	return drawn
+}
+
+// Below are a node and those that it rests on, sources first.
+func (c *Checked) Below(key cache.Key) []Node {
+	byKey := map[cache.Key]*Node{}
+	for i := range c.Entries.Nodes {
+		byKey[c.Entries.Nodes[i].Key] = &c.Entries.Nodes[i]
+	}
+	var all []Node
+	seen := map[cache.Key]bool{}
+	var add func(cache.Key)
+	add = func(key cache.Key) {
+		n := byKey[key]
+		if n == nil || seen[key] {
+			return
+		}
+		seen[key] = true
+		for _, input := range n.Inputs {
+			add(input)
+		}
+		all = append(all, *n)
+	}
+	add(key)
+	return all
+}

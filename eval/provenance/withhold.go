@@ -1,0 +1,62 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Withheld are the sorts of content that a bundle can be without.
+var Withheld = []string{"logs", "tests"}
+
+// openKinds are the kinds of nodes whose manifests tell nothing of tests, not even the names of
+// their files.
+var openKinds = []string{plan.KindSubmission, plan.KindAggregate, plan.KindContext, plan.KindImage}
+
+// What a blob of a bundle is.
+const (
+	isManifest = "manifest"
+	isResult   = "result"
+	isLog      = "log"
+)
+
+// part is a blob that a bundle has.
+type part struct {
+	what string // isManifest ...
+	of   string // the node's address
+	name string // of the output
+	cache.Digest
+}
+
+// parts are the blobs that a bundle has of entries when it is without some content. Size is 0
+// of manifests. Neither tests nor submissions are among them, only their digests.
+func (e *Entries) parts(withhold []string) []part {
+	noTests, noLogs := slices.Contains(withhold, "tests"), slices.Contains(withhold, "logs")
+	var all []part
+	results := map[cache.Key]bool{}
+	for i := range e.Verdicts {
+		if v := &e.Verdicts[i]; v.Node != nil {
+			results[*v.Node] = true
+			if !noTests {
+				all = append(all, part{isResult, v.Name(), "", *v.Result})
+			}
+		}
+	}
+	for i := range e.Nodes {
+		n := &e.Nodes[i]
+		if !noTests || slices.Contains(openKinds, n.Kind) {
+			all = append(all, part{isManifest, n.Addr, "", cache.Digest{Hash: n.Key}})
+		}
+		if noTests || noLogs || results[n.Key] || !strings.Contains(n.Addr, "@") {
+			continue
+		}
+		for _, o := range n.Outputs {
+			if !o.Tree {
+				all = append(all, part{isLog, n.Addr, o.Name, o.Digest})
+			}
+		}
+	}
+	return all
+}

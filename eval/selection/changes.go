@@ -1,0 +1,62 @@
+package selection
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// changeAxes are what selectors of changes may speak of beside the axes of results.
+var changeAxes = []string{"change", "cause"}
+
+// Changes returns what picks changes by arguments: each is a list of kinds with commas between, or
+// a selector, which has a =. Without arguments it picks none.
+func Changes(args []string) (func(*report.Change) bool, error) {
+	var kinds, selectors []string
+	for _, arg := range args {
+		if strings.Contains(arg, "=") {
+			selectors = append(selectors, arg)
+			continue
+		}
+		for kind := range strings.SplitSeq(arg, ",") {
+			if !slices.Contains(report.ChangeKinds, report.ChangeKind(kind)) {
+				return nil, exit.With(exit.Usage, text.Unknown("kind of change", kind, ChangeNames()))
+			}
+			kinds = append(kinds, kind)
+		}
+	}
+	selector, err := graph.ParseSelector(selectors, slices.Concat(changeAxes, resultAxes))
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	return func(c *report.Change) bool {
+		return slices.Contains(kinds, string(c.Kind)) || selector.Match(c.Name, func(axis string) []string { return changeValues(c, axis) })
+	}, nil
+}
+
+// ChangeNames are the kinds of changes.
+func ChangeNames() (names []string) {
+	for _, kind := range report.ChangeKinds {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
+// changeValues are the values of a change on an axis; its verdict is the new one.
+func changeValues(c *report.Change, axis string) []string {
+	switch axis {
+	case "change":
+		return []string{string(c.Kind)}
+	case "cause":
+		return []string{c.Cause}
+	}
+	checkpoint := c.Is
+	if checkpoint == nil {
+		checkpoint = c.Was
+	}
+	return resultValues(c.Cell, checkpoint, axis)
+}

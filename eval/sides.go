@@ -1,0 +1,165 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Now is the name of the tree as it is, in place of a run.
+const Now = "now"
+
+// side is one of two results that are compared.
+type side struct {
+	results *report.Results
+	name    string // in place of the run's id; "" is that
+	record  *history.Record
+	options *Options
+	causes  causes.Side
+	stale   map[string]string // of Now, why verdicts no longer hold, by the names of checkpoints
+}
+
+// openSide reads the results that a name means: Now, a run of this project, a project's directory,
+// DIR or DIR@RUN, a file of results in JSON, or a pack with a run.
+func openSide(ctx context.Context, o *Options, name string) (*side, error) {
+	if name == Now {
+		return sideNow(ctx, o)
+	}
+	dir, run, at := name, "latest", strings.LastIndexByte(name, '@')
+	if at > 0 && !isDirectory(o.Path(name)) {
+		dir, run = name[:at], name[at+1:]
+	}
+	if isDirectory(o.Path(dir)) {
+		return sideOfProject(o, name, o.Path(dir), run)
+	}
+	if !isRun(o, name) {
+		return sideOfFile(ctx, o, name)
+	}
+	record, err := history.Open(o.StateDir(), name)
+	if err != nil {
+		return nil, err
+	}
+	return &side{results: record.Results, record: record, options: o}, nil
+}
+
+// isRun reports whether a name is that of a run, as far as that shows: it is no file, and would
+// be no usual name of one that is not there.
+func isRun(o *Options, name string) bool {
+	_, err := os.Stat(o.Path(name))
+	return name != Now && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/@") && filepath.Ext(name) == ""
+}
+
+// sideOfProject is the run of a project in another directory, with its own store.
+func sideOfProject(o *Options, name, dir, run string) (*side, error) {
+	other := *o
+	other.Dir, other.File = dir, ""
+	if _, err := os.Stat(other.StateDir()); err != nil {
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s is no project with recorded runs: %w", name, err))
+	}
+	record, err := history.Open(other.StateDir(), run)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &side{results: record.Results, name: dirName(dir) + "@" + record.Run.ID, record: record, options: &other}, nil
+}
+
+func dirName(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return filepath.Base(abs)
+	}
+	return dir
+}
+
+// sideOfFile is a file of results, or a pack.
+func sideOfFile(ctx context.Context, o *Options, name string) (*side, error) {
+	file, err := os.Open(o.Path(name))
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	defer file.Close()
+	first := make([]byte, 1)
+	if n, _ := io.ReadFull(file, first); n == 0 || first[0] == '{' {
+		_, err := file.Seek(0, io.SeekStart)
+		var results *report.Results
+		if err == nil {
+			results, err = report.Decode(file)
+		}
+		if err != nil {
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+		}
+		return &side{results: results, options: o}, nil
+	}
+	return sideOfPack(ctx, o, name)
+}
+
+// sideOfPack is the run in a pack. What the pack has is read into memory, whoever signed it:
+// nothing of it is served.
+func sideOfPack(ctx context.Context, o *Options, name string) (*side, error) {
+	store, extra := cache.NewMemory(), map[string][]byte{}
+	r := pack.Reader{Store: store, Adopt: true, Extra: func(name string, content []byte) error {
+		extra[name] = content
+		return nil
+	}}
+	if _, err := r.Read(ctx, o.Path(name)); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	if extra[packResults] == nil {
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
+	}
+	results, err := report.Decode(bytes.NewReader(extra[packResults]))
+	if err != nil {
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
+	}
+	s := &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o}
+	s.causes = causes.Side{Store: store, Nodes: func(fn func(addr, key string)) error {
+		for line := range bytes.Lines(extra[packKeys]) {
+			var n packKey
+			if json.Unmarshal(line, &n) == nil {
+				fn(n.Addr, n.Key)
+			}
+		}
+		return nil
+	}}
+	return s, nil
+}
+
+// sideNow is what the project would have as it is now: verdicts that hold, and checkpoints that a
+// run would judge.
+func sideNow(ctx context.Context, o *Options) (*side, error) {
+	p, err := openChanged(ctx, *o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	all, err := p.statuses(ctx, Selection{})
+	if err != nil {
+		return nil, err
+	}
+	s := &side{results: &report.Results{Schema: report.Schema, Cells: []report.Cell{}}, name: Now, options: o, stale: map[string]string{}}
+	if latest, err := event.FindRun(p.state, "latest"); err == nil {
+		s.results.Run = latest.ID
+	}
+	add := adder(s.results)
+	for _, one := range all {
+		if one.State != Fresh {
+			s.stale[one.Cell.String()] = one.Cause
+		}
+		add(one.orUnjudged())
+	}
+	return s, nil
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// compareFlags are those of compare.
+type compareFlags struct {
+	by, metric, format, run string
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var f compareFlags
+	cmd := command("compare [NAME...] [SELECTOR...]", "Which solutions, models or backends are better, if shown",
+		`Compare puts solutions beside each other, or models, backends, or what other
+labels of solutions say, problem by problem: the difference of the means over
+problems, the interval that it is in, and how likely chance alone makes it as
+large. A difference that is not shown has a ~, and those that are not shown to
+differ have a letter in common, in place of places in a ranking.
+
+Names pick what is compared; without any it is all. Arguments with = are
+selectors. What is compared are the last known results, or those of a run.`,
+		`  fevalgraph compare
+  fevalgraph compare reference agent
+  fevalgraph compare --by model --metric checkpoints
+  fevalgraph compare --by backend --run latest problem=kvstore
+  fevalgraph compare --by model --format markdown`,
+		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().StringVar(&f.by, "by", "solution", "what is compared, an `AXIS`: solution, backend, or a label of solutions, such as model")
+	cmd.Flags().StringVar(&f.metric, "metric", "", "what counts: "+strings.Join(report.Metrics, ", ")+" (default: score where all problems give scores, else solved)")
+	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.CompareFormats, ", "))
+	cmd.Flags().StringVar(&f.run, "run", "", "the results of this run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
+	return cmd
+}
+
+func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) error {
+	if a.flags.json {
+		f.format = "json"
+	}
+	switch {
+	case !slices.Contains(report.CompareFormats, f.format):
+		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
+	case f.metric != "" && !slices.Contains(report.Metrics, f.metric):
+		return exit.With(exit.Usage, text.Unknown("metric", f.metric, report.Metrics))
+	}
+	names, selectors := []string{}, []string{}
+	for _, arg := range args {
+		if strings.Contains(arg, "=") {
+			selectors = append(selectors, arg)
+		} else if !slices.Contains(names, arg) {
+			names = append(names, arg)
+		}
+	}
+	results, err := a.resultsToCompare(ctx, f.run)
+	if err != nil {
+		return err
+	}
+	if results, err = selection.Pick(results, selectors); err != nil {
+		return err
+	}
+	if err := checkAxis(results, f.by); err != nil {
+		return err
+	}
+	compared, err := report.Compare(results, f.by, f.metric, names)
+	if err != nil {
+		return exit.With(exit.NoMatch, err)
+	}
+	return report.WriteContenders(a.io.Out, f.format, compared, a.tableOptions())
+}
+
+// resultsToCompare are those of a run or a file, or without a name the last known.
+func (a *app) resultsToCompare(ctx context.Context, name string) (*report.Results, error) {
+	if name == "" {
+		return a.results(ctx, "")
+	}
+	results, _, err := a.resultsOf(name)
+	return results, err
+}

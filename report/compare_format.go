@@ -1,0 +1,268 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/stats"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// CompareFormats lists the formats that WriteContenders knows.
+var CompareFormats = []string{"table", "json", "markdown"}
+
+// WriteContenders renders a comparison. An unknown format is an error that lists the known ones.
+func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error {
+	var b strings.Builder
+	switch format {
+	case "json":
+		return encoder(w).Encode(c.json())
+	case "markdown":
+		grid, pairs := c.grid(text.Markdown), c.pairGrid(o.Verbose, text.Markdown)
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code(c.Run)), grid.Markdown(), groupsText, pairs.Markdown())
+		if lines := c.details(o.Verbose, text.Markdown); len(lines) > 0 {
+			fmt.Fprintf(&b, "\n- %s\n", strings.Join(lines, "\n- "))
+		}
+	case "table":
+		grid, pairs := c.grid(text.Line), c.pairGrid(o.Verbose, text.Line)
+		grid.Width, pairs.Width = o.Width, o.Width
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(text.Line(c.Run, 0)), grid.Text(), groupsText, pairs.Text())
+		for i, line := range c.details(o.Verbose, text.Line) {
+			if i == 0 {
+				b.WriteByte('\n')
+			}
+			width := o.Width
+			if width == 0 {
+				width = 80
+			}
+			b.WriteString(strings.Join(text.Fold(line, width), "\n  ") + "\n")
+		}
+	default:
+		return text.Unknown("format", format, CompareFormats)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+const groupsText = "Those that have a letter in common are not shown to differ.\n"
+
+func (c *Contenders) title(run string) string {
+	what := map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score"}[c.Metric]
+	if run != "" {
+		run = ", run " + run
+	}
+	return fmt.Sprintf("%s, by %s%s", what, c.By, run)
+}
+
+// grid is the table of contenders.
+func (c *Contenders) grid(safe func(string, int) string) text.Grid {
+	g := text.Grid{Header: []string{"group", c.By, "mean", "95 % interval", "problems", "attempts", "no verdict"}, Right: []int{2, 4, 5, 6}}
+	for i, one := range c.All {
+		missing := "-"
+		if one.Missing > 0 {
+			missing = strconv.Itoa(one.Missing)
+		}
+		g.Rows = append(g.Rows, []string{c.letters(i), safe(one.Name, nameColumns), c.figure(one.Mean), c.interval(one.Interval, c.figure), strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), missing})
+	}
+	g.Spare = []int{5}
+	return g.Without(g.Blank(6)...)
+}
+
+// letters are the groups of a contender: "a", "ab". From the 27th group on they are numbers.
+func (c *Contenders) letters(contender int) string {
+	var all strings.Builder
+	for i, group := range c.Groups {
+		for _, member := range group {
+			switch {
+			case member != contender:
+			case i < 26:
+				all.WriteByte(byte('a' + i))
+			default:
+				fmt.Fprintf(&all, " %d", i+1)
+			}
+		}
+	}
+	return strings.TrimSpace(all.String())
+}
+
+// mostPairs is how many pairs are listed unless all are asked for. Of more, those of neighbours are.
+const mostPairs = 15
+
+// listed are the pairs that are listed.
+func (c *Contenders) listed(all bool) []*ContenderPair {
+	var pairs []*ContenderPair
+	for i := range c.Pairs {
+		if p := &c.Pairs[i]; all || len(c.Pairs) <= mostPairs || p.B == p.A+1 {
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// pairGrid is the table of pairs. A difference that is not shown has a ~.
+func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid {
+	p := "p"
+	if len(c.Pairs) > 1 {
+		p = "p (Holm)"
+	}
+	g := text.Grid{Header: []string{"", "better", "than", "by", "95 % interval", p, "+/=/-"}, Right: []int{3}}
+	for _, pair := range c.listed(all) {
+		mark := "~"
+		if pair.Shown {
+			mark = ">"
+		}
+		a, b, sign := pair.A, pair.B, 1.0
+		counts := fmt.Sprintf("%d/%d/%d", pair.Better, pair.Equal, pair.Less)
+		if pair.Difference < 0 { // where they met, the other one is better
+			a, b, sign = b, a, -1
+			counts = fmt.Sprintf("%d/%d/%d", pair.Less, pair.Equal, pair.Better)
+		}
+		row := []string{mark, safe(c.All[a].Name, nameColumns), safe(c.All[b].Name, nameColumns), "-", "-", "-", "none of both"}
+		if pair.Problems > 0 {
+			row[3], row[4], row[5], row[6] = c.signed(sign*pair.Difference), c.interval(turned(pair.Interval, sign), c.signed), pText(pair.Corrected), counts
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	g.Footer = "+/=/-: problems at which the better one is better, as good, less good."
+	if left := len(c.Pairs) - len(g.Rows); left > 0 {
+		g.Footer += fmt.Sprintf("\nThese are neighbours; %d more pairs are in -v and --json.", left)
+	}
+	return g
+}
+
+func turned(i stats.Interval, sign float64) stats.Interval {
+	if sign < 0 {
+		i.Low, i.High = -i.High, -i.Low
+	}
+	return i
+}
+
+// details say what the table has no room for: of each pair, if all is asked for; else of the only
+// one, and of those whose difference attempts without a verdict could undo.
+func (c *Contenders) details(all bool, safe func(string, int) string) []string {
+	all = all || len(c.Pairs) == 1
+	var lines []string
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		var parts []string
+		switch {
+		case !all || p.Problems == 0:
+		case p.Problems < stats.MinProblems:
+			parts = append(parts, text.Count(p.Problems, "problem")+" can show nothing")
+		case math.IsNaN(p.Detectable):
+			parts = append(parts, "all differences are equal, so that their spread is unknown")
+		default:
+			parts = append(parts, fmt.Sprintf("a difference from %s on would be seen in 80 of 100 comparisons", c.figure(p.Detectable)))
+		}
+		if all && p.Single {
+			parts = append(parts, fmt.Sprintf("one attempt each, McNemar's p is %s (%d against %d)", pText(p.McNemar), p.Better, p.Less))
+		}
+		if undone := p.Shown && p.Least <= 0 && p.Most >= 0; p.Missing > 0 && (all || undone) {
+			parts = append(parts, fmt.Sprintf("%s without a verdict, with which the difference is between %s and %s", text.Count(p.Missing, "attempt"), c.signed(p.Least), c.signed(p.Most)))
+		}
+		if len(parts) > 0 {
+			lines = append(lines, fmt.Sprintf("%s - %s: %s", safe(c.All[p.A].Name, nameColumns), safe(c.All[p.B].Name, nameColumns), strings.Join(parts, "; ")))
+		}
+	}
+	return lines
+}
+
+// figure is a number of the metric: scores have one digit, shares are percent.
+func (c *Contenders) figure(v float64) string {
+	unit, factor := " %", 100.0
+	if c.Metric == "score" {
+		unit, factor = "", 1
+	}
+	v = math.Round(10*factor*v) / 10
+	return strconv.FormatFloat(v+0, 'f', 1, 64) + unit // +0 makes 0 of -0
+}
+
+// signed is a difference, with "+" if it is above 0.
+func (c *Contenders) signed(v float64) string {
+	s := c.figure(v)
+	if v > 0 && !strings.HasPrefix(s, "0.0") {
+		return "+" + s
+	}
+	return s
+}
+
+func (c *Contenders) interval(i stats.Interval, figure func(float64) string) string {
+	if !i.Known {
+		return "-"
+	}
+	return strings.TrimSuffix(figure(i.Low), " %") + " to " + strings.TrimSuffix(figure(i.High), " %")
+}
+
+func pText(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// contenderJSON and pairJSON are what compare --json prints. What is null is not known.
+type contenderJSON struct {
+	Name     string      `json:"name"`
+	Groups   []int       `json:"groups"`
+	Mean     *float64    `json:"mean"`
+	Interval *[2]float64 `json:"interval"`
+	Problems int         `json:"problems"`
+	Attempts int         `json:"attempts"`
+	Missing  int         `json:"without_verdict"`
+}
+
+type pairJSON struct {
+	A          string      `json:"a"`
+	B          string      `json:"b"`
+	Problems   int         `json:"problems"`
+	Difference *float64    `json:"difference"`
+	Interval   *[2]float64 `json:"interval"`
+	P          float64     `json:"p"`
+	Exact      bool        `json:"exact"`
+	Corrected  float64     `json:"p_corrected"`
+	Shown      bool        `json:"shown"`
+	Better     int         `json:"better"`
+	Equal      int         `json:"equal"`
+	Less       int         `json:"less"`
+	McNemar    *float64    `json:"mcnemar_p"`
+	Detectable *float64    `json:"detectable"`
+	Missing    int         `json:"without_verdict"`
+	Bounds     [2]float64  `json:"bounds"`
+}
+
+func (c *Contenders) json() map[string]any {
+	contenders, pairs := []contenderJSON{}, []pairJSON{}
+	known := func(v float64, is bool) *float64 {
+		if !is || math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	ends := func(i stats.Interval) *[2]float64 {
+		if !i.Known {
+			return nil
+		}
+		return &[2]float64{i.Low, i.High}
+	}
+	for i, one := range c.All {
+		j := contenderJSON{Name: one.Name, Groups: []int{}, Mean: known(one.Mean, one.Problems > 0), Interval: ends(one.Interval), Problems: one.Problems, Attempts: one.Attempts, Missing: one.Missing}
+		for g, group := range c.Groups {
+			for _, member := range group {
+				if member == i {
+					j.Groups = append(j.Groups, g)
+				}
+			}
+		}
+		contenders = append(contenders, j)
+	}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		pairs = append(pairs, pairJSON{A: c.All[p.A].Name, B: c.All[p.B].Name, Problems: p.Problems, Difference: known(p.Difference, p.Problems > 0), Interval: ends(p.Interval),
+			P: p.P, Exact: p.Exact, Corrected: p.Corrected, Shown: p.Shown, Better: p.Better, Equal: p.Equal, Less: p.Less, McNemar: known(p.McNemar, p.Single),
+			Detectable: known(p.Detectable, true), Missing: p.Missing, Bounds: [2]float64{p.Least, p.Most}})
+	}
+	return map[string]any{"schema": Schema, "run": c.Run, "by": c.By, "metric": c.Metric, "confidence": 1 - stats.Level, "contenders": contenders, "pairs": pairs}
+}

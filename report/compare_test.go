@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// contest are cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
+// a space is not attempted.
+func contest(solutions map[string]string) *Results {
+	r := &Results{Schema: Schema, Run: "r"}
+	for solution, letters := range solutions {
+		for i, letter := range letters {
+			cell := Cell{Problem: fmt.Sprintf("p%02d", i), Solution: solution, Backend: "local.host", Repeat: 1, Status: verdict.Success, Labels: map[string]string{"model": solution[:1]}}
+			c := Checkpoint{Name: "one", Class: verdict.Judged, Passed: letter == 'p', Policy: "core-cases"}
+			switch letter {
+			case ' ':
+				continue
+			case 'b':
+				cell.Status, c.Class = verdict.Broken, verdict.NotJudged
+			}
+			cell.Checkpoints = []Checkpoint{c}
+			r.Cells = append(r.Cells, cell)
+		}
+	}
+	return r
+}
+
+func TestCompare(t *testing.T) {
+	r := contest(map[string]string{
+		"good": "pppppppppppp",
+		"fair": "ppppffffffff",
+		"near": "pppffffffffb",
+		"late": "           p",
+	})
+	c, err := Compare(r, "solution", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i, one := range c.All {
+		names = append(names, one.Name+" "+c.letters(i))
+	}
+	// What met too seldom is in every group.
+	if got := strings.Join(names, ", "); got != "good a, late ab, fair b, near b" {
+		t.Errorf("contenders are %s", got)
+	}
+	for _, p := range c.Pairs {
+		switch c.All[p.A].Name + " " + c.All[p.B].Name {
+		case "good fair":
+			if p.Better != 8 || p.Problems != 12 || !p.Shown || math.Abs(p.McNemar-2.0/256) > 1e-9 {
+				t.Errorf("good and fair are %+v", p)
+			}
+		case "good near":
+			if p.Problems != 11 || p.Missing != 1 || !p.Single {
+				t.Errorf("good and near are %+v", p)
+			}
+		case "late near": // one of them broke where they met
+			if p.Problems != 0 || p.Shown || p.Missing != 1 || p.Least != 0 || p.Most != 1 {
+				t.Errorf("late and near are %+v", p)
+			}
+		}
+	}
+	if _, err := Compare(r, "solution", "", []string{"good", "god"}); err == nil || !strings.Contains(err.Error(), `"god"; there are fair, good, late, near`) {
+		t.Errorf("an unknown name is %v", err)
+	}
+	if _, err := Compare(r, "backend", "", nil); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
+		t.Errorf("a single one is %v", err)
+	}
+	if _, err := Compare(r, "solution", "score", nil); err == nil {
+		t.Error("cells without scores are compared by them")
+	}
+}
+
+// Attempts are paired where the circumstances are the same: on the same backend.
+func TestComparePairsAlike(t *testing.T) {
+	r := contest(map[string]string{"good": "pppppp", "fair": "pppppp"})
+	more := contest(map[string]string{"good": "ffffff"})
+	for i := range more.Cells {
+		more.Cells[i].Backend = "local.slow"
+	}
+	r.Cells = append(r.Cells, more.Cells...)
+	c, err := Compare(r, "model", "solved", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Pairs[0]; p.Difference != 0 || c.All[0].Mean != 1 || c.All[1].Mean != 0.5 {
+		t.Errorf("the pair is %+v of %+v", p, c.All)
+	}
+	if c, err = Compare(r, "backend", "", nil); err != nil || c.Pairs[0].Problems != 6 || c.Pairs[0].Difference != 1 {
+		t.Errorf("backends are %+v, %v", c, err)
+	}
+}
+
+func TestWriteContenders(t *testing.T) {
+	r := contest(map[string]string{"good|`x": "pppppppppppp", "fair": "ppppffffffff", "near": "pppfffffffff"})
+	for _, metric := range []string{"solved", "checkpoints"} {
+		c, err := Compare(r, "solution", metric, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range CompareFormats {
+			var b bytes.Buffer
+			if err := WriteContenders(&b, format, c, Options{Width: 80, Verbose: true}); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if format == "table" && text.Width(strings.TrimSpace(line)) > 80 {
+					t.Errorf("wider than 80 columns: %s", line)
+				}
+				if format == "markdown" && strings.HasPrefix(line, "|") && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 7 && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 8 {
+					t.Errorf("a row has other columns: %s", line)
+				}
+			}
+		}
+	}
+	if err := WriteContenders(&bytes.Buffer{}, "html", &Contenders{}, Options{}); err == nil {
+		t.Error("an unknown format is written")
+	}
+}

@@ -1,0 +1,126 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Of differences that are not 0, so many have all of their signs tried, which are 2^19 sums. Of
+// more, signs are drawn: at least so many, and up to the most until so many sums were as far from
+// 0, so that a small p is not the number of draws. Of very many, the sum has the normal
+// distribution.
+const (
+	exactUpTo  = 20
+	drawnUpTo  = 1000
+	leastDraws = 10_000
+	mostDraws  = 100_000
+	enoughFar  = 10
+)
+
+// SignFlip is the two-sided p of differences of pairs: how often their sum is as far from 0 if the
+// members of each pair were exchanged at random, as they could have been if they were alike. It is
+// exact for up to 20 differences that are not 0.
+func SignFlip(differences []float64) (p float64, exact bool) {
+	var sizes []float64
+	sum, squares := 0.0, 0.0
+	for _, d := range differences {
+		sum, squares = sum+d, squares+d*d
+		if d != 0 {
+			sizes = append(sizes, math.Abs(d))
+		}
+	}
+	far := math.Abs(sum) - slack(sizes)
+	switch {
+	case len(sizes) == 0:
+		return 1, true
+	case len(sizes) <= exactUpTo:
+		// A sum and its negative are equally far, so the first sign is held.
+		n := countFar(sizes[1:], sizes[0], far)
+		return float64(n) / float64(int(1)<<(len(sizes)-1)), true
+	case len(sizes) > drawnUpTo:
+		return 2 * normal(-math.Abs(sum)/math.Sqrt(squares)), false
+	}
+	random := rand.New(rand.NewPCG(seed, seed))
+	n, drawn := 0, 0
+	for drawn < leastDraws || n < enoughFar && drawn < mostDraws {
+		drawn++
+		if math.Abs(drawnSum(random, sizes)) >= far {
+			n++
+		}
+	}
+	return float64(n+1) / float64(drawn+1), false // the signs that were seen are one of the draws
+}
+
+// drawnSum is the sum of numbers of at least 0 with signs at random.
+func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
+	for i := 0; i < len(sizes); i += 64 {
+		signs := random.Uint64()
+		for _, size := range sizes[i:min(i+64, len(sizes))] {
+			// The lowest bit becomes the sign's.
+			sum += math.Float64frombits(math.Float64bits(size) | signs<<63)
+			signs >>= 1
+		}
+	}
+	return sum
+}
+
+// countFar is how many choices of signs make the sum at least so far from 0.
+func countFar(sizes []float64, sum, far float64) int {
+	if len(sizes) == 0 {
+		if math.Abs(sum) >= far {
+			return 1
+		}
+		return 0
+	}
+	return countFar(sizes[1:], sum+sizes[0], far) + countFar(sizes[1:], sum-sizes[0], far)
+}
+
+// McNemar is the exact two-sided p of McNemar's test: of the pairs of which only one member
+// succeeded, so many were the first and so many the second.
+func McNemar(first, second int) float64 {
+	if first == second {
+		return 1
+	}
+	less, more := float64(min(first, second)), float64(max(first, second))
+	return min(1, 2*mathext.RegIncBeta(more, less+1, 0.5))
+}
+
+// Holm corrects p of several comparisons for their number, so that in all of them together there
+// is a false alarm at no more than the rate of one (Holm 1979).
+func Holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case ps[a] < ps[b]:
+			return -1
+		case ps[a] > ps[b]:
+			return 1
+		}
+		return 0
+	})
+	corrected, highest := make([]float64, len(ps)), 0.0
+	for rank, i := range order {
+		highest = max(highest, min(1, ps[i]*float64(len(ps)-rank)))
+		corrected[i] = highest
+	}
+	return corrected
+}
+
+// power is the rate at which a difference of Detectable is shown.
+const power = 0.8
+
+// Detectable is the smallest mean of differences that as many, which vary as much, would show at
+// Level in 80 of 100 comparisons. NaN is unknown: there are fewer than MinProblems, or all are equal.
+func Detectable(differences []float64) float64 {
+	n := float64(len(differences))
+	if len(differences) < MinProblems || slices.Min(differences) == slices.Max(differences) {
+		return math.NaN()
+	}
+	return (studentQuantile(1-Level/2, n-1) + studentQuantile(power, n-1)) * deviation(differences) / math.Sqrt(n)
+}

@@ -1,0 +1,89 @@
+package stats
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
+)
+
+// world draws what two contenders differ by at a problem.
+type world struct {
+	name string
+	mean float64 // what is to be in the interval
+	draw func(*rand.Rand) float64
+}
+
+// attempts is a world in which problems are of all difficulties, both contenders have so many
+// attempts at each, and A solves more of them by the effect.
+func attempts(k int, effect float64) world {
+	return world{fmt.Sprintf("%d attempts, effect %g", k, effect), effect, func(r *rand.Rand) float64 {
+		p, solved := 0.7*r.Float64(), 0
+		for range k {
+			if r.Float64() < p+effect {
+				solved++
+			}
+			if r.Float64() < p {
+				solved--
+			}
+		}
+		return float64(solved) / float64(k)
+	}}
+}
+
+// scores is a world in which most scores are nearly equal and a few are far apart, in one direction.
+var scores = world{"scores", 0.125, func(r *rand.Rand) float64 {
+	if r.Float64() < 0.5 {
+		return 0.05 * r.NormFloat64()
+	}
+	return r.Float64() * r.Float64()
+}}
+
+// simulate is the share of experiments whose interval has the mean, and of those whose p is at most
+// Level.
+func (w world) simulate(problems, rounds int) (covered, alarms float64) {
+	r := rand.New(rand.NewPCG(7, uint64(problems)))
+	differences := make([]float64, problems)
+	for range rounds {
+		for i := range differences {
+			differences[i] = w.draw(r)
+		}
+		if i := MeanInterval(differences); i.Known && i.Low <= w.mean && w.mean <= i.High {
+			covered += 1 / float64(rounds)
+		}
+		if p, _ := SignFlip(differences); p <= Level {
+			alarms += 1 / float64(rounds)
+		}
+	}
+	return covered, alarms
+}
+
+func (w world) test(t *testing.T, problems, rounds int) {
+	t.Run(fmt.Sprintf("%s, %d problems", w.name, problems), func(t *testing.T) {
+		t.Parallel()
+		covered, alarms := w.simulate(problems, rounds)
+		t.Logf("%.1f %% of intervals have the mean, p is at most %.2f in %.1f %%", 100*covered, Level, 100*alarms)
+		if covered < 0.93 || covered > 0.97 {
+			t.Errorf("%.1f %% of intervals have the mean", 100*covered)
+		}
+		if w.mean == 0 && alarms > 0.055 {
+			t.Errorf("of equal contenders %.1f %% are shown to differ", 100*alarms)
+		}
+	})
+}
+
+func TestSimulated(t *testing.T) {
+	for _, w := range []world{attempts(1, 0), scores} {
+		w.test(t, 25, 1000)
+	}
+}
+
+func TestSimulatedLong(t *testing.T) {
+	longtest.Skip(t)
+	for _, w := range []world{attempts(1, 0), attempts(1, 0.15), attempts(3, 0), attempts(3, 0.15), scores} {
+		for _, problems := range []int{20, 60, 200} {
+			w.test(t, problems, 100_000/problems)
+		}
+	}
+}
