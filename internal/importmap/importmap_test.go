@@ -31,7 +31,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},
@@ -45,7 +45,7 @@ var rooms = []room{
 	{"eval/user", nil, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
-	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/pages", "eval/partition", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/pages", "eval/partition", "eval/provenance", "eval/selection", "eval/shards", "eval/user", "eval/validate", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote", "reapi"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
@@ -104,7 +104,7 @@ var rooms = []room{
 	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
-	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
+	{"report", []string{"report", "report/stats", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/stats", []string{"verdict"}, "it computes, whatever the numbers measure"},
 	{"report/page", []string{"event", "report", "report/text", "verdict"}, "it shows what it was handed, and reads no store"},
 	{"report/text", nil, "it lays out text, whatever the text says"},

@@ -18,11 +18,10 @@ export interface Change {
   kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
 }
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
-export interface Figure { value: number; low?: number; high?: number; units: number }
-export interface Leader { name: string; cells: number; solved: number; ruled: number; unjudged: number; pass?: Figure; score?: Figure }
+export interface Leader { name: string; mean: number; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string }
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
-  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; rows: Leader[] }[]
+  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; metric: string; rows: Leader[] }[]
   summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; outcomes: string[]; groups: string[]
 }
 

@@ -95,7 +95,7 @@ function Board({ x, grid, filter }: { x: Index; grid: Grid; filter: string }) {
   return (
     <div class="matrix" ref={box} tabIndex={0} role="grid" aria-label="Problems by solutions" aria-rowcount={rows + 1} aria-colcount={cols + 1} onKeyDown={key}
       aria-activedescendant={rows && cols ? `m-${active[0]}-${active[1]}` : undefined}>
-      <div style={{ width: `${head.width + cols * size.width + 64}px`, height: `${head.height + rows * size.height}px` }}>
+      <div class="board" style={{ width: `${head.width + cols * size.width + 24}px`, height: `${head.height + rows * size.height}px` }}>
         <div class="mhead" role="row" aria-rowindex={1} style={{ height: `${head.height}px` }}>
           <span class="corner" role="columnheader" style={{ width: `${head.width}px` }}>problem</span>
           {shownCols.map(c => {
