@@ -67,11 +67,11 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
     shown.push(
       <div key={r.key} class={`tr ${r.class ?? ''} ${at === active ? 'active' : ''}`} role="row" aria-rowindex={at + 2} id={`row-${at}`}
         style={{ top: `${(at + 1) * height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
-        {r.cells.map((cell, i) => <span role="cell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{cell}</a> : cell}</span>)}
+        {r.cells.map((cell, i) => <span role="gridcell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{cell}</a> : cell}</span>)}
       </div>)
   }
   return (
-    <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="table" aria-label={label} aria-rowcount={count + 1}
+    <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="grid" aria-label={label} aria-rowcount={count + 1}
       aria-activedescendant={count > 0 ? `row-${active}` : undefined}>
       <div class="rows" style={{ height: `${(count + 1) * height}px` }} role="rowgroup">
         <div class="tr head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
@@ -80,7 +80,7 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
             return (
               <span role="columnheader" class={c.class} aria-sort={sorted} title={c.label}>
                 {c.sorts && onOrder
-                  ? <button onClick={() => onOrder(sorted === 'ascending' ? '-' + c.key : sorted === 'descending' ? '' : c.key)}>
+                  ? <button aria-label={c.label} onClick={() => onOrder(sorted === 'ascending' ? '-' + c.key : sorted === 'descending' ? '' : c.key)}>
                       {c.title}<span class="sorted" aria-hidden="true">{sorted ? (sorted === 'ascending' ? '▲' : '▼') : ''}</span>
                     </button>
                   : c.title}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
-import { Mark, Tally, Verdict } from '../marks'
+import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { count, duration, score } from '../text'
 import { asked, kept, picked } from './cells'
@@ -110,7 +110,7 @@ function Body({ d, route }: { d: Details; route: Route }) {
   }
   return (
     <>
-      {d.cell.message && <pre class="message">{d.cell.message}</pre>}
+      {d.cell.message && <Text class="message">{d.cell.message}</Text>}
       {c && (
         <section aria-labelledby="tests">
           <h2 id="tests">Tests{all.length > 1 && <> of <select aria-label="Checkpoint" value={c.name} onChange={e => select(e.currentTarget.value)}>
@@ -130,7 +130,7 @@ function Tests({ c }: { c: Checkpoint }) {
     <>
       <p class="dim">{[c.policy && c.policy !== 'none' ? `passes by ${c.policy}` : '', c.class !== 'judged' ? `class ${c.class}` : '',
         c.exit_code === null ? '' : `exit code ${c.exit_code}`, `${count(c.collected)} collected`, c.isolation ? `isolation ${c.isolation}` : ''].filter(Boolean).join(' · ')}</p>
-      {c.message && <pre class="message">{c.message}</pre>}
+      {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
       {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
       {[...groups].map(([name, tests]) => <Group name={name} tests={tests} />)}
@@ -155,7 +155,7 @@ function TestList({ tests }: { tests: Test[] }) {
     <>
       <ul class="tests">{tests.slice(0, most).map(t => {
         const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration(t.duration_ms / 1000)}</span></>
-        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><pre>{t.message}</pre></details> : <div>{line}</div>}</li>
+        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
       })}</ul>
       {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
     </>)
@@ -174,8 +174,8 @@ function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
             <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'no cause was recorded'}
           </p>
           {n.files && n.files.length > 0 && <ul class="files">{n.files.map(f => <li>{f}</li>)}</ul>}
-          {n.message && <pre class="message">{n.message}</pre>}
-          {n.log && <details><summary>Log</summary><pre>{n.log}</pre></details>}
+          {n.message && <Text class="message">{n.message}</Text>}
+          {n.log && <details><summary>Log</summary><Text>{n.log}</Text></details>}
           {n.fields && <details><summary>Manifest, {count(n.fields.length)} fields</summary>
             <div class="scroll"><table class="manifest"><tbody>
               <tr><th scope="row">key</th><td>{n.key}</td></tr>
