@@ -1,6 +1,7 @@
 // The table of cells: names, filter, search, order.
 import type { Column, Index } from './data'
-import { escape, matchAddress, matchValue, parse, splitArguments, type Selector, type Term } from './selector'
+import { picks, type Picks } from './address'
+import { matchValue, parse, splitArguments, type Selector, type Term } from './selector'
 
 /** What a row has in a column; "" is none. */
 export const value = (c: Column, i: number) => c.values[c.at[i]] ?? ''
@@ -65,28 +66,21 @@ export function filterOf(x: Index, selector: Selector): Test {
 }
 
 function conjunction(x: Index, terms: Term[]): Test {
-  const ofCell: Test[] = [], ofCheckpoint: Test[] = [], ofAddress: ((address: string) => boolean)[] = []
+  const ofCell: Test[] = [], ofCheckpoint: Test[] = [], ofAddress: Picks[] = []
   for (const t of terms) {
     const test = t.axis === '' ? undefined : cellTest(x, t)
-    if (t.axis === '') ofAddress.push(matchAddress(t.pattern))
+    if (t.axis === '') ofAddress.push(picks(x, t.pattern))
     else if (test) ofCell.push(test)
     else ofCheckpoint.push(checkpointTest(x, t))
   }
-  const all = <T>(tests: ((v: T) => boolean)[], v: T) => tests.every(test => test(v))
-  const { from, problem, solution, backend, repeat } = x.cells, { name, words } = x.checkpoints
-  const problems = problem.values.map(escape), names = name.values.map(escape), solutions = solution.values.map(escape), backends = backend.values.map(escape)
+  const all = (tests: Test[], i: number) => tests.every(test => test(i))
+  const picked = (cell: number, checkpoint?: number) => ofAddress.reduce((bits, p) => bits && bits & p(cell, checkpoint), checkpoint === undefined ? 1 : 3)
+  const { from } = x.cells, { words } = x.checkpoints
   return i => {
     if (!all(ofCell, i)) return false
-    if (ofCheckpoint.length === 0 && ofAddress.length === 0) return true
-    const last = `${solutions[solution.at[i]]}@${backends[backend.at[i]]}${repeat[i] > 1 ? '#' + repeat[i] : ''}`
-    const first = problems[problem.at[i]]
-    if (ofCheckpoint.length === 0 && all(ofAddress, `aggregate:${first}/${last}`)) return true
+    if (ofCheckpoint.length === 0 && picked(i)) return true
     for (let k = from[i]; k < from[i + 1]; k++) {
-      if (words.at[k] < 0 || !all(ofCheckpoint, k)) continue // it stands for a cell without checkpoints
-      if (ofAddress.length === 0) return true
-      const checkpoint = names[name.at[k]]
-      const path = checkpoint === '' ? `${first}/${last}` : `${first}/${checkpoint}/${last}`
-      if (all(ofAddress, 'aggregate:' + path) || all(ofAddress, 'score:' + path)) return true
+      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // without words it stands for a cell without checkpoints
     }
     return false
   }
