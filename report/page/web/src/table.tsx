@@ -18,15 +18,18 @@ interface Props {
 
 const height = 30, spare = 8
 
-export function Table({ label, columns, count, row, order = '', onOrder, empty, version }: Props) {
+/** How wide a table is, in pixels, that has the columns of a class. */
+const least: Record<string, number> = { wide: 640, wider: 960 }
+
+export function Table({ label, columns: all, count, row, order = '', onOrder, empty, version }: Props) {
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, rows: 40 })
+  const [view, setView] = useState({ top: 0, rows: 40, width: 1280 })
   const [active, setActive] = useState(0)
 
   useLayoutEffect(() => {
     const measure = () => {
       const el = box.current!
-      setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1 })
+      setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1, width: el.clientWidth })
     }
     measure()
     const observer = new ResizeObserver(measure)
@@ -59,6 +62,8 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
   }
 
   const first = Math.max(0, view.top - spare), last = Math.min(count, view.top + view.rows + spare)
+  const shownColumns = all.map((_, i) => i).filter(i => (all[i].class ?? '').split(' ').every(name => view.width >= (least[name] ?? 0)))
+  const columns = shownColumns.map(i => all[i])
   const linked = columns.findIndex(c => c.class?.startsWith('name')) // its link covers the row
   const template = columns.map(c => c.width).join(' ')
   const shown = []
@@ -67,7 +72,7 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
     shown.push(
       <div key={r.key} class={`tr ${r.class ?? ''} ${at === active ? 'active' : ''}`} role="row" aria-rowindex={at + 2} id={`row-${at}`}
         style={{ top: `${(at + 1) * height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
-        {r.cells.map((cell, i) => <span role="gridcell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{cell}</a> : cell}</span>)}
+        {shownColumns.map((of, i) => <span role="gridcell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{r.cells[of]}</a> : r.cells[of]}</span>)}
       </div>)
   }
   return (

@@ -24,7 +24,7 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
       <Checkpoints x={x} at={at} route={route} />
       {details === undefined ? <p class="note" role="status">Reading…</p>
         : details instanceof Error ? <p class="wrong" role="alert">{details.message}</p>
-        : <Body d={details} route={route} />}
+        : <Body d={details} route={route} order={x.groups} />}
     </article>)
 }
 
@@ -69,6 +69,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
   const rows = Array.from({ length: to - from }, (_, i) => from + i)
   const groups = x.groups.map((g, i) => ({ g, i })).filter(({ i }) => rows.some(k => total[i][k] > 0))
   const scored = scores !== null && rows.some(k => scores[k] != null)
+  const noted = rows.some(k => note.values[note.at[k]] !== '')
   const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.at[k] >= 0))
   return (
     <section aria-labelledby="checkpoints">
@@ -79,7 +80,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
           {past.length > 0 && <th title="in the runs of this report, the earliest first">over time</th>}
           <th>verdict</th>{scored && <th class="right">score</th>}
           {groups.map(({ g }) => <th class="right">{g}</th>)}
-          <th class="right">time</th><th>note</th>
+          <th class="right">time</th>{noted && <th>note</th>}
         </tr></thead>
         <tbody>{rows.map(k => {
           const o = outcome.values[outcome.at[k]], n = name.values[name.at[k]]
@@ -93,14 +94,14 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
               <td><Verdict of={o} /></td>
               {scored && <td class="right">{scores[k] == null ? '·' : score(scores[k]!)}</td>}
               {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} /></td>)}
-              <td class="right">{duration(seconds[k])}</td><td class="said">{note.values[note.at[k]]}</td>
+              <td class="right">{duration(seconds[k])}</td>{noted && <td class="said">{note.values[note.at[k]]}</td>}
             </tr>)
         })}</tbody>
       </table></div>
     </section>)
 }
 
-function Body({ d, route }: { d: Details; route: Route }) {
+function Body({ d, route, order }: { d: Details; route: Route; order: string[] }) {
   const all = d.cell.checkpoints
   const asked = route.params.get('checkpoint')
   const c = all.find(c => c.name === asked) ?? all.find(c => !c.passed) ?? all[0]
@@ -116,14 +117,14 @@ function Body({ d, route }: { d: Details; route: Route }) {
           <h2 id="tests">Tests{all.length > 1 && <> of <select aria-label="Checkpoint" value={c.name} onChange={e => select(e.currentTarget.value)}>
             {all.map(o => <option value={o.name}>{o.name}</option>)}
           </select></>}</h2>
-          <Tests c={c} key={c.name} />
+          <Tests c={c} order={order} key={c.name} />
         </section>)}
       <Nodes nodes={d.nodes.filter(n => all.length < 2 || !c || n.addr.includes('/' + c.name + '/') || !all.some(o => n.addr.includes('/' + o.name + '/')))} more={d.more ?? 0} />
     </>)
 }
 
-function Tests({ c }: { c: Checkpoint }) {
-  const groups = new Map<string, Test[]>()
+function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
+  const groups = new Map<string, Test[]>(order.map(g => [g, []]))
   for (const t of c.tests) groups.set(t.group || 'cases', [...groups.get(t.group || 'cases') ?? [], t])
   const figures = Object.entries(c.figures ?? {})
   return (
@@ -133,7 +134,7 @@ function Tests({ c }: { c: Checkpoint }) {
       {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
       {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
-      {[...groups].map(([name, tests]) => <Group name={name} tests={tests} />)}
+      {[...groups].filter(([, tests]) => tests.length > 0).map(([name, tests]) => <Group name={name} tests={tests} />)}
     </>)
 }
 

@@ -1,5 +1,5 @@
 // When what ran, in which slot of its pool.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { readWork, type Index, type Work } from '../data'
 import { Mark } from '../marks'
 import { count, counted, duration } from '../text'
@@ -61,7 +61,7 @@ function Drawn({ w }: { w: Work }) {
     e.preventDefault()
     e.stopPropagation()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     const draw = () => canvas.current && paint(canvas.current, w, lanes, range, total, titles, hover)
     draw()
     const observer = new ResizeObserver(draw)
