@@ -59,7 +59,7 @@ func (a *app) runReport(ctx context.Context, runs []string, output string) error
 	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
 		w, err := p.Write(output)
 		if err != nil {
-			return err
+			return exit.With(exit.Usage, err)
 		}
 		if a.flags.json {
 			return a.writeJSON(map[string]any{"schema": 1, "run": p.Runs[len(p.Runs)-1].ID, "file": w.File, "data": w.Data, "bytes": w.Bytes})

@@ -120,13 +120,18 @@ func TestLargeInBrowser(t *testing.T) {
 		}
 		r.Cells = append(r.Cells, cell)
 	}
+	n := 0
 	p := &Page{Project: "large", Runs: []Run{{ID: r.Run, Ended: true, Results: r}},
 		Words: func(c report.Checkpoint) []string { return map[bool][]string{true: {"passed", "pass"}, false: {"failed", "fail"}}[c.Passed] },
 		Nodes: func(c *report.Cell) ([]Node, error) {
-			return []Node{{Addr: "pytest:" + c.Problem, Kind: "pytest", State: "done", Log: "1 passed in " + c.Solution}}, nil
+			n++
+			return []Node{{Addr: "pytest:" + c.Problem, Kind: "pytest", State: "done", Log: random(n, 100)}}, nil
 		}}
 	_, document, w := written(t, p, "out.html")
 	t.Logf("%d bytes of document, %d in all", len(document), w.Bytes)
+	if w.Data == "" {
+		t.Fatal("all of it is in one file")
+	}
 	browse(t, "large", w.File)
 }
 

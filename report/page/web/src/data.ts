@@ -56,8 +56,13 @@ function fetched(id: string): Promise<string> {
     const directory = document.getElementById('app')!.dataset.directory!
     script.src = `${encodeURIComponent(directory)}/${id}.js`
     arriving.set(id, resolve)
-    script.onload = () => { script.remove(); reject(new Error(`${script.src} is not what was written`)) } // unless it has called
-    script.onerror = () => { script.remove(); reject(new Error(`${directory}/${id}.js is missing: it belongs beside this file`)) }
+    const fail = (why: string) => () => {
+      script.remove()
+      arriving.delete(id)
+      reject(new Error(`${directory}/${id}.js ${why}`)) // which is late if the script has called
+    }
+    script.onload = fail('is not what was written')
+    script.onerror = fail('is missing: it belongs beside this file')
     document.head.append(script)
   })
 }

@@ -18,6 +18,9 @@ interface Props {
 
 const height = 30, spare = 8
 
+/** Where tables were, for whoever comes back. */
+const places = new Map<string, { top: number; active: number }>()
+
 /** How wide a table is, in pixels, that has the columns of a class. */
 const least: Record<string, number> = { wide: 640, wider: 960 }
 
@@ -36,13 +39,18 @@ export function Table({ label, columns: all, count, row, order = '', onOrder, em
     observer.observe(box.current!)
     return () => observer.disconnect()
   }, [])
+  const place = label + version
   useEffect(() => {
-    box.current!.scrollTop = 0
-    setActive(0)
-  }, [version])
+    const was = places.get(place)
+    box.current!.scrollTop = was?.top ?? 0
+    setActive(was?.active ?? 0)
+    if (was && document.activeElement === document.body) box.current!.focus({ preventScroll: true })
+  }, [place])
+  useEffect(() => { places.set(place, { top: places.get(place)?.top ?? 0, active }) }, [active])
 
   const scroll = () => {
     const top = Math.floor(box.current!.scrollTop / height)
+    places.set(place, { top: box.current!.scrollTop, active })
     if (top !== view.top) setView({ ...view, top })
   }
   const move = (to: number) => {

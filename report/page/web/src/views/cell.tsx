@@ -3,6 +3,7 @@ import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
 import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
+import { escape } from '../selector'
 import { count, duration, score } from '../text'
 import { asked, kept, picked } from './cells'
 
@@ -119,9 +120,12 @@ function Body({ d, route, order }: { d: Details; route: Route; order: string[] }
           </select></>}</h2>
           <Tests c={c} order={order} key={c.name} />
         </section>)}
-      <Nodes nodes={d.nodes.filter(n => all.length < 2 || !c || n.addr.includes('/' + c.name + '/') || !all.some(o => n.addr.includes('/' + o.name + '/')))} more={d.more ?? 0} />
+      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} />
     </>)
 }
+
+/** Whether a node belongs to a checkpoint that has a name. */
+const isOf = (n: Node, c: Checkpoint) => c.name !== '' && n.addr.includes('/' + escape(c.name) + '/')
 
 function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
   const groups = new Map<string, Test[]>(order.map(g => [g, []]))
