@@ -1,3 +1,4 @@
+# make web    builds the program of reports again, after report/page/web was edited
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
@@ -14,8 +15,6 @@
 #             ones, STEPS times each; part of test
 # make soak-differential  the same with other seeds, from FIRST on; part of soak
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
-# make web    builds the program of reports anew, which needs node; web-check compares
-#             that with what is committed
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
 SHELL := /bin/bash
@@ -29,12 +28,12 @@ UV        := $(UV_DIR)/bin/uv
 STATIC    := $(TOOLS)/bin/staticcheck
 GOJUDGE   := $(TOOLS)/bin/go-judge
 BAZELREMOTE := $(TOOLS)/bin/bazel-remote
-ESBUILD   := $(TOOLS)/bin/esbuild
 DOCKER    := $(TOOLS)/docker
 # Of the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
 SKYPILOT  := $(TOOLS)/skypilot
 BUILDBARN := $(TOOLS)/buildbarn
+ESBUILD   := $(TOOLS)/bin/esbuild
 BIN       := $(CURDIR)/bin/fevalgraph
 # uv and uvx come first, so that what was installed by hand is not needed.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
@@ -47,18 +46,18 @@ export UV_HTTP_RETRIES ?= 8
 # What real needs, and the tests of these packages that check has run and that
 # have nothing real about them: what makes a node stale is decided without pytest
 # where it is about sources, suites, the layout of the configuration, or judges.
-REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch
+REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch ./report/page
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
 RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
-.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz web web-check clean tools docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker
+tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser
 
 # Listing what is needed downloads it.
 modules:
@@ -80,6 +79,14 @@ $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
 
 $(ESBUILD): tools/esbuild/go.mod tools/esbuild/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/esbuild install github.com/evanw/esbuild/cmd/esbuild
+
+# What reports are shown with in tests, and their program is built with.
+browser:
+	scripts/apt-install chromium=chromium node=nodejs npm=npm
+
+# Builds the program of reports, which is committed.
+web: $(ESBUILD) browser
+	scripts/build-web $(ESBUILD) report/page/dist
 
 # Four programs, of which it writes one last.
 $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
@@ -122,12 +129,12 @@ plain: modules
 race: modules
 	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
-# The tests that need Python, uv, a Docker daemon, go-judge and bazel-remote; under
+# The tests that need Python, uv, a Docker daemon, go-judge, bazel-remote, and node with a browser; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
 # and FEVALGRAPH_TEST_BAZEL_REMOTE none may skip. The daemons end with it, also when it is
 # interrupted.
-real: build $(UV) $(GOJUDGE) $(BAZELREMOTE)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
+real: build $(UV) $(GOJUDGE) $(BAZELREMOTE) $(ESBUILD) browser
+	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
 
@@ -152,14 +159,6 @@ skypilot: build $(UV) $(GOJUDGE)
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
-
-web: $(ESBUILD)
-	scripts/build-web $(ESBUILD) report/page/dist
-
-web-check: $(ESBUILD)
-	scripts/build-web $(ESBUILD) $(TOOLS)/web
-	cmp $(TOOLS)/web/app.js report/page/dist/app.js
-	cmp $(TOOLS)/web/app.css report/page/dist/app.css
 
 # SEED has the rounds of an earlier one again, which printed it.
 soak: ROUNDS ?= 100

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/eval/pages"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
@@ -27,4 +28,13 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 		return err
 	}
 	return show(p)
+}
+
+// LatestRun is the run of a project that began last, which may go on; nil is none.
+func LatestRun(o Options) (*event.Run, error) {
+	ids, err := event.Runs(o.StateDir())
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return event.OpenRun(o.StateDir(), ids[len(ids)-1]), nil
 }

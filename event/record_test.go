@@ -234,3 +234,48 @@ func TestNewRunID(t *testing.T) {
 		t.Errorf("not in the order of time: %q", ids)
 	}
 }
+
+// What a run records is followed while it goes on, and half a line is not read.
+func TestSince(t *testing.T) {
+	state := t.TempDir()
+	record(t, state, "run1", every[0].event, every[2].event)
+	path := filepath.Join(state, "runs", "run1", EventsFile)
+	run := OpenRun(state, "run1")
+	var got []Event
+	follow := func(place int64) int64 {
+		t.Helper()
+		place, err := run.Since(place, func(e Event) { got = append(got, e) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place
+	}
+	place := follow(0)
+	if len(got) != 2 {
+		t.Fatalf("%d events", len(got))
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	half := len(every[6].line) / 2
+	if _, err := file.WriteString(every[6].line[:half]); err != nil {
+		t.Fatal(err)
+	}
+	if place = follow(place); len(got) != 2 {
+		t.Errorf("half a line is an event")
+	}
+	if _, err := file.WriteString(every[6].line[half:] + "\nno event\n"); err != nil {
+		t.Fatal(err)
+	}
+	if place = follow(place); len(got) != 3 || got[2].(NodeDone).Message != "m\nn" {
+		t.Errorf("%v", got)
+	}
+	if again := follow(place); again != place || len(got) != 3 {
+		t.Errorf("at %d, not %d", again, place)
+	}
+	if _, err := OpenRun(state, "absent").Since(0, func(Event) {}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

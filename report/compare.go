@@ -67,6 +67,21 @@ type ContenderPair struct {
 	Shown     bool    // that A and B differ
 }
 
+// Rank orders what cells have on an axis by a metric, and compares no pairs.
+func Rank(r *Results, axis, by string) *Contenders {
+	c := &Contenders{Run: r.Run, By: axis, Metric: by}
+	attempts := attemptsOf(r, axis, metricOf(by))
+	for _, name := range slices.Sorted(maps.Keys(attempts)) {
+		c.All = append(c.All, contender(name, attempts[name]))
+	}
+	c.sort()
+	return c
+}
+
+func (c *Contenders) sort() {
+	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) })
+}
+
 // Compare compares those of the names, or all, that cells have on an axis.
 func Compare(r *Results, axis, by string, names []string) (*Contenders, error) {
 	if by == "" {
@@ -90,7 +105,7 @@ func Compare(r *Results, axis, by string, names []string) (*Contenders, error) {
 	if len(c.All) < 2 {
 		return nil, fmt.Errorf("there is nothing to compare: %s of cells that have %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
 	}
-	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) })
+	c.sort()
 	c.compare(attempts, m.best)
 	return c, nil
 }

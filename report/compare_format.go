@@ -65,14 +65,14 @@ func (c *Contenders) grid(safe func(string, int) string) text.Grid {
 		if one.Missing > 0 {
 			missing = strconv.Itoa(one.Missing)
 		}
-		g.Rows = append(g.Rows, []string{c.letters(i), safe(one.Name, nameColumns), c.figure(one.Mean), c.interval(one.Interval, c.figure), strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), missing})
+		g.Rows = append(g.Rows, []string{c.Letters(i), safe(one.Name, nameColumns), c.figure(one.Mean), c.interval(one.Interval, c.figure), strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), missing})
 	}
 	g.Spare = []int{5}
 	return g.Without(g.Blank(6)...)
 }
 
-// letters are the groups of a contender: "a", "ab". From the 27th group on they are numbers.
-func (c *Contenders) letters(contender int) string {
+// Letters are the groups of a contender: "a", "ab". From the 27th group on they are numbers.
+func (c *Contenders) Letters(contender int) string {
 	var all strings.Builder
 	for i, group := range c.Groups {
 		for _, member := range group {

@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 	}
 	var names []string
 	for i, one := range c.All {
-		names = append(names, one.Name+" "+c.letters(i))
+		names = append(names, one.Name+" "+c.Letters(i))
 	}
 	// What met too seldom is in every group.
 	if got := strings.Join(names, ", "); got != "good a, late ab, fair b, near b" {

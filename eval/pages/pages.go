@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -107,7 +108,7 @@ func (s *Source) latest() ([]page.Run, error) {
 	}
 	slices.Reverse(all)
 	if len(all) == 0 {
-		return nil, first
+		return nil, fmt.Errorf("%w: %w", page.ErrNoResults, first)
 	}
 	return all, nil
 }

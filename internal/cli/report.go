@@ -2,17 +2,27 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report/page"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
+// reportFlags are those of report.
+type reportFlags struct {
+	output string
+	serve  bool
+	port   int
+}
+
 func (a *app) reportCommand() *cobra.Command {
-	output := "report.html"
+	f := reportFlags{output: "report.html"}
 	cmd := command("report [RUN...]", "Write runs as a page for a browser",
 		`Report writes a page that shows a run in a browser: verdicts and what changed,
 a matrix of problems and solutions, a table of all cells with filters, each cell
@@ -21,13 +31,27 @@ It is about the last RUN, by default the latest, and compares that with the
 others, by default the four before it.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
-in a directory beside it, from which the page loads what it shows.`,
+in a directory beside it, from which the page loads what it shows.
+
+With --serve, nothing is written: the page is served to browsers on this machine
+that know its address, which is printed, and follows a run that goes on.`,
 		`  fevalgraph report
   fevalgraph report -o public
-  fevalgraph report 20260102-150405-ab12cd latest -o changes.html`,
-		func(cmd *cobra.Command, args []string) error { return a.runReport(cmd.Context(), args, output) })
+  fevalgraph report 20260102-150405-ab12cd latest -o changes.html
+  fevalgraph report --serve`,
+		func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("port") && !f.serve || cmd.Flags().Changed("output") && f.serve {
+				return usageError(cmd, errors.New("--port is for --serve, and --output for a report that is written"))
+			}
+			if f.serve {
+				return a.serveReport(cmd.Context(), args, f.port)
+			}
+			return a.runReport(cmd.Context(), args, f.output)
+		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVarP(&output, "output", "o", output, "what to write: a `FILE` whose name ends in .html, or a directory")
+	cmd.Flags().StringVarP(&f.output, "output", "o", f.output, "what to write: a `FILE` whose name ends in .html, or a directory")
+	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a run that goes on")
+	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 is one that is free")
 	return cmd
 }
 
@@ -35,7 +59,7 @@ func (a *app) runReport(ctx context.Context, runs []string, output string) error
 	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
 		w, err := p.Write(output)
 		if err != nil {
-			return err
+			return exit.With(exit.Usage, err)
 		}
 		if a.flags.json {
 			return a.writeJSON(map[string]any{"schema": 1, "run": p.Runs[len(p.Runs)-1].ID, "file": w.File, "data": w.Data, "bytes": w.Bytes})
@@ -47,4 +71,32 @@ func (a *app) runReport(ctx context.Context, runs []string, output string) error
 		_, err = fmt.Fprintf(a.io.Out, "wrote %s (%s)\n", text.Line(w.File, 0), size)
 		return err
 	})
+}
+
+// followed is what a server of reports shows.
+type followed struct {
+	options eval.Options
+	runs    []string
+}
+
+func (s followed) Page(ctx context.Context, show func(*page.Page) error) error {
+	return eval.Report(ctx, s.options, s.runs, show)
+}
+
+func (s followed) Latest() (*event.Run, error) { return eval.LatestRun(s.options) }
+
+func (a *app) serveReport(ctx context.Context, runs []string, port int) error {
+	server, err := page.NewServer(followed{a.options(), runs}, port)
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	if a.flags.json {
+		err = a.writeJSON(map[string]any{"schema": 1, "url": server.URL()})
+	} else {
+		_, err = fmt.Fprintf(a.io.Out, "serving %s until it is interrupted\n", server.URL())
+	}
+	if err != nil {
+		return err
+	}
+	return server.Serve(ctx)
 }

@@ -17,6 +17,7 @@ const (
 	chunkBytes  = 256 << 10 // of JSON, after which a chunk ends
 	keptMessage = 16 << 10  // of a message's beginning and end, together
 	keptLog     = 64 << 10  // likewise
+	keptField   = 512       // likewise, of a manifest's values
 	keptNodes   = 64        // of a cell
 )
 
@@ -115,6 +116,9 @@ func detailsOf(cell *report.Cell, nodes []Node) details {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		n.Log, n.Message, n.Cause = cut(n.Log, keptLog), cut(n.Message, keptMessage), cut(n.Cause, keptMessage)
+		for j := range n.Fields {
+			n.Fields[j][1] = cut(n.Fields[j][1], keptField)
+		}
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package page
 
 // column is strings as a table of those that differ, and numbers of them: names repeat a
 // lot, and the page compares numbers faster.
+// A row without any has the number -1.
 type column struct {
 	Values []string `json:"values"`
 	At     []int    `json:"at"`
@@ -21,6 +22,14 @@ func (c *column) add(s string) {
 		c.Values = append(c.Values, s)
 	}
 	c.At = append(c.At, at)
+}
+
+func (c *column) addIf(s string, has bool) {
+	if has {
+		c.add(s)
+	} else {
+		c.At = append(c.At, -1)
+	}
 }
 
 // numbers is a column of numbers that may be absent; nil where all are.

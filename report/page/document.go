@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// What web/ is built into; `make web` builds it, and `make web-check` compares.
+// What web/ is built into; `make web` builds it, and `make test` compares.
 var (
 	//go:embed dist/app.js
 	program string

@@ -53,7 +53,7 @@ type cellColumns struct {
 	Backend  *column            `json:"backend"`
 	Repeat   []int              `json:"repeat"`
 	Suites   *column            `json:"suites"` // names, a line each
-	Labels   map[string]*column `json:"labels"` // "" is none
+	Labels   map[string]*column `json:"labels"`
 	Outcome  *column            `json:"outcome"`
 	Remark   *column            `json:"remark"`
 	Seconds  []float64          `json:"seconds"`
@@ -65,7 +65,7 @@ type cellColumns struct {
 type checkpointColumns struct {
 	Name    *column   `json:"name"`
 	Outcome *column   `json:"outcome"`
-	Words   *column   `json:"words"` // what selectors may call the verdict, with blanks
+	Words   *column   `json:"words"` // what selectors may call the verdict, with blanks; none for a cell without checkpoints
 	Note    *column   `json:"note"`
 	Seconds []float64 `json:"seconds"`
 	Score   numbers   `json:"score"`
@@ -75,7 +75,7 @@ type checkpointColumns struct {
 
 // past is what the checkpoints were in another run, in the order of checkpointColumns.
 type past struct {
-	Outcome *column `json:"outcome"` // "" where that run does not have it
+	Outcome *column `json:"outcome"` // none where that run does not have it
 	Score   numbers `json:"score"`
 }
 
@@ -150,9 +150,10 @@ func (x *index) fillCells(entries []report.Entry) {
 		c.Solution.add(cell.Solution)
 		c.Backend.add(cell.Backend)
 		c.Repeat = append(c.Repeat, cell.Repeat)
-		c.Suites.add(strings.Join(cell.Suites, "\n"))
+		c.Suites.addIf(strings.Join(cell.Suites, "\n"), len(cell.Suites) > 0)
 		for label, column := range c.Labels {
-			column.add(cell.Labels[label])
+			value, has := cell.Labels[label]
+			column.addIf(value, has)
 		}
 		c.Outcome.add(row.Outcome)
 		c.Remark.add(text.Line(row.Remark, noteColumns))
@@ -179,7 +180,7 @@ func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkp
 		e := &entries[i]
 		c.Name.add(e.Checkpoint.Name)
 		c.Outcome.add(string(e.Outcome))
-		c.Words.add(strings.Join(words(*e.Checkpoint), " "))
+		c.Words.addIf(strings.Join(words(*e.Checkpoint), " "), len(e.Cell.Checkpoints) > 0)
 		c.Note.add(text.Line(e.Note, noteColumns))
 		c.Seconds[i], c.Score[i] = milliseconds(e.Checkpoint.DurationMS/1000), e.Checkpoint.Score
 		for g, group := range verdict.Groups {
@@ -197,7 +198,7 @@ func pastOf(r *report.Results, entries []report.Entry) past {
 	p := past{Outcome: newColumn(len(entries)), Score: make(numbers, len(entries))}
 	for i := range entries {
 		e, known := was[entries[i].Name]
-		p.Outcome.add(string(e.Outcome))
+		p.Outcome.addIf(string(e.Outcome), known)
 		if known {
 			p.Score[i] = e.Checkpoint.Score
 		}

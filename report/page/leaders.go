@@ -5,31 +5,28 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// board ranks the groups of cells that have the same on an axis.
+// mostCompared is how many contenders are compared in pairs: the work grows with their square.
+const mostCompared = 24
+
+// board orders what cells have on an axis by a metric, the best first.
 type board struct {
-	Axis string      `json:"axis"`
-	Rows []boardLine `json:"rows"`
+	Axis   string      `json:"axis"`
+	Metric string      `json:"metric"`
+	Rows   []boardLine `json:"rows"`
 }
 
 type boardLine struct {
-	Name     string  `json:"name"` // "" is a cell without such a label
-	Cells    int     `json:"cells"`
-	Solved   int     `json:"solved"`
-	Ruled    int     `json:"ruled"`
-	Unjudged int     `json:"unjudged"`
-	Pass     *figure `json:"pass,omitempty"`  // the share that is solved
-	Score    *figure `json:"score,omitempty"` // the mean over problems
-}
-
-// figure is a number and the interval that it is in with 95 % confidence.
-type figure struct {
-	Value float64  `json:"value"`
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
-	Units int      `json:"units"`
+	Name     string   `json:"name"`
+	Mean     float64  `json:"mean"` // over problems
+	Low      *float64 `json:"low,omitempty"`
+	High     *float64 `json:"high,omitempty"`
+	Problems int      `json:"problems"` // with a verdict
+	Attempts int      `json:"attempts"` // cells with one
+	Missing  int      `json:"missing"`  // cells without
+	// Groups are letters. Rows without one in common are shown to differ; "" is not compared.
+	Groups string `json:"groups,omitempty"`
 }
 
 // boards are those of each axis on which cells differ.
@@ -42,25 +39,35 @@ func boards(r *report.Results) []board {
 	}
 	all := []board{}
 	for _, axis := range append([]string{"solution", "problem", "backend"}, slices.Sorted(maps.Keys(labels))...) {
-		b := board{Axis: axis}
-		for _, s := range report.SummarizeGroups(r, []string{axis}, []int{1}) {
-			b.Rows = append(b.Rows, boardLine{Name: s.Group[0], Cells: s.Cells, Solved: s.Solved, Ruled: s.Ruled, Unjudged: s.Cells - s.Judged,
-				Pass: figureOf(s.PassAt[0]), Score: figureOf(s.BestOf[0])})
-		}
-		if len(b.Rows) > 1 {
-			all = append(all, b)
+		for _, metric := range report.Metrics {
+			ranked := report.Rank(r, axis, metric)
+			if len(ranked.All) < 2 {
+				continue
+			}
+			// Problems have none in common to be compared at.
+			if axis != "problem" && len(ranked.All) <= mostCompared {
+				if compared, err := report.Compare(r, axis, metric, nil); err == nil {
+					ranked = compared
+				}
+			}
+			all = append(all, boardOf(ranked))
 		}
 	}
 	return all
 }
 
-func figureOf(e statistics.Estimate) *figure {
-	if !e.Known {
-		return nil
+func boardOf(c *report.Contenders) board {
+	b := board{Axis: c.By, Metric: c.Metric}
+	for i := range c.All {
+		one := &c.All[i]
+		line := boardLine{Name: one.Name, Mean: one.Mean, Problems: one.Problems, Attempts: one.Attempts, Missing: one.Missing}
+		if one.Interval.Known {
+			line.Low, line.High = &one.Interval.Low, &one.Interval.High
+		}
+		if len(c.Groups) > 0 {
+			line.Groups = c.Letters(i)
+		}
+		b.Rows = append(b.Rows, line)
 	}
-	f := &figure{Value: e.Value, Units: e.Units}
-	if e.Bounded {
-		f.Low, f.High = &e.Low, &e.High
-	}
-	return f
+	return b
 }

@@ -9,11 +9,15 @@
 package page
 
 import (
+	"errors"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 )
+
+// ErrNoResults says that no run has any.
+var ErrNoResults = errors.New("no run has results yet")
 
 // Page is what a report shows.
 type Page struct {

@@ -101,9 +101,11 @@ func (w *writer) spill() error {
 
 const scriptSuffix = ".js"
 
+func scriptOf(id, data string) string { return `fevalgraph("` + id + `","` + data + `")` + "\n" }
+
 // script writes a piece of data as a script, which is what a page from a file may load.
 func (w *writer) script(id, data string) error {
-	content := []byte(`fevalgraph("` + id + `","` + data + `")` + "\n")
+	content := []byte(scriptOf(id, data))
 	w.names, w.bytes = append(w.names, id+scriptSuffix), w.bytes+int64(len(content))
 	return atomicfile.Write(filepath.Join(w.data, id+scriptSuffix), 0o644, content)
 }

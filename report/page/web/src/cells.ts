@@ -1,8 +1,10 @@
 // The table of cells: names, filter, search, order.
 import type { Column, Index } from './data'
-import { escape, matchAddress, matchValue, parse, splitArguments, type Selector, type Term } from './selector'
+import { picks, type Picks } from './address'
+import { matchValue, parse, splitArguments, type Selector, type Term } from './selector'
 
-const value = (c: Column, i: number) => c.values[c.at[i]]
+/** What a row has in a column; "" is none. */
+export const value = (c: Column, i: number) => c.values[c.at[i]] ?? ''
 
 /** A cell's name as people write it: problem/solution@backend, with "#2" for a repeat. */
 export function cellName(x: Index, cell: number, checkpoint = ''): string {
@@ -41,12 +43,12 @@ function onColumn(c: Column, ask: (value: string) => boolean): Test {
 function cellTest(x: Index, t: Term): Test | undefined {
   const c = x.cells, match = matchValue(t.pattern)
   const label = t.axis === 'model' ? 'model' : t.axis.startsWith('label.') ? t.axis.slice(6) : undefined
-  if (label !== undefined) return c.labels[label] ? onColumn(c.labels[label], v => v !== '' && match(v)) : never
+  if (label !== undefined) return c.labels[label] ? onColumn(c.labels[label], match) : never
   switch (t.axis) {
     case 'problem': return onColumn(c.problem, match)
     case 'solution': return onColumn(c.solution, match)
     case 'backend': return onColumn(c.backend, match)
-    case 'suite': return onColumn(c.suites, v => v !== '' && v.split('\n').some(match))
+    case 'suite': return onColumn(c.suites, v => v.split('\n').some(match))
     case 'repeat': return i => match(String(c.repeat[i]))
   }
   return undefined
@@ -64,28 +66,21 @@ export function filterOf(x: Index, selector: Selector): Test {
 }
 
 function conjunction(x: Index, terms: Term[]): Test {
-  const ofCell: Test[] = [], ofCheckpoint: Test[] = [], ofAddress: ((address: string) => boolean)[] = []
+  const ofCell: Test[] = [], ofCheckpoint: Test[] = [], ofAddress: Picks[] = []
   for (const t of terms) {
     const test = t.axis === '' ? undefined : cellTest(x, t)
-    if (t.axis === '') ofAddress.push(matchAddress(t.pattern))
+    if (t.axis === '') ofAddress.push(picks(x, t.pattern))
     else if (test) ofCell.push(test)
     else ofCheckpoint.push(checkpointTest(x, t))
   }
-  const all = <T>(tests: ((v: T) => boolean)[], v: T) => tests.every(test => test(v))
-  const { from, problem, solution, backend, repeat } = x.cells, { name, words } = x.checkpoints
-  const problems = problem.values.map(escape), names = name.values.map(escape), solutions = solution.values.map(escape), backends = backend.values.map(escape)
+  const all = (tests: Test[], i: number) => tests.every(test => test(i))
+  const picked = (cell: number, checkpoint?: number) => ofAddress.reduce((bits, p) => bits && bits & p(cell, checkpoint), checkpoint === undefined ? 1 : 3)
+  const { from } = x.cells, { words } = x.checkpoints
   return i => {
     if (!all(ofCell, i)) return false
-    if (ofCheckpoint.length === 0 && ofAddress.length === 0) return true
-    const last = `${solutions[solution.at[i]]}@${backends[backend.at[i]]}${repeat[i] > 1 ? '#' + repeat[i] : ''}`
-    const first = problems[problem.at[i]]
-    if (ofCheckpoint.length === 0 && all(ofAddress, `aggregate:${first}/${last}`)) return true
+    if (ofCheckpoint.length === 0 && picked(i)) return true
     for (let k = from[i]; k < from[i + 1]; k++) {
-      if (words.values[words.at[k]] === '' || !all(ofCheckpoint, k)) continue // it stands for a cell without checkpoints
-      if (ofAddress.length === 0) return true
-      const checkpoint = names[name.at[k]]
-      const path = checkpoint === '' ? `${first}/${last}` : `${first}/${checkpoint}/${last}`
-      if (all(ofAddress, 'aggregate:' + path) || all(ofAddress, 'score:' + path)) return true
+      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // without words it stands for a cell without checkpoints
     }
     return false
   }
@@ -101,6 +96,15 @@ function searchOf(x: Index, text: string): Test | undefined {
     return (i: number) => any.some(test => test(i)) || across && cellName(x, i).toLowerCase().includes(word)
   })
   return tests.length === 0 ? undefined : i => tests.every(test => test(i))
+}
+
+function outcomeOf(x: Index, outcome: string): Test | undefined {
+  const at = x.checkpoints.outcome.values.indexOf(outcome), { from } = x.cells
+  if (outcome === '') return undefined
+  return i => {
+    for (let k = from[i]; k < from[i + 1]; k++) if (x.checkpoints.outcome.at[k] === at) return true
+    return false
+  }
 }
 
 /** The columns that cells can be ordered by. */
@@ -138,11 +142,18 @@ export function testsOf(x: Index, cell: number): [number, number] {
   return [passed, total]
 }
 
-/** The cells that a filter and a search pick, in an order; a "-" before it is descending.
- * What is wrong with the filter is thrown. */
-export function pick(x: Index, filter: string, search: string, order: string): Int32Array {
+/** What the table is asked for. */
+export interface Ask {
+  filter: string // selectors
+  search: string
+  outcome: string // that a checkpoint has
+  sort: string // a "-" before an order is descending
+}
+
+/** The cells that are asked for. What is wrong with the filter is thrown. */
+export function pick(x: Index, { filter, search, outcome, sort: order }: Ask): Int32Array {
   const selector = parse(splitArguments(filter), axesOf(x))
-  const tests = [selector.length > 0 ? filterOf(x, selector) : undefined, searchOf(x, search)].filter(t => t !== undefined)
+  const tests = [selector.length > 0 ? filterOf(x, selector) : undefined, searchOf(x, search), outcomeOf(x, outcome)].filter(t => t !== undefined)
   const picked = new Int32Array(x.cells.repeat.length)
   let n = 0
   for (let i = 0; i < picked.length; i++) {

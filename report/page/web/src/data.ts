@@ -1,6 +1,6 @@
 // What a report consists of, as report/page writes it, and how the page reads it.
 
-export interface Column { values: string[]; at: number[] }
+export interface Column { values: string[]; at: number[] } // -1 is none
 export type Numbers = (number | null)[] | null
 
 export interface Run {
@@ -18,11 +18,10 @@ export interface Change {
   kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
 }
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
-export interface Figure { value: number; low?: number; high?: number; units: number }
-export interface Leader { name: string; cells: number; solved: number; ruled: number; unjudged: number; pass?: Figure; score?: Figure }
+export interface Leader { name: string; mean: number; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string }
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
-  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; rows: Leader[] }[]
+  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; metric: string; rows: Leader[] }[]
   summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; outcomes: string[]; groups: string[]
 }
 
@@ -57,8 +56,13 @@ function fetched(id: string): Promise<string> {
     const directory = document.getElementById('app')!.dataset.directory!
     script.src = `${encodeURIComponent(directory)}/${id}.js`
     arriving.set(id, resolve)
-    script.onload = () => { script.remove(); reject(new Error(`${script.src} is not what was written`)) } // unless it has called
-    script.onerror = () => { script.remove(); reject(new Error(`${directory}/${id}.js is missing: it belongs beside this file`)) }
+    const fail = (why: string) => () => {
+      script.remove()
+      arriving.delete(id)
+      reject(new Error(`${directory}/${id}.js ${why}`)) // which is late if the script has called
+    }
+    script.onload = fail('is not what was written')
+    script.onerror = fail('is missing: it belongs beside this file')
     document.head.append(script)
   })
 }

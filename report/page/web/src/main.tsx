@@ -7,6 +7,7 @@ import { Cell } from './views/cell'
 import { Cells } from './views/cells'
 import { Compare } from './views/compare'
 import { Leaders } from './views/leaders'
+import { LiveView, doneOf, useLive } from './views/live'
 import { Matrix } from './views/matrix'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
@@ -35,7 +36,7 @@ function recalled(): string {
 }
 
 function App({ x }: { x: Index }) {
-  const route = useRoute()
+  const route = useRoute(), live = useLive(x.live ?? false)
   const [theme, setTheme] = useState(recalled)
   useEffect(() => {
     document.documentElement.dataset.theme = theme
@@ -57,8 +58,9 @@ function App({ x }: { x: Index }) {
     addEventListener('keydown', key)
     return () => removeEventListener('keydown', key)
   }, [])
-  const current = route.view === 'cell' ? 'cells' : views.some(([key]) => key === route.view) ? route.view : 'summary'
-  const Shown: View = route.view === 'cell' ? Cell : views.find(([key]) => key === current)![2]
+  const current = route.view === 'live' || x.live && route.view === '' && x.cells.repeat.length === 0 ? 'live'
+    : route.view === 'cell' ? 'cells' : views.some(([key]) => key === route.view) ? route.view : 'summary'
+  const Shown = route.view === 'cell' ? Cell : views.find(([key]) => key === current)?.[2]
   useEffect(() => { document.title = `${visible(x.project)}: ${route.name ? visible(route.name) : current}` }, [route])
   return (
     <>
@@ -67,11 +69,14 @@ function App({ x }: { x: Index }) {
         <nav aria-label="Views">
           {views.map(([key, name], i) => <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
         </nav>
+        {live && <a class={'live ' + (live.ended ? 'dim' : 'o-running')} href={link('live')} aria-current={current === 'live' ? 'page' : undefined}>
+          {live.ended ? 'no run goes on' : `▶ ${doneOf(live)} of ${live.nodes}`}
+        </a>}
         <button class="theme" onClick={() => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length])} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>
           {theme === 'auto' ? '◐' : theme === 'light' ? '○' : '●'}
         </button>
       </header>
-      <main key={route.view + route.name}><Shown x={x} route={route} /></main>
+      <main key={route.view + route.name}>{Shown ? <Shown x={x} route={route} /> : <LiveView live={live} />}</main>
     </>)
 }
 

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { score } from './text'
 
 /** A sign for each outcome: no colour is without one. */
@@ -24,4 +25,16 @@ export function Verdict({ of, points }: { of: string; points?: number | null }) 
 export function Tally({ passed, total }: { passed: number; total: number }) {
   if (total === 0) return <span class="dim">·</span>
   return <span class={passed === total ? '' : 'short'}>{passed}<span class="dim">/{total}</span></span>
+}
+
+/** A text of many lines. Where it scrolls, the keyboard can reach it. */
+export function Text({ children, class: name }: { children: string; class?: string }) {
+  const box = useRef<HTMLPreElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => setScrolls(box.current!.scrollHeight > box.current!.clientHeight))
+    observer.observe(box.current!)
+    return () => observer.disconnect()
+  }, [])
+  return <pre ref={box} class={name} tabIndex={scrolls ? 0 : undefined}>{children}</pre>
 }

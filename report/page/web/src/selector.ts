@@ -53,7 +53,7 @@ function splitTerms(arg: string): string[] {
 }
 
 /** Drops the quotes of instance keys, which shells tend to eat. */
-const normalise = (s: string) => s.replaceAll('"', '')
+export const normalise = (s: string) => s.replaceAll('"', '')
 
 /** A predicate over the values of an axis. */
 export function matchValue(pattern: string): (value: string) => boolean {
@@ -61,21 +61,6 @@ export function matchValue(pattern: string): (value: string) => boolean {
   return value => {
     value = normalise(value)
     return glob(value) || pattern === value.split('[', 1)[0]
-  }
-}
-
-/** A predicate over addresses. A term without * also picks everything below it, and what
- * follows the last @ may be left out. */
-export function matchAddress(pattern: string): (address: string) => boolean {
-  const glob = matchGlob(pattern), below = pattern + '/', backend = pattern.includes('@')
-  return address => {
-    address = normalise(address)
-    const colon = address.indexOf(':')
-    const body = colon < 0 ? '' : address.slice(colon + 1)
-    if (glob(address) || glob(body)) return true
-    const at = body.lastIndexOf('@')
-    if (at >= 0 && !backend && (glob(address.slice(0, address.length - body.length + at)) || glob(body.slice(0, at)))) return true
-    return address.startsWith(below) || body.startsWith(below)
   }
 }
 

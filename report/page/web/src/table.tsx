@@ -18,28 +18,39 @@ interface Props {
 
 const height = 30, spare = 8
 
-export function Table({ label, columns, count, row, order = '', onOrder, empty, version }: Props) {
+/** Where tables were, for whoever comes back. */
+const places = new Map<string, { top: number; active: number }>()
+
+/** How wide a table is, in pixels, that has the columns of a class. */
+const least: Record<string, number> = { wide: 640, wider: 960 }
+
+export function Table({ label, columns: all, count, row, order = '', onOrder, empty, version }: Props) {
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, rows: 40 })
+  const [view, setView] = useState({ top: 0, rows: 40, width: 1280 })
   const [active, setActive] = useState(0)
 
   useLayoutEffect(() => {
     const measure = () => {
       const el = box.current!
-      setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1 })
+      setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1, width: el.clientWidth })
     }
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(box.current!)
     return () => observer.disconnect()
   }, [])
+  const place = label + version
   useEffect(() => {
-    box.current!.scrollTop = 0
-    setActive(0)
-  }, [version])
+    const was = places.get(place)
+    box.current!.scrollTop = was?.top ?? 0
+    setActive(was?.active ?? 0)
+    if (was && document.activeElement === document.body) box.current!.focus({ preventScroll: true })
+  }, [place])
+  useEffect(() => { places.set(place, { top: places.get(place)?.top ?? 0, active }) }, [active])
 
   const scroll = () => {
     const top = Math.floor(box.current!.scrollTop / height)
+    places.set(place, { top: box.current!.scrollTop, active })
     if (top !== view.top) setView({ ...view, top })
   }
   const move = (to: number) => {
@@ -59,6 +70,8 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
   }
 
   const first = Math.max(0, view.top - spare), last = Math.min(count, view.top + view.rows + spare)
+  const shownColumns = all.map((_, i) => i).filter(i => (all[i].class ?? '').split(' ').every(name => view.width >= (least[name] ?? 0)))
+  const columns = shownColumns.map(i => all[i])
   const linked = columns.findIndex(c => c.class?.startsWith('name')) // its link covers the row
   const template = columns.map(c => c.width).join(' ')
   const shown = []
@@ -67,11 +80,11 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
     shown.push(
       <div key={r.key} class={`tr ${r.class ?? ''} ${at === active ? 'active' : ''}`} role="row" aria-rowindex={at + 2} id={`row-${at}`}
         style={{ top: `${(at + 1) * height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
-        {r.cells.map((cell, i) => <span role="cell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{cell}</a> : cell}</span>)}
+        {shownColumns.map((of, i) => <span role="gridcell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{r.cells[of]}</a> : r.cells[of]}</span>)}
       </div>)
   }
   return (
-    <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="table" aria-label={label} aria-rowcount={count + 1}
+    <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="grid" aria-label={label} aria-rowcount={count + 1}
       aria-activedescendant={count > 0 ? `row-${active}` : undefined}>
       <div class="rows" style={{ height: `${(count + 1) * height}px` }} role="rowgroup">
         <div class="tr head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
@@ -80,7 +93,7 @@ export function Table({ label, columns, count, row, order = '', onOrder, empty, 
             return (
               <span role="columnheader" class={c.class} aria-sort={sorted} title={c.label}>
                 {c.sorts && onOrder
-                  ? <button onClick={() => onOrder(sorted === 'ascending' ? '-' + c.key : sorted === 'descending' ? '' : c.key)}>
+                  ? <button aria-label={c.label} onClick={() => onOrder(sorted === 'ascending' ? '-' + c.key : sorted === 'descending' ? '' : c.key)}>
                       {c.title}<span class="sorted" aria-hidden="true">{sorted ? (sorted === 'ascending' ? '▲' : '▼') : ''}</span>
                     </button>
                   : c.title}

@@ -14,21 +14,14 @@ export function visible(s: string): string {
 }
 
 export function duration(seconds: number): string {
-  if (!(seconds >= 0)) return '?'
+  if (!(seconds >= 0 && seconds < Infinity)) return '?'
   if (seconds === 0) return '0s'
-  if (seconds < 0.0995) return Math.max(1, Math.round(seconds * 1000)) + 'ms'
+  if (seconds < 0.0995) return Math.ceil(seconds * 1000) + 'ms'
   if (seconds < 59.95) return seconds.toFixed(1) + 's'
   const whole = Math.round(seconds)
   if (whole < 3600) return Math.floor(whole / 60) + 'm' + String(whole % 60).padStart(2, '0') + 's'
   const minutes = Math.round(whole / 60)
   return Math.floor(minutes / 60) + 'h' + String(minutes % 60).padStart(2, '0') + 'm'
-}
-
-export function bytes(n: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  let i = 0
-  while (n >= 1024 && i < units.length - 1) { n /= 1024; i++ }
-  return (i ? n.toFixed(1) : n) + ' ' + units[i]
 }
 
 const whole = new Intl.NumberFormat('en-US')

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { cellName, findCell } from '../cells'
+import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
-import { Mark, Tally, Verdict } from '../marks'
+import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
+import { escape } from '../selector'
 import { count, duration, score } from '../text'
-import { asked, picked } from './cells'
+import { asked, kept, picked } from './cells'
 
 const shownTests = 200
 
@@ -24,7 +25,7 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
       <Checkpoints x={x} at={at} route={route} />
       {details === undefined ? <p class="note" role="status">Reading…</p>
         : details instanceof Error ? <p class="wrong" role="alert">{details.message}</p>
-        : <Body d={details} route={route} />}
+        : <Body d={details} route={route} order={x.groups} />}
     </article>)
 }
 
@@ -38,20 +39,20 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
     const key = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
       const next = e.key === '[' ? before : e.key === ']' ? after : undefined
-      if (next !== undefined) go(link('cell', cellName(x, next), ask))
+      if (next !== undefined) go(link('cell', cellName(x, next), kept(ask)))
     }
     addEventListener('keydown', key)
     return () => removeEventListener('keydown', key)
   })
   const c = x.cells
-  const labels = Object.entries(c.labels).map(([name, col]) => [name, col.values[col.at[at]]]).filter(([, v]) => v !== '')
+  const labels = Object.entries(c.labels).map(([name, col]) => [name, value(col, at)]).filter(([, v]) => v !== '')
   return (
     <header class="cellhead">
       <nav aria-label="Cells">
-        <a href={link('cells', '', ask)}>Cells</a>
+        <a href={link('cells', '', kept(ask))}>Cells</a>
         <span class="dim">{count(place + 1)} of {count(cells.length)}</span>
-        {before !== undefined && <a href={link('cell', cellName(x, before), ask)} rel="prev" title="before ( [ )">← before</a>}
-        {after !== undefined && <a href={link('cell', cellName(x, after), ask)} rel="next" title="after ( ] )">after →</a>}
+        {before !== undefined && <a href={link('cell', cellName(x, before), kept(ask))} rel="prev" title="before ( [ )">← before</a>}
+        {after !== undefined && <a href={link('cell', cellName(x, after), kept(ask))} rel="next" title="after ( ] )">after →</a>}
       </nav>
       <h1>{cellName(x, at)}</h1>
       <p>
@@ -69,7 +70,8 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
   const rows = Array.from({ length: to - from }, (_, i) => from + i)
   const groups = x.groups.map((g, i) => ({ g, i })).filter(({ i }) => rows.some(k => total[i][k] > 0))
   const scored = scores !== null && rows.some(k => scores[k] != null)
-  const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.values[p.outcome.at[k]] !== ''))
+  const noted = rows.some(k => note.values[note.at[k]] !== '')
+  const past = x.past.map((p, i) => ({ ...p, run: x.runs[i].run })).filter(p => rows.some(k => p.outcome.at[k] >= 0))
   return (
     <section aria-labelledby="checkpoints">
       <h2 id="checkpoints">Checkpoints</h2>
@@ -79,28 +81,28 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
           {past.length > 0 && <th title="in the runs of this report, the earliest first">over time</th>}
           <th>verdict</th>{scored && <th class="right">score</th>}
           {groups.map(({ g }) => <th class="right">{g}</th>)}
-          <th class="right">time</th><th>note</th>
+          <th class="right">time</th>{noted && <th>note</th>}
         </tr></thead>
         <tbody>{rows.map(k => {
           const o = outcome.values[outcome.at[k]], n = name.values[name.at[k]]
           return (
             <tr>
-              <th scope="row"><a href={link('cell', route.name, { ...asked(route), checkpoint: n })}>{n || '(all)'}</a></th>
+              <th scope="row"><a href={link('cell', route.name, { ...kept(asked(route)), checkpoint: n })}>{n || '(all)'}</a></th>
               {past.length > 0 && <td class="strip">
-                {past.map(p => { const was = p.outcome.values[p.outcome.at[k]] || 'absent'; return <Mark of={was} title={`${p.run}: ${was}${p.score?.[k] != null ? ' ' + score(p.score[k]!) : ''}`} /> })}
+                {past.map(p => { const was = value(p.outcome, k) || 'absent'; return <Mark of={was} title={`${p.run}: ${was}${p.score?.[k] != null ? ' ' + score(p.score[k]!) : ''}`} /> })}
                 <Mark of={o} title={`${x.runs[x.runs.length - 1].run}: ${o}`} />
               </td>}
               <td><Verdict of={o} /></td>
               {scored && <td class="right">{scores[k] == null ? '·' : score(scores[k]!)}</td>}
               {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} /></td>)}
-              <td class="right">{duration(seconds[k])}</td><td class="said">{note.values[note.at[k]]}</td>
+              <td class="right">{duration(seconds[k])}</td>{noted && <td class="said">{note.values[note.at[k]]}</td>}
             </tr>)
         })}</tbody>
       </table></div>
     </section>)
 }
 
-function Body({ d, route }: { d: Details; route: Route }) {
+function Body({ d, route, order }: { d: Details; route: Route; order: string[] }) {
   const all = d.cell.checkpoints
   const asked = route.params.get('checkpoint')
   const c = all.find(c => c.name === asked) ?? all.find(c => !c.passed) ?? all[0]
@@ -110,30 +112,33 @@ function Body({ d, route }: { d: Details; route: Route }) {
   }
   return (
     <>
-      {d.cell.message && <pre class="message">{d.cell.message}</pre>}
+      {d.cell.message && <Text class="message">{d.cell.message}</Text>}
       {c && (
         <section aria-labelledby="tests">
           <h2 id="tests">Tests{all.length > 1 && <> of <select aria-label="Checkpoint" value={c.name} onChange={e => select(e.currentTarget.value)}>
             {all.map(o => <option value={o.name}>{o.name}</option>)}
           </select></>}</h2>
-          <Tests c={c} key={c.name} />
+          <Tests c={c} order={order} key={c.name} />
         </section>)}
-      <Nodes nodes={d.nodes.filter(n => all.length < 2 || !c || n.addr.includes('/' + c.name + '/') || !all.some(o => n.addr.includes('/' + o.name + '/')))} more={d.more ?? 0} />
+      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} />
     </>)
 }
 
-function Tests({ c }: { c: Checkpoint }) {
-  const groups = new Map<string, Test[]>()
+/** Whether a node belongs to a checkpoint that has a name. */
+const isOf = (n: Node, c: Checkpoint) => c.name !== '' && n.addr.includes('/' + escape(c.name) + '/')
+
+function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
+  const groups = new Map<string, Test[]>(order.map(g => [g, []]))
   for (const t of c.tests) groups.set(t.group || 'cases', [...groups.get(t.group || 'cases') ?? [], t])
   const figures = Object.entries(c.figures ?? {})
   return (
     <>
       <p class="dim">{[c.policy && c.policy !== 'none' ? `passes by ${c.policy}` : '', c.class !== 'judged' ? `class ${c.class}` : '',
         c.exit_code === null ? '' : `exit code ${c.exit_code}`, `${count(c.collected)} collected`, c.isolation ? `isolation ${c.isolation}` : ''].filter(Boolean).join(' · ')}</p>
-      {c.message && <pre class="message">{c.message}</pre>}
+      {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
       {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
-      {[...groups].map(([name, tests]) => <Group name={name} tests={tests} />)}
+      {[...groups].filter(([, tests]) => tests.length > 0).map(([name, tests]) => <Group name={name} tests={tests} />)}
     </>)
 }
 
@@ -155,7 +160,7 @@ function TestList({ tests }: { tests: Test[] }) {
     <>
       <ul class="tests">{tests.slice(0, most).map(t => {
         const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration(t.duration_ms / 1000)}</span></>
-        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><pre>{t.message}</pre></details> : <div>{line}</div>}</li>
+        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
       })}</ul>
       {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
     </>)
@@ -174,8 +179,8 @@ function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
             <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'no cause was recorded'}
           </p>
           {n.files && n.files.length > 0 && <ul class="files">{n.files.map(f => <li>{f}</li>)}</ul>}
-          {n.message && <pre class="message">{n.message}</pre>}
-          {n.log && <details><summary>Log</summary><pre>{n.log}</pre></details>}
+          {n.message && <Text class="message">{n.message}</Text>}
+          {n.log && <details><summary>Log</summary><Text>{n.log}</Text></details>}
           {n.fields && <details><summary>Manifest, {count(n.fields.length)} fields</summary>
             <div class="scroll"><table class="manifest"><tbody>
               <tr><th scope="row">key</th><td>{n.key}</td></tr>

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Index } from '../data'
-import { axesOf, cellName, pick, testsOf } from '../cells'
-import { Mark, Tally } from '../marks'
+import { axesOf, cellName, pick, testsOf, type Ask } from '../cells'
+import { Mark, Tally, sign } from '../marks'
 import { link, replace, type Route } from '../route'
 import { Table, type ColumnOf } from '../table'
 import { count, duration, score } from '../text'
@@ -9,34 +9,38 @@ import { count, duration, score } from '../text'
 const strip = 16 // checkpoints that are shown as signs
 
 /** What the link says of the table. */
-export function asked({ params }: Route) {
-  return { filter: params.get('filter') ?? '', search: params.get('search') ?? '', sort: params.get('sort') ?? '' }
+export function asked({ params }: Route): Ask {
+  const of = (key: keyof Ask) => params.get(key) ?? ''
+  return { filter: of('filter'), search: of('search'), outcome: of('outcome'), sort: of('sort') }
 }
 
+/** What a link to a cell has of that, so that one can go on from there. */
+export const kept = (ask: Ask): Record<string, string> => ({ ...ask })
+
 /** The cells that are asked for, or what is wrong with the filter. */
-export function picked(x: Index, { filter, search, sort }: ReturnType<typeof asked>): { cells: Int32Array; wrong: string } {
+export function picked(x: Index, ask: Ask): { cells: Int32Array; wrong: string } {
   try {
-    return { cells: pick(x, filter, search, sort), wrong: '' }
+    return { cells: pick(x, ask), wrong: '' }
   } catch (e) {
-    return { cells: pick(x, '', search, sort), wrong: (e as Error).message }
+    return { cells: pick(x, { ...ask, filter: '' }), wrong: (e as Error).message }
   }
 }
 
 export function Cells({ x, route }: { x: Index; route: Route }) {
   const ask = asked(route)
-  const { cells, wrong } = useMemo(() => picked(x, ask), [x, ask.filter, ask.search, ask.sort])
-  const to = (change: Partial<typeof ask>) => replace(link('cells', '', { ...ask, ...change }))
+  const { cells, wrong } = useMemo(() => picked(x, ask), [x, ask.filter, ask.search, ask.outcome, ask.sort])
+  const to = (change: Partial<Ask>) => replace(link('cells', '', kept({ ...ask, ...change })))
   const columns = columnsOf(x)
   return (
     <div class="fill">
       <Filters x={x} ask={ask} to={to} wrong={wrong} found={cells.length} />
-      <Table label="Cells" columns={columns} count={cells.length} order={ask.sort} onOrder={sort => to({ sort })} version={`${ask.filter}\n${ask.search}\n${ask.sort}`}
+      <Table label="Cells" columns={columns} count={cells.length} order={ask.sort} onOrder={sort => to({ sort })} version={Object.values(ask).join('\n')}
         empty="No cell is like that." row={at => rowOf(x, cells[at], columns, ask)} />
     </div>)
 }
 
 export function Filters({ x, ask, to, wrong, found }: {
-  x: Index; ask: ReturnType<typeof asked>; to: (change: Partial<ReturnType<typeof asked>>) => void; wrong: string; found: number
+  x: Index; ask: Ask; to: (change: Partial<Ask>) => void; wrong: string; found: number
 }) {
   return (
     <form class="filters" onSubmit={e => e.preventDefault()} role="search">
@@ -44,6 +48,10 @@ export function Filters({ x, ask, to, wrong, found }: {
         onInput={e => to({ search: e.currentTarget.value })} /></label>
       <label class="grow"><span>Selector</span><input id="filter" type="search" value={ask.filter} placeholder="problem=kv*,verdict=failed  solution=agent" autocomplete="off" spellcheck={false}
         aria-invalid={wrong !== ''} aria-describedby="wrong" list="axes" onInput={e => to({ filter: e.currentTarget.value })} /></label>
+      <label class="few"><span>Verdict</span><select id="outcome" value={ask.outcome} onChange={e => to({ outcome: e.currentTarget.value })}>
+        <option value="">any</option>
+        {x.outcomes.filter(o => x.checkpoints.outcome.values.includes(o)).map(o => <option value={o}>{sign(o)} {o}</option>)}
+      </select></label>
       <datalist id="axes">{['verdict=passed', 'verdict=failed', 'verdict=broken', ...axesOf(x).map(a => a + '=')].map(v => <option value={v} />)}</datalist>
       <output aria-live="polite">{count(found)} of {count(x.cells.repeat.length)}</output>
       <p id="wrong" class="wrong" role="status">{wrong}</p>
@@ -68,7 +76,7 @@ function columnsOf(x: Index): ColumnOf[] {
   ]
 }
 
-function rowOf(x: Index, i: number, columns: ColumnOf[], ask: ReturnType<typeof asked>) {
+function rowOf(x: Index, i: number, columns: ColumnOf[], ask: Ask) {
   const c = x.cells, outcome = c.outcome.values[c.outcome.at[i]]
   const cell = (key: string) => {
     switch (key) {
@@ -83,7 +91,7 @@ function rowOf(x: Index, i: number, columns: ColumnOf[], ask: ReturnType<typeof 
     }
     return c.remark.values[c.remark.at[i]]
   }
-  return { key: i, href: link('cell', cellName(x, i), ask), cells: columns.map(col => cell(col.key)) }
+  return { key: i, href: link('cell', cellName(x, i), kept(ask)), cells: columns.map(col => cell(col.key)) }
 }
 
 /** The checkpoints of a cell as signs. */

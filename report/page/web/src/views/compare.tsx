@@ -41,7 +41,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
         columns={[
           { key: 'kind', title: '', label: 'what became of it', width: '2.2rem' },
           { key: 'name', title: 'checkpoint', label: 'checkpoint', width: 'minmax(9rem, 2fr)', class: 'name' },
-          { key: 'move', title: 'verdict', label: 'before and now', width: 'minmax(7rem, 0.8fr)' },
+          { key: 'move', title: 'verdict', label: 'before and now', width: '8.5rem' },
           { key: 'cause', title: 'cause', label: 'what it comes from', width: 'minmax(8rem, 2fr)', class: 'wide' },
           { key: 'test', title: 'first test', label: 'that fails now and did not', width: 'minmax(8rem, 2fr)', class: 'note wider' },
         ]}

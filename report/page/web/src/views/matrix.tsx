@@ -1,11 +1,11 @@
 // Problems by solutions. Of a matrix of any size only what is in sight exists.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { cellName, term } from '../cells'
+import { cellName, term, type Ask } from '../cells'
 import type { Index } from '../data'
 import { sign, tone } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { score } from '../text'
-import { Filters, asked, picked } from './cells'
+import { Filters, asked, kept, picked } from './cells'
 
 const spare = 4
 
@@ -35,9 +35,9 @@ function gridOf(x: Index, cells: Int32Array): Grid {
 
 export function Matrix({ x, route }: { x: Index; route: Route }) {
   const ask = asked(route)
-  const { cells, wrong } = useMemo(() => picked(x, { ...ask, sort: '' }), [x, ask.filter, ask.search])
+  const { cells, wrong } = useMemo(() => picked(x, { ...ask, sort: '' }), [x, ask.filter, ask.search, ask.outcome])
   const grid = useMemo(() => gridOf(x, cells), [x, cells])
-  const to = (change: Partial<typeof ask>) => replace(link('matrix', '', { ...ask, ...change }))
+  const to = (change: Partial<Ask>) => replace(link('matrix', '', kept({ ...ask, ...change })))
   return (
     <div class="fill">
       <Filters x={x} ask={ask} to={to} wrong={wrong} found={cells.length} />
@@ -95,7 +95,7 @@ function Board({ x, grid, filter }: { x: Index; grid: Grid; filter: string }) {
   return (
     <div class="matrix" ref={box} tabIndex={0} role="grid" aria-label="Problems by solutions" aria-rowcount={rows + 1} aria-colcount={cols + 1} onKeyDown={key}
       aria-activedescendant={rows && cols ? `m-${active[0]}-${active[1]}` : undefined}>
-      <div style={{ width: `${head.width + cols * size.width + 64}px`, height: `${head.height + rows * size.height}px` }}>
+      <div class="board" style={{ width: `${head.width + cols * size.width + 24}px`, height: `${head.height + rows * size.height}px` }}>
         <div class="mhead" role="row" aria-rowindex={1} style={{ height: `${head.height}px` }}>
           <span class="corner" role="columnheader" style={{ width: `${head.width}px` }}>problem</span>
           {shownCols.map(c => {

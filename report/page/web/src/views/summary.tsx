@@ -37,7 +37,6 @@ function Verdicts({ x }: { x: Index }) {
   const counts = new Map<string, number>()
   for (const at of column.at) counts.set(column.values[at], (counts.get(column.values[at]) ?? 0) + 1)
   const shown = x.outcomes.filter(o => counts.has(o))
-  const words: Record<string, string> = { 'not reached': 'not_reached', errored: 'error' }
   return (
     <section aria-labelledby="verdicts">
       <h2 id="verdicts">{counted(x.summary.cells, 'cell')}, {counted(x.summary.checkpoints, 'checkpoint')}</h2>
@@ -46,7 +45,7 @@ function Verdicts({ x }: { x: Index }) {
       </div>
       <ul class="counts">
         {shown.map(o => (
-          <li><a href={link('cells', '', { filter: 'verdict=' + (words[o] ?? o) })} class={tone(o)}>
+          <li><a href={link('cells', '', { outcome: o })} class={tone(o)}>
             <b>{count(counts.get(o)!)}</b> <Verdict of={o} />
           </a></li>))}
       </ul>

@@ -1,12 +1,12 @@
 // When what ran, in which slot of its pool.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { readWork, type Index, type Work } from '../data'
 import { Mark } from '../marks'
 import { count, counted, duration } from '../text'
 
 const listed = 40, bar = 16, gap = 22
 
-interface Lane { title: string; first: boolean; bars: number[] }
+interface Lane { title: string; first: boolean; bars: number[]; busy: number }
 
 /** The slots: as few lanes as have no two bars at a time, pool by pool. */
 function lanesOf(w: Work): Lane[] {
@@ -17,10 +17,11 @@ function lanesOf(w: Work): Lane[] {
     let lane = pool.ends.findIndex(end => end <= w.start[i] + 0.0005)
     if (lane < 0) {
       lane = pool.ends.length
-      pool.lanes.push({ title: `${w.pool.values[w.pool.at[i]]} ${lane + 1}`, first: lane === 0, bars: [] })
+      pool.lanes.push({ title: `${w.pool.values[w.pool.at[i]]} ${lane + 1}`, first: lane === 0, bars: [], busy: 0 })
     }
     pool.ends[lane] = w.start[i] + w.seconds[i]
     pool.lanes[lane].bars.push(i)
+    pool.lanes[lane].busy += w.seconds[i]
   }
   return [...pools.values()].flatMap(p => p.lanes)
 }
@@ -42,8 +43,7 @@ function Drawn({ w }: { w: Work }) {
   const [range, setRange] = useState<[number, number]>([0, total])
   const [hover, setHover] = useState(-1)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const titles = 92
-  const busy = useMemo(() => w.seconds.reduce((a, b) => a + b, 0), [w])
+  const titles = 128
 
   const zoom = (factor: number, at = 0.5) => setRange(([from, to]) => {
     const length = Math.min(total, Math.max(0.01, (to - from) * factor))
@@ -61,8 +61,8 @@ function Drawn({ w }: { w: Work }) {
     e.preventDefault()
     e.stopPropagation()
   }
-  useEffect(() => {
-    const draw = () => paint(canvas.current!, w, lanes, range, titles, hover)
+  useLayoutEffect(() => {
+    const draw = () => canvas.current && paint(canvas.current, w, lanes, range, total, titles, hover)
     draw()
     const observer = new ResizeObserver(draw)
     observer.observe(canvas.current!.parentElement!)
@@ -90,7 +90,7 @@ function Drawn({ w }: { w: Work }) {
   return (
     <div class="page">
       <section aria-labelledby="timeline">
-        <h2 id="timeline">{counted(w.start.length, 'attempt')} in {duration(total)}, {counted(lanes.length, 'slot')} busy for {Math.round(100 * busy / (total * lanes.length))} %</h2>
+        <h2 id="timeline">{counted(w.start.length, 'attempt')} in {duration(total)}, in {counted(lanes.length, 'slot')}</h2>
         <p class="tools">
           <button onClick={() => zoom(0.5)} aria-label="Zoom in">+</button> <button onClick={() => zoom(2)} aria-label="Zoom out">−</button>{' '}
           <button onClick={() => pan(-0.5)} aria-label="Earlier">←</button> <button onClick={() => pan(0.5)} aria-label="Later">→</button>{' '}
@@ -117,13 +117,13 @@ function Drawn({ w }: { w: Work }) {
     </div>)
 }
 
-/** A length of time for ticks: 1, 2 or 5 of something, and no more than eight of them. */
+/** A length of time for ticks, of which there are eight at most. */
 function tick(length: number): number {
-  const unit = 10 ** Math.floor(Math.log10(length / 8))
-  return [1, 2, 5, 10].map(n => n * unit).find(step => length / step <= 8)!
+  const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
+  return steps.find(step => length / step <= 8) ?? 3600 * Math.ceil(length / 8 / 3600)
 }
 
-function paint(canvas: HTMLCanvasElement, w: Work, lanes: Lane[], [from, to]: [number, number], titles: number, hover: number) {
+function paint(canvas: HTMLCanvasElement, w: Work, lanes: Lane[], [from, to]: [number, number], total: number, titles: number, hover: number) {
   const width = canvas.parentElement!.clientWidth, height = gap * (lanes.length + 1) + 4, dense = devicePixelRatio
   canvas.width = width * dense
   canvas.height = height * dense
@@ -146,14 +146,17 @@ function paint(canvas: HTMLCanvasElement, w: Work, lanes: Lane[], [from, to]: [n
     g.fillStyle = line
     g.fillRect(place(t), gap - 4, 1, height)
     g.fillStyle = dim
-    g.fillText(duration(Math.round(t * 1000) / 1000), place(t) + 3, gap / 2)
+    if (place(t) < width - 40) g.fillText(duration(Math.round(t * 1000) / 1000), place(t) + 3, gap / 2)
   }
   lanes.forEach((lane, n) => {
     const y = gap * (n + 1)
     g.fillStyle = line
     if (lane.first) g.fillRect(0, y - 2, width, 1)
     g.fillStyle = dim
-    g.fillText(lane.title, 0, y + bar / 2, titles - 8)
+    g.fillText(lane.title, 6, y + bar / 2, titles - 52)
+    g.textAlign = 'right'
+    g.fillText(`${Math.round(100 * lane.busy / total)} %`, titles - 8, y + bar / 2)
+    g.textAlign = 'left'
     let drawn = -1
     for (const i of lane.bars) {
       const x1 = Math.max(titles, place(w.start[i])), x2 = Math.min(width, place(w.start[i] + w.seconds[i]))

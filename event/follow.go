@@ -1,0 +1,34 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// mostFollowed bounds what Since reads at a time, in bytes.
+const mostFollowed = 4 << 20
+
+// Since calls fn for the events that a run, which may go on, recorded from a place in its
+// file on, and returns the place of the next. It reads a part of many: a caller asks
+// again while the place moves.
+func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
+	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	if err != nil {
+		return place, fmt.Errorf("reading the run record: %w", err)
+	}
+	defer file.Close()
+	lines, err := io.ReadAll(io.NewSectionReader(file, place, mostFollowed))
+	if err != nil {
+		return place, fmt.Errorf("reading the run record: %w", err)
+	}
+	lines = lines[:bytes.LastIndexByte(lines, '\n')+1] // the last one may not be whole yet
+	for line := range bytes.Lines(lines) {
+		if e := Decode(line); e != nil {
+			fn(e)
+		}
+	}
+	return place + int64(len(lines)), nil
+}

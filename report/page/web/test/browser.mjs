@@ -1,0 +1,226 @@
+// Looks at a page in a browser, as a person would: node browser.mjs CHROMIUM WHAT PAGE.html [SHOTS]
+// WHAT is views, hostile or large. Complaints go to stderr, figures to stdout.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { chromium } from 'playwright-core'
+
+const [executablePath, what, file, shots] = process.argv.slice(2)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const url = pathToFileURL(file).href
+let complaints = 0
+
+function complain(text) {
+  complaints++
+  console.error(text)
+}
+
+const check = (holds, text) => holds || complain(text)
+
+/** A page that complains about whatever no report may do. */
+async function open(browser, hash, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
+  page.on('console', m => complain(`${hash}: the console has: ${m.text()}`))
+  page.on('pageerror', e => complain(`${hash}: ${e.stack}`))
+  page.on('dialog', d => { complain(`${hash}: a dialog says ${d.message()}`); d.dismiss() })
+  page.on('request', r => r.url().startsWith('file:') || complain(`${hash}: it asks for ${r.url()}`))
+  await page.goto(url + hash)
+  await page.waitForSelector('main')
+  return page
+}
+
+/** A cell's own page is read when its tests, or that there are none, are there. */
+const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash === '#/timeline' ? 'canvas' : 'main > *')
+
+async function rows(page) {
+  return page.$$eval('.tr:not(.head) .cover', links => links.map(l => l.getAttribute('href').split('?')[0]))
+}
+
+async function firstCell(browser) {
+  const page = await open(browser, '#/cells')
+  await page.waitForSelector('.cover')
+  const [cell] = await rows(page)
+  await page.close()
+  return cell
+}
+
+async function views(browser) {
+  const hashes = ['#/summary', '#/cells', '#/matrix', '#/compare', '#/leaderboard', '#/timeline', await firstCell(browser)]
+  for (const [width, height] of [[360, 740], [1280, 800], [3840, 2160]]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await open(browser, hashes[0], { viewport: { width, height }, colorScheme })
+      for (const hash of hashes) {
+        await page.goto(url + hash)
+        await ready(page, hash)
+        const name = hash.split('/')[1]
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        check(wide <= 0, `${name} at ${width}: ${wide} pixels are beyond the edge`)
+        if (shots) await page.screenshot({ path: `${shots}/${name}-${width}-${colorScheme}.png` })
+        if (width === 3840) continue
+        await page.evaluate(axe)
+        const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+        for (const v of violations.filter(v => ['serious', 'critical'].includes(v.impact))) {
+          complain(`${name} at ${width}, ${colorScheme}: ${v.id}: ${v.help}: ${v.nodes.map(n => n.html.slice(0, 120) + ' ' + n.failureSummary).slice(0, 3).join('\n  ')}`)
+        }
+      }
+      await page.close()
+    }
+  }
+  await keyboard(browser)
+  await links(browser)
+}
+
+/** All of it can be done without a mouse. */
+async function keyboard(browser) {
+  const page = await open(browser, '#/summary')
+  const at = async (want, did) => {
+    await page.waitForFunction(w => location.hash.startsWith(w), want, { timeout: 5000 }).catch(async () => complain(`${did}: at ${await page.evaluate(() => location.hash)}, not ${want}`))
+  }
+  for (const [key, hash] of [['3', '#/matrix'], ['4', '#/compare'], ['5', '#/leaderboard'], ['6', '#/timeline'], ['1', '#/summary'], ['2', '#/cells']]) {
+    await page.keyboard.press(key)
+    await at(hash, key)
+  }
+  await page.keyboard.press('/')
+  await page.waitForFunction(() => document.activeElement.id === 'search')
+  await page.keyboard.type('a')
+  await at('#/cells?search=a', 'a search')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Escape')
+  for (let i = 0; i < 40 && !await page.evaluate(() => document.activeElement.matches('.table')); i++) await page.keyboard.press('Tab')
+  const all = await rows(page)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await at(all[1] ?? all[0], 'the second row')
+  if (all.length > 1) {
+    await page.waitForSelector('[rel=prev]')
+    await page.keyboard.press('[')
+    await at(all[0], '[')
+    await page.waitForSelector('[rel=next]')
+    await page.keyboard.press(']')
+    await at(all[1], ']')
+  }
+  await page.keyboard.press('3')
+  await page.waitForSelector('.matrix')
+  for (let i = 0; i < 40 && !await page.evaluate(() => document.activeElement.matches('.matrix')); i++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await at('#/cell', 'Enter in the matrix')
+  await page.close()
+}
+
+/** A link to any place shows that place, in a browser that has seen nothing else. */
+async function links(browser) {
+  const page = await open(browser, '#/cells')
+  await page.waitForSelector('.cover')
+  const all = await rows(page)
+  await page.fill('#filter', 'solution=hasty verdict=broken')
+  await page.click('.head button:has-text("solution")')
+  await page.waitForFunction(() => location.hash.includes('filter=solution%3Dhasty+verdict%3Dbroken') && location.hash.includes('sort=solution'))
+  const some = await rows(page), hash = await page.evaluate(() => location.hash)
+  check(some.length > 0 && some.length < all.length, `${some.length} of ${all.length} cells are picked`)
+  await page.fill('#filter', 'color=red')
+  await page.waitForSelector('#wrong:has-text("no axis")')
+  await page.close()
+
+  const other = await open(browser, hash)
+  await other.waitForSelector('.cover')
+  check(JSON.stringify(await rows(other)) === JSON.stringify(some), `${hash} shows other rows`)
+  check(await other.inputValue('#filter') === 'solution=hasty verdict=broken', `${hash} shows another filter`)
+  await other.click('.cover')
+  await other.waitForSelector('#tests')
+  await other.click('nav[aria-label="Cells"] a')
+  await other.waitForSelector('.cover')
+  check(await other.evaluate(() => location.hash) === hash, 'the way back from a cell leads elsewhere')
+  await other.goto(url + '#/cell/no/such%20cell')
+  await other.waitForSelector('h1:has-text("No such cell")')
+  await other.close()
+}
+
+/** Nothing that comes from elsewhere does anything. */
+async function hostile(browser) {
+  const cell = await firstCell(browser)
+  for (const hash of ['#/summary', '#/cells', '#/matrix', '#/compare', '#/leaderboard', '#/timeline', cell, '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
+    const page = await open(browser, hash)
+    if (hash === cell) {
+      await page.waitForSelector('#nodes')
+      for (const summary of await page.$$('summary')) await summary.click()
+    }
+    await page.waitForTimeout(50)
+    const found = await page.evaluate(() => ({
+      elements: document.querySelectorAll('img, iframe, object, embed, svg, form[action], script[src]').length,
+      scripts: [...document.scripts].filter(s => s.type !== 'text/plain').length,
+      steering: /[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u001b\u200b]/.test(document.body.innerText + document.title + [...document.querySelectorAll('[title], [aria-label]')].map(e => e.title + e.ariaLabel).join('')),
+      text: document.body.innerText,
+      wide: document.documentElement.scrollWidth - innerWidth,
+    }))
+    check(found.elements === 0 && found.scripts === 1, `${hash}: ${found.elements} strange elements, ${found.scripts} scripts`)
+    check(!found.steering, `${hash}: there are characters that steer text`)
+    check(found.wide <= 0, `${hash}: ${found.wide} pixels are beyond the edge`)
+    if (hash === cell) check(found.text.includes('<script>alert(1)</script>') && found.text.includes('\\u202e'), `${hash}: what is hostile is not shown as it is:\n${found.text.slice(0, 2000)}`)
+    await page.close()
+  }
+  // The page's policy holds even if markup found a way in.
+  const page = await browser.newPage()
+  await page.goto(url)
+  await page.waitForSelector('main')
+  await page.evaluate(() => {
+    const div = document.createElement('div')
+    div.innerHTML = '<img src="data:," onerror="window.ran = true"><a href="javascript:window.ran = true">x</a>'
+    document.body.append(div)
+    div.querySelector('a').click()
+  })
+  await page.waitForTimeout(200)
+  check(await page.evaluate(() => window.ran) === undefined, 'the policy lets code run')
+  await page.close()
+}
+
+/** How a page of very many cells behaves. Figures depend on the machine; that it works does not. */
+async function large(browser) {
+  const page = await open(browser, '#/cells')
+  await page.waitForSelector('.cover')
+  const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime)
+  const count = await page.textContent('output')
+  const filters = ['problem=p01*', 'verdict=failed', 'p0150', '*/s0001', 'problem=p01*,verdict=passed', 'solution=s04?9', 'checkpoint=checkpoint_2,verdict=failed', '*checkpoint_3*', 'aggregate:p0001/*', '']
+  const times = []
+  for (let round = 0; round < 3; round++) {
+    for (const filter of filters) {
+      times.push(await page.evaluate(async value => {
+        const input = document.getElementById('filter')
+        const begin = performance.now()
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, value)
+        input.dispatchEvent(new Event('input', { bubbles: true }))
+        await new Promise(done => requestAnimationFrame(() => setTimeout(done)))
+        return performance.now() - begin
+      }, filter))
+    }
+  }
+  times.sort((a, b) => a - b)
+  await page.fill('#filter', 'problem=p0199,solution=s0499')
+  await page.waitForFunction(() => document.querySelectorAll('.cover').length === 1)
+  await page.click('.cover')
+  await page.waitForSelector('#tests')
+  for (const hash of ['#/matrix', '#/summary', '#/cells?sort=-seconds']) {
+    await page.goto(url + hash)
+    await page.waitForSelector(hash === '#/matrix' ? '.square' : hash === '#/summary' ? '.counts' : '.cover')
+  }
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  await session.send('Performance.enable')
+  const { metrics } = await session.send('Performance.getMetrics')
+  const heap = metrics.find(m => m.name === 'JSHeapUsedSize').value
+  const processes = await (await browser.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')
+  const own = processes.processInfo.filter(p => p.type === 'renderer').map(p => {
+    try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${p.id}/smaps_rollup`, 'utf8'))[1]) / 1024 } catch { return 0 }
+  })
+  console.log(`${count}: first paint ${Math.round(paint)} ms, filter p50 ${Math.round(times[times.length >> 1])} ms, p95 ${Math.round(times[Math.floor(times.length * 0.95)])} ms, heap ${Math.round(heap / 1e6)} MB, renderer ${Math.round(Math.max(...own))} MiB`)
+  await page.close()
+}
+
+// A sandbox is for pages that are not one's own; root cannot have one.
+const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
+try {
+  await { views, hostile, large }[what](browser)
+} catch (e) {
+  complain(e.stack)
+}
+await browser.close()
+process.exit(complaints === 0 ? 0 : 1)
