@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -78,12 +79,10 @@ var errUnfinished = errors.New("it is not finished")
 
 // readTrial reads the result of a trial.
 func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
-	path := filepath.Join(dir, "result.json")
-	if !files.Exists(path) {
-		return nil, errUnfinished
-	}
 	t := &trial{dir: dir}
-	switch err := readRecord(files, path, t); {
+	switch err := readRecord(files, filepath.Join(dir, "result.json"), t); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errUnfinished
 	case err != nil:
 		return nil, fmt.Errorf("its result.json: %w", err)
 	case t.TaskName == "":
