@@ -162,6 +162,8 @@ func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.
 		switch {
 		case mismatch != nil:
 			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable("", mismatch)}
+		case t.neverRan():
+			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable("", errors.New("its agent never ran"))}
 		case one.Reached && len(t.Steps) == 0:
 			c.Checkpoints[one.Name] = a.checkpoint(files, t, "")
 		case one.Reached:

@@ -143,7 +143,8 @@ func TestFailures(t *testing.T) {
 		"agent_refused_task":     {"AgentSafetyRefusalError ContentPolicyViolationError", "true"},
 		"verifier_failed":        {"VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError VerifierOutputParseError", "false"},
 		"cancelled":              {"CancelledError", "false"},
-		"unclassified":           {"NonZeroAgentExitCodeError RuntimeError ValidationError ThoughtOfLaterError", "false"},
+		"agent_failed":           {"NonZeroAgentExitCodeError", "true"},
+		"unclassified":           {"RuntimeError ValidationError ThoughtOfLaterError", "true"},
 	}
 	files, want := map[string]string{}, map[string]string{}
 	for group, of := range groups {
@@ -180,6 +181,32 @@ func TestFailures(t *testing.T) {
 		}
 		if got != want[s.Name] {
 			t.Errorf("%s: %q, not %q", s.Name, got, want[s.Name])
+		}
+	}
+}
+
+// A machine that failed before the agent began has nothing of it to grade.
+func TestAgentNeverRan(t *testing.T) {
+	files := map[string]string{}
+	for name, more := range map[string]object{
+		"word__ill":  {"exception_info": exceptionOf("HealthcheckError", "it is ill"), "verifier_result": nil, "agent_execution": nil},
+		"word__late": {"exception_info": exceptionOf("SandboxLikelyOutOfMemoryError", "x"), "verifier_result": nil, "agent_execution": object{"started_at": "2026-11-01T10:01:00Z"}},
+	} {
+		files[name+"/result.json"] = resultOf(name, "org/word", more)
+		files[name+"/artifacts/manifest.json"] = manifestOf("/app/a", "file")
+		files[name+"/artifacts/app/a"] = "1"
+	}
+	cfg, found, _ := load(t, commandProblems, files)
+	if len(found) > 0 || len(cfg.Solutions) != 2 {
+		t.Fatal(len(cfg.Solutions), found)
+	}
+	for _, s := range cfg.Solutions {
+		want := ""
+		if s.Name == "word__ill" {
+			want = "the trial word__ill cannot be graded again: its agent never ran; Harbor recorded HealthcheckError (sandbox_failed): it is ill"
+		}
+		if got := s.Checkpoints[0].Unusable; got != want {
+			t.Errorf("%s: %q", s.Name, got)
 		}
 	}
 }
