@@ -90,7 +90,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 func (b *block) globSource(a *Asset, written string) {
 	a.IsGlob = true
 	if !filepath.IsAbs(written) {
-		a.Source = filepath.Join(escapeGlob(b.src.dir), written)
+		a.Source = filepath.Join(EscapeGlob(b.src.dir), written)
 	}
 	if !doublestar.ValidatePattern(written) {
 		b.reject("source", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is not a valid pattern.", written), "")

@@ -23,8 +23,8 @@ func splitGlob(pattern string) (dir, rest string) {
 	return doublestar.SplitPattern(filepath.ToSlash(pattern))
 }
 
-// escapeGlob makes a path match itself alone.
-func escapeGlob(path string) string {
+// EscapeGlob makes a path match itself alone.
+func EscapeGlob(path string) string {
 	var b strings.Builder
 	for _, r := range path {
 		if strings.ContainsRune(`\*?[]{}`, r) {

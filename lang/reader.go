@@ -93,6 +93,13 @@ func (f *ReaderFiles) Exists(path string) bool {
 	return err == nil
 }
 
+// Present reports whether an entry is at a path, be it a link that leads nowhere.
+func (f *ReaderFiles) Present(path string) bool {
+	f.l.input("link", path)
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // YAML reads a mapping from a file of YAML, or says what is wrong with it.
 func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 	return f.Document(path, func(text string) (*yaml.Node, *diag.Diagnostic) {
@@ -142,6 +149,24 @@ func (f *ReaderFiles) Document(path string, parse func(text string) (*yaml.Node,
 func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	at := diag.Pos{Line: n.Line, Column: n.Column}
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
+}
+
+// Directories are the names of the directories in a directory, but for those behind links.
+func (f *ReaderFiles) Directories(dir string) (names []string, err error) {
+	if !f.l.within(dir) {
+		return nil, &funcs.OutsideError{Path: f.l.show(dir)}
+	}
+	f.l.input("fileset", dir+"\x00*")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, errors.New(pathReason(f.l.show(dir), err))
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // Glob is what the function fileset returns.

@@ -12,6 +12,7 @@ func verifierSchema() BlockSchema {
 		Doc:  "Judges by a script that leaves a reward: /tests/test.sh runs with a solution's files at absolute paths and writes reward.json or reward.txt to /logs/verifier. In a checkpoint, what it says replaces what the problem's says, attribute by attribute.",
 		Attributes: []AttributeSchema{
 			{Name: "tests", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories whose files are merged at /tests, of which later ones win. Without any the image has its own."},
+			{Name: "leave_out", Type: TypeTexts, Default: "[]", Doc: "Paths of files and directories below tests that are not among them."},
 			{Name: "solution", Type: TypeText, Doc: "Where a solution goes, an absolute path: that of its file or, when it is a directory, of that. \"/\": it is a directory that has its files where an absolute path would have them, app/main.py for /app/main.py. The default is the artifact, when there is only one, and else \"/\"."},
 			{Name: "image", Type: TypeText, Doc: "Image of docker backends in place of theirs. It wins over dockerfile."},
 			{Name: "image_map", Type: TypeMap, Default: "{}", Doc: "Images to take in place of image, by name, such as local ones for those of a registry."},

@@ -20,6 +20,7 @@ import (
 // of its checkpoints. Empty texts and zero are the image's choice, or no limit.
 type Verifier struct {
 	Tests     []string // absolute paths of directories; later ones win
+	LeaveOut  []string // absolute paths, in some of Tests
 	Solution  string   // where a source goes: an absolute path, "/" for one that has such paths
 	Artifacts []Artifact
 	Image     string // of docker backends; "" is built from Dockerfile or, without, the backend's own
@@ -81,6 +82,10 @@ func (b *block) verifierOf(own *block) *Verifier {
 func (b *block) verifier() *Verifier {
 	v := &Verifier{Range: convertRange(b.header)}
 	v.Tests = b.directories("tests")
+	leave, _ := b.texts("leave_out")
+	for _, text := range leave {
+		v.LeaveOut = append(v.LeaveOut, b.l.resolve(b.src, text))
+	}
 	b.artifacts(v)
 	b.verifierImage(v)
 	v.User = b.shaped("user", userText(), `a user, such as "1000:1000" or "nobody"`)

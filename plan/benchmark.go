@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -160,23 +161,39 @@ func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.R
 	return jsonReport, log, nil
 }
 
-// VerifierOutput is what the verifier of a checkpoint left: the numbers that it wrote, nil if
-// it left none, and digests of the tree of its files and of what it printed.
+// VerifierOutput is what the verifier of a checkpoint left: the numbers that it wrote, with
+// bools as 0 and 1, nil if it left none, and digests of the tree of its files and of what it printed.
 type VerifierOutput struct {
 	Rewards    map[string]float64
+	NoReward   NoReward // why there is no score in what it left; "" of all other ends
 	Files, Log cache.Digest
 }
+
+// NoReward is a kind of reward that is none.
+type NoReward = verifier.NoReward
+
+// The kinds of rewards that are none.
+const (
+	MissingReward  = verifier.Missing
+	EmptyReward    = verifier.Empty
+	UnusableReward = verifier.Unusable
+)
 
 // VerifierOutput reads what the verifier of a checkpoint left.
 func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph.Report, cc *CellCheckpoint) (out VerifierOutput, err error) {
 	for _, id := range cc.Own {
 		st := run.Status(id)
+		if st.State == event.Broken {
+			out.NoReward = verifier.NoRewardIn(st.Message)
+		}
 		if _, ok := st.Output(verifier.OutputRewards); !ok {
 			continue
 		}
-		if err := readOutput(ctx, store, st, verifier.OutputRewards, &out.Rewards); err != nil {
+		var rewards map[string]any
+		if err := readOutput(ctx, store, st, verifier.OutputRewards, &rewards); err != nil {
 			return out, fmt.Errorf("reading the rewards of %s: %w", cc.Checkpoint.Name, err)
 		}
+		out.Rewards = verifier.Numbers(rewards)
 		files, _ := st.Output(verifier.OutputFiles)
 		log, _ := st.Output(verifier.OutputLog)
 		out.Files, out.Log = files.Digest, log.Digest

@@ -82,7 +82,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 		addr := address(KindTests, p.Name, parts...)
 		id := c.once(graph.Node{
 			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
-			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: testLeavings}, c.sourcesOf(addr)), Pool: inProcessPool,
+			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(cp.Verifier, dir)}, c.sourcesOf(addr)), Pool: inProcessPool,
 		})
 		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: []string{tasks.TreeOutput}})
 	}
@@ -91,6 +91,18 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 
 // testLeavings are what running tests in place leaves beside them.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "**/.harborignore"}
+
+// notTests are patterns of what in a directory of tests is none.
+func notTests(v *lang.Verifier, dir string) []string {
+	all := slices.Clone(testLeavings)
+	for _, left := range v.LeaveOut {
+		if rel, err := filepath.Rel(dir, left); err == nil && filepath.IsLocal(rel) {
+			name := lang.EscapeGlob(filepath.ToSlash(rel))
+			all = append(all, name, name+"/**")
+		}
+	}
+	return all
+}
 
 func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *verifier.Run {
 	v := cp.Verifier

@@ -1,6 +1,7 @@
 package harbor
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,47 +9,58 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 )
 
 // What of a task's directory its digest is about.
-var (
-	digested     = []string{"task.toml", "instruction.md", "README.md", "trajectory.json", "environment", "tests", "solution", "steps"}
-	notDigested  = []string{"*.pyc", ".DS_Store", "*.swp", "*.swo", "*~"}
-	ignoreWithin = []string{".gitignore", harborignored}
-)
+var digested = []string{"task.toml", "instruction.md", "README.md", "trajectory.json", "environment", "tests", "solution", "steps"}
+
+// notDigested is left out of it where the directory has no .gitignore of its own.
+const notDigested = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 
 // taskDigest is the digest by which Harbor's locks name the content of a task, and the files
-// that it is of. It is "" for a directory that is no task, and where files that say what is
-// ignored, or links, make it another one than is computed here.
+// that it follows from. It is "" for a directory that is no task, and where links make it another
+// one than is computed here.
 func taskDigest(dir string) (digest string, files []string, err error) {
 	if _, err := os.Stat(filepath.Join(dir, "task.toml")); dir == "" || err != nil {
 		return "", nil, nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".gitignore")); err == nil {
-		return "", nil, nil
+	read := func(rel string) string {
+		at := filepath.Join(dir, filepath.FromSlash(rel))
+		text, err := os.ReadFile(at)
+		if err == nil {
+			files = append(files, at)
+		}
+		return string(text)
 	}
+	left := ignoreRules(cmp.Or(read(".gitignore"), notDigested))
+	ignored := newIgnores(read)
 	var names []string
 	plain := true
 	for _, top := range digested {
 		err := filepath.WalkDir(filepath.Join(dir, top), func(at string, d fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist) && at == filepath.Join(dir, top):
+			if errors.Is(err, fs.ErrNotExist) && at == filepath.Join(dir, top) {
 				return nil
-			case err != nil:
+			}
+			if err != nil {
 				return err
-			case d.IsDir() && d.Name() == "__pycache__":
-				return filepath.SkipDir
-			case d.IsDir() || slices.ContainsFunc(notDigested, func(p string) bool { ok, _ := path.Match(p, d.Name()); return ok }):
-				return nil
-			case !d.Type().IsRegular() || slices.Contains(ignoreWithin, d.Name()):
-				plain = false
 			}
 			rel, err := filepath.Rel(dir, at)
-			names = append(names, filepath.ToSlash(rel))
-			return err
+			if err != nil {
+				return err
+			}
+			name := filepath.ToSlash(rel)
+			switch {
+			case d.IsDir() && ignored.excluded(name, true):
+				return filepath.SkipDir
+			case d.IsDir() || ignored.excluded(name, false) || leftOut(left, name):
+				return nil
+			case !d.Type().IsRegular():
+				plain = false
+			}
+			names = append(names, name)
+			return nil
 		})
 		if err != nil {
 			return "", nil, err

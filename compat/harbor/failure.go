@@ -1,18 +1,41 @@
 package harbor
 
+import (
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
 // failure is what Harbor makes of exceptions of one name.
 type failure struct {
 	group string
-	// valid says that a reward that was recorded beside one still is the solution's.
+	// valid says that Harbor takes a reward that was recorded beside one.
 	valid bool
+	// own says that the agent itself ended so: what it did not reach is its doing.
+	own bool
 }
 
+// The exceptions that an export has for what has no verdict here.
+const (
+	verifierTimeout  = "VerifierTimeoutError"
+	rewardNotFound   = "RewardFileNotFoundError"
+	rewardEmpty      = "RewardFileEmptyError"
+	outputUnreadable = "VerifierOutputParseError"
+	notRegraded      = "RegradeError"
+	machineFailed    = "RuntimeError" // of no group, as a container that does not start
+)
+
 // unclassified are names that are in no group.
-const unclassified = "unclassified"
+const (
+	unclassified = "unclassified"
+	agentFailed  = "agent_failed"
+
+	sandboxFailed = "sandbox_failed"
+)
 
 // failures are the groups of exceptions, by the names of their classes.
 var failures = byName(map[string][]string{
-	"sandbox_failed": {
+	sandboxFailed: {
 		"EnvironmentStartTimeoutError", "SandboxBuildFailedError", "AgentSetupTimeoutError", "HealthcheckError",
 		"SandboxLikelyOutOfMemoryError", "MemoryLimitExceededError", "SSHAccessError", "GKEExecStreamClosedError",
 		"GKEPodNotFoundError", "RuntimeRequestError", "AddTestsDirError", "DownloadVerifierDirError",
@@ -25,28 +48,78 @@ var failures = byName(map[string][]string{
 		"APIResponseValidationError", "BudgetExceededError", "AgentAuthenticationError", "ModelNotFoundError",
 		"ApiProviderResourceNotFoundError", "AuthenticationError", "PermissionDeniedError", "NotFoundError",
 	},
-	"harbor_failed":          {"ServiceOperationsUnsupportedError", "VercelScopeError", "DspyImportError", "MissingExtraError", "RegradeError"},
+	"harbor_failed":          {"ServiceOperationsUnsupportedError", "VercelScopeError", "DspyImportError", "MissingExtraError", notRegraded},
 	"agent_exhausted_budget": {"AgentTimeoutError", "ContextWindowExceededError", "OutputTokenExceededError", "ContextLengthExceededError", "OutputLengthExceededError"},
 	"agent_refused_task":     {"AgentSafetyRefusalError", "ContentPolicyViolationError"},
-	"verifier_failed":        {"VerifierTimeoutError", "RewardFileNotFoundError", "RewardFileEmptyError", "VerifierOutputParseError"},
+	"verifier_failed":        {verifierTimeout, rewardNotFound, rewardEmpty, outputUnreadable},
 	"cancelled":              {"CancelledError"},
+	agentFailed:              {"NonZeroAgentExitCodeError"},
 })
 
 func byName(groups map[string][]string) map[string]failure {
 	all := map[string]failure{}
 	for group, names := range groups {
+		own := group == "agent_exhausted_budget" || group == "agent_refused_task"
 		for _, name := range names {
-			all[name] = failure{group, group == "agent_exhausted_budget" || group == "agent_refused_task"}
+			all[name] = failure{group, own || group == agentFailed, own}
 		}
 	}
 	return all
 }
 
-// failureOf classifies an exception. A name that is not known proves nothing about the
-// reward beside it.
+// failureOf classifies an exception. Beside one whose name it does not know Harbor takes a
+// reward.
 func failureOf(name string) failure {
 	if f, known := failures[name]; known {
 		return f
 	}
-	return failure{group: unclassified}
+	return failure{group: unclassified, valid: true}
+}
+
+// exceptionName is the name of the exception by which an export calls the end of a checkpoint;
+// "" is that it has a verdict. What is the solution's doing is a verdict.
+func exceptionName(c *report.Checkpoint, left plan.VerifierOutput) string {
+	switch c.Class {
+	case verdict.SessionTimeout:
+		return verifierTimeout
+	case verdict.InputError:
+		return notRegraded
+	case verdict.NoScore, verdict.NoReport:
+		return rewardNotFound
+	}
+	if c.Class.Status() != verdict.Broken {
+		return ""
+	}
+	switch left.NoReward {
+	case plan.MissingReward:
+		return rewardNotFound
+	case plan.EmptyReward:
+		return rewardEmpty
+	case plan.UnusableReward:
+		return outputUnreadable
+	}
+	return machineFailed
+}
+
+// ended is what a trial and a step have in common, read or written.
+type ended struct {
+	Exception *exception `json:"exception_info"`
+}
+
+func (e *ended) exception() *exception { return e.Exception }
+
+// exceptions are those of a trial, then of its steps.
+func exceptions[S any, P interface {
+	*S
+	exception() *exception
+}](trial *ended, steps []S) (all []*exception) {
+	if trial.Exception != nil {
+		all = append(all, trial.Exception)
+	}
+	for i := range steps {
+		if e := P(&steps[i]).exception(); e != nil {
+			all = append(all, e)
+		}
+	}
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -61,16 +62,13 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 
 // readJob reads the finished trials of a job, by name.
 func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
-	found, err := files.Glob(dir, "*/{config,result}.json")
+	names, err := files.Directories(dir)
 	if err != nil {
-		return nil, diag.List{{Code: "unreadable-file", Summary: "Unreadable job", Detail: err.Error() + "."}}
+		return nil, diag.List{{Code: "unreadable-file", Summary: "Unreadable job", Detail: strings.TrimSuffix(err.Error(), ".") + "."}}
 	}
-	var names []string
-	for _, name := range found {
-		names = append(names, path.Dir(name))
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !files.Present(filepath.Join(dir, name, "config.json")) && !files.Present(filepath.Join(dir, name, "result.json"))
+	})
 	if len(names) == 0 {
 		return nil, diag.List{{Code: "no-trials", Summary: "Job without trials", Detail: fmt.Sprintf("No directory in %q has a config.json or result.json of a trial.", dir)}}
 	}
@@ -80,7 +78,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	for _, name := range names {
 		t, err := readTrial(files, filepath.Join(dir, name))
 		switch {
-		case strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl):
+		case strings.TrimSpace(name) != name || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 			told = append(told, warning("bad-trial", "Trial left out", fmt.Sprintf("%q cannot be the name of a solution.", name), ""))
 		case errors.Is(err, errUnfinished):
 			unfinished = append(unfinished, name)
@@ -164,6 +162,8 @@ func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.
 		switch {
 		case mismatch != nil:
 			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable("", mismatch)}
+		case t.neverRan():
+			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable("", errors.New("its agent never ran"))}
 		case one.Reached && len(t.Steps) == 0:
 			c.Checkpoints[one.Name] = a.checkpoint(files, t, "")
 		case one.Reached:

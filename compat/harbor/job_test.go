@@ -82,9 +82,10 @@ func TestTrialsLeftOut(t *testing.T) {
 	}
 	links := t.TempDir()
 	lay(t, links, map[string]string{"result.json": resultOf("x", "org/word", nil)})
-	files["word__linked/"] = ""
+	files["word__linked/"], files["word__loop/config.json"], files["word__gone/config.json"] = "", "{}", "{}"
 	cfg, found, _ := load(t, commandProblems, files, map[string]string{
 		"word__linked/result.json": filepath.Join(links, "result.json"), "word__elsewhere": links,
+		"word__loop/result.json": "result.json", "word__gone/result.json": "nowhere",
 	})
 	if found.HasErrors() {
 		t.Fatal(found)
@@ -98,10 +99,11 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__deep is left out: its result.json: bad JSON: it is nested too deeply",
 		"word__list is left out: its result.json: the whole is of type array", "word__nan is left out: its result.json: ",
 		"word__linked is left out: its result.json: ", `is outside of the project.`,
+		"word__loop is left out: its result.json: ", "in a loop of symbolic links", "word__gone",
 		"word__nameless is left out: its result.json names no task",
 		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
-		"Of j, 2 trials are left out, because no result says that they ended: word__running, word__unended.",
+		"Of j, 3 trials are left out, because no result says that they ended: word__gone, word__running, word__unended.",
 		"No problem here is what 1 trial of j ran: org/strange.",
 	} {
 		if !strings.Contains(all, want) {
@@ -112,15 +114,15 @@ func TestTrialsLeftOut(t *testing.T) {
 
 func TestJobsThatAreNone(t *testing.T) {
 	for config, want := range map[string]string{
-		`solution "s" { harbor_job = "jobs/none" }`:                                                      "there is no",
+		`solution "s" { harbor_job = "jobs/none" }`:                                                      "There is no",
 		`solution "s" { harbor_job = "grade" }`:                                                          "No directory in",
 		`solution "s" { harbor_job = "/proc" }`:                                                          "outside of the project",
 		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "What is recorded says it",
 		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "What is recorded says it",
-		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "there is no",
+		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "There is no",
 		"locals {\n  s = solution.s\n}\nsolution \"s\" { harbor_job = local.s }":                         "Cycle",
 		"solution \"s\" {\n  for_each = {}\n  harbor_job = each.value\n}\n# no job, no solution":         "",
-		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "there is no",
+		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "There is no",
 	} {
 		problems, _, _ := strings.Cut(commandProblems, "\nsolution")
 		_, found, _ := load(t, problems+"\n"+config, nil)
@@ -141,7 +143,8 @@ func TestFailures(t *testing.T) {
 		"agent_refused_task":     {"AgentSafetyRefusalError ContentPolicyViolationError", "true"},
 		"verifier_failed":        {"VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError VerifierOutputParseError", "false"},
 		"cancelled":              {"CancelledError", "false"},
-		"unclassified":           {"NonZeroAgentExitCodeError RuntimeError ValidationError ThoughtOfLaterError", "false"},
+		"agent_failed":           {"NonZeroAgentExitCodeError", "true"},
+		"unclassified":           {"RuntimeError ValidationError ThoughtOfLaterError", "true"},
 	}
 	files, want := map[string]string{}, map[string]string{}
 	for group, of := range groups {
@@ -178,6 +181,32 @@ func TestFailures(t *testing.T) {
 		}
 		if got != want[s.Name] {
 			t.Errorf("%s: %q, not %q", s.Name, got, want[s.Name])
+		}
+	}
+}
+
+// A machine that failed before the agent began has nothing of it to grade.
+func TestAgentNeverRan(t *testing.T) {
+	files := map[string]string{}
+	for name, more := range map[string]object{
+		"word__ill":  {"exception_info": exceptionOf("HealthcheckError", "it is ill"), "verifier_result": nil, "agent_execution": nil},
+		"word__late": {"exception_info": exceptionOf("SandboxLikelyOutOfMemoryError", "x"), "verifier_result": nil, "agent_execution": object{"started_at": "2026-11-01T10:01:00Z"}},
+	} {
+		files[name+"/result.json"] = resultOf(name, "org/word", more)
+		files[name+"/artifacts/manifest.json"] = manifestOf("/app/a", "file")
+		files[name+"/artifacts/app/a"] = "1"
+	}
+	cfg, found, _ := load(t, commandProblems, files)
+	if len(found) > 0 || len(cfg.Solutions) != 2 {
+		t.Fatal(len(cfg.Solutions), found)
+	}
+	for _, s := range cfg.Solutions {
+		want := ""
+		if s.Name == "word__ill" {
+			want = "the trial word__ill cannot be graded again: its agent never ran; Harbor recorded HealthcheckError (sandbox_failed): it is ill"
+		}
+		if got := s.Checkpoints[0].Unusable; got != want {
+			t.Errorf("%s: %q", s.Name, got)
 		}
 	}
 }

@@ -3,11 +3,9 @@ package harbor
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -58,7 +56,7 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 			t.Exception = source.Exception
 		}
 	case t.Verifier == nil && t.Exception == nil: // nothing of it was reached
-		t.Exception = &exception{Type: "RegradeError", Message: "no checkpoint of it was reached", OccurredAt: t.FinishedAt}
+		t.Exception = &exception{Type: notRegraded, Message: "no checkpoint of it was reached", OccurredAt: t.FinishedAt}
 	}
 	return nil
 }
@@ -97,11 +95,11 @@ func judgementOf(left plan.VerifierOutput, c *report.Checkpoint, source *outcome
 	said := judgement{Verified: &at, left: left}
 	if source != nil {
 		said.AgentResult = source.AgentResult
-		if source.Exception != nil && failureOf(source.Exception.Type).valid {
+		if source.Exception != nil && failureOf(source.Exception.Type).own {
 			said.Exception = source.Exception
 		}
 	}
-	if kind := exceptionOfClass(c); kind != "" {
+	if kind := exceptionName(c, left); kind != "" {
 		said.Exception = &exception{Type: kind, Message: messageOf(c), OccurredAt: at.FinishedAt}
 		return said
 	}
@@ -117,38 +115,6 @@ func judgementOf(left plan.VerifierOutput, c *report.Checkpoint, source *outcome
 		said.Verifier.Rewards["reward"] = 0
 	}
 	return said
-}
-
-// exceptionOfClass is the name of the exception by which Harbor calls the end of a
-// checkpoint; "" is that it has a verdict. What is the solution's doing is a verdict.
-func exceptionOfClass(c *report.Checkpoint) string {
-	switch c.Class {
-	case verdict.SessionTimeout:
-		return "VerifierTimeoutError"
-	case verdict.InputError:
-		return "RegradeError"
-	case verdict.NoScore, verdict.NoReport:
-		return "RewardFileNotFoundError"
-	}
-	if c.Class.Status() != verdict.Broken {
-		return ""
-	}
-	for _, one := range signs {
-		if one.sign().MatchString(messageOf(c)) {
-			return one.kind
-		}
-	}
-	return "RuntimeError" // of no group, as a container that does not start
-}
-
-// signs are what tasks/verifier says of a reward that it cannot use, and Harbor's names of these.
-var signs = []struct {
-	kind string
-	sign func() *regexp.Regexp
-}{
-	{"RewardFileNotFoundError", lazyregexp.New(`left no reward: there is neither`)},
-	{"RewardFileEmptyError", lazyregexp.New(`reward\.(json|txt) is empty`)},
-	{"VerifierOutputParseError", lazyregexp.New(`reward\.(json|txt): |reward\.(json|txt) is larger|left no reward called`)},
 }
 
 func messageOf(c *report.Checkpoint) string {

@@ -50,6 +50,7 @@ func resultOf(name, task string, more object) string {
 		"task_id": object{"path": "tasks/" + task}, "source": "set", "task_checksum": "c0ffee", "config": object{"task": object{"path": "tasks/" + task}},
 		"agent_info":      object{"name": "coder", "version": "1", "model_info": object{"name": "m1", "provider": "maker"}},
 		"agent_result":    object{"n_input_tokens": 1000, "n_output_tokens": 200, "cost_usd": 0.125},
+		"agent_execution": object{"started_at": "2026-11-01T10:01:00Z"},
 		"verifier_result": object{"rewards": object{"reward": 1.0}},
 		"started_at":      "2026-11-01T10:00:00Z", "finished_at": "2026-11-01T10:05:00Z",
 	}

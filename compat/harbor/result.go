@@ -74,8 +74,8 @@ type trialResult struct {
 type judgement struct {
 	AgentResult json.RawMessage `json:"agent_result"`
 	Verifier    *rewards        `json:"verifier_result"`
-	Exception   *exception      `json:"exception_info"`
-	Verified    *span           `json:"verifier"`
+	ended
+	Verified *span `json:"verifier"`
 
 	left plan.VerifierOutput
 }
@@ -149,7 +149,7 @@ func (s *jobStats) add(key string, t *trialResult) {
 	}
 	of.all++
 	kinds := map[string]bool{}
-	for _, e := range t.exceptions() {
+	for _, e := range exceptions(&t.ended, t.Steps) {
 		kinds[e.Type] = true
 	}
 	for kind := range kinds {
@@ -188,17 +188,4 @@ func (s *jobStats) mean() {
 		}
 		of.Metrics = []map[string]float64{metrics}
 	}
-}
-
-func (t *trialResult) exceptions() []*exception {
-	var all []*exception
-	if t.Exception != nil {
-		all = append(all, t.Exception)
-	}
-	for _, s := range t.Steps {
-		if s.Exception != nil {
-			all = append(all, s.Exception)
-		}
-	}
-	return all
 }

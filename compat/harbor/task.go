@@ -55,6 +55,7 @@ type taskVerifier struct {
 	// Tests are directories that are merged at /tests, of which later ones win. There are
 	// none when the image has its own.
 	Tests               []string
+	LeaveOut            []string // paths in them that are not uploaded
 	Image               string
 	Dockerfile, Context string
 	Compose             string // the file with several containers, where a single one is wanted

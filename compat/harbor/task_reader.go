@@ -119,6 +119,9 @@ func (t *task) made(s *taskStep) lang.Made {
 	if m.Attributes["network"] == "" {
 		m.Attributes["network"] = v.Network
 	}
+	if len(v.LeaveOut) > 0 {
+		m.Attributes["leave_out"] = v.LeaveOut
+	}
 	if v.Image != "" {
 		m.Attributes["image"] = v.Image
 	}

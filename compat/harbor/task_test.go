@@ -177,7 +177,7 @@ func TestMistakes(t *testing.T) {
 		"no test.sh":       {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/test.sh": "-"}, want: "there is no test.sh in tests"},
 		"no image":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/Dockerfile": "-"}, want: "which image the task has"},
 		"sidecars":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/docker-compose.yaml": "services: {}"}, want: "a judge or a command block"},
-		"ignored tests":    {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/.harborignore": "x"}, want: ".harborignore is not supported"},
+		"ignored tests":    {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/.harborignore": "*.sh\n"}, want: ".harborignore leaves out tests/test.sh"},
 		"tests in /tests":  {toml: "artifacts = [\"/tests/x\"]\n" + head, want: "not below /tests"},
 		"nested artifacts": {toml: "artifacts = [\"/app\", \"/app/x\"]\n" + head, want: "overlap"},
 		"two drivers":      {toml: "artifacts = [\"/app\"]\n" + head, config: "harbor { task = \"task\" }\ncommand {\n root = \"task\"\n solution = \"x\"\n run = \"x\"\n}", want: "verifier"},

@@ -1,8 +1,12 @@
 package harbor
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,9 +19,8 @@ const (
 	shared   = "shared"
 	separate = "separate"
 
-	script        = "test.sh"
-	composeFile   = "docker-compose.yaml"
-	harborignored = ".harborignore"
+	script      = "test.sh"
+	composeFile = "docker-compose.yaml"
 )
 
 // verifier resolves how a step is verified. n is the step's table, or the root's, and dir
@@ -91,13 +94,15 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 		if t.files.Exists(places[i]) {
 			v.Tests = append(v.Tests, places[i])
 		}
-		if ignored := filepath.Join(places[i], harborignored); t.files.Exists(ignored) {
-			t.Fail(nil, fmt.Sprintf("%s is not supported: remove what it leaves out of %s", harborignored, t.inside(places[i])))
-		}
 	}
+	v.LeaveOut = t.leftOut(v.Tests)
 	found := false
 	for _, place := range v.Tests {
-		found = found || t.files.Exists(filepath.Join(place, script))
+		at := filepath.Join(place, script)
+		found = found || t.files.Exists(at)
+		if slices.Contains(v.LeaveOut, at) || slices.Contains(v.LeaveOut, place) {
+			t.Fail(nil, fmt.Sprintf("%s leaves out %s", harborignored, t.inside(at)))
+		}
 	}
 	if !found {
 		t.Fail(v.At, fmt.Sprintf("there is no %s in %s", script, t.inside(places[0])))
@@ -109,6 +114,36 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 	} else if compose := filepath.Join(t.dir, "environment", composeFile); t.files.Exists(compose) {
 		v.Compose = t.inside(compose)
 	}
+}
+
+// leftOut are the paths in directories of tests that .harborignore files leave out.
+func (t *task) leftOut(tests []string) (all []string) {
+	g := newIgnores(func(rel string) string {
+		text, err := t.files.Read(filepath.Join(t.dir, filepath.FromSlash(rel)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fail(nil, fmt.Sprintf("%v", err))
+		}
+		return text
+	})
+	for _, dir := range tests {
+		rules, err := t.files.Glob(dir, "**/"+harborignored)
+		if err != nil {
+			t.Fail(nil, fmt.Sprintf("%v", err))
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		names, err := t.files.Glob(dir, "**")
+		if err != nil {
+			t.Fail(nil, fmt.Sprintf("%v", err))
+		}
+		for _, name := range names {
+			if at := filepath.Join(dir, name); g.excluded(t.inside(at), false) && path.Base(name) != harborignored {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
 }
 
 // build reports whether an image is built in a directory, and how.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ type trial struct {
 	AgentInfo  json.RawMessage `json:"agent_info"`
 	StartedAt  string          `json:"started_at"`
 	FinishedAt string          `json:"finished_at"`
+	Ran        *span           `json:"agent_execution"` // of a task without steps
 	outcome
 	Steps []stepResult `json:"step_results"`
 }
@@ -45,7 +47,7 @@ type outcome struct {
 	Verifier    *struct {
 		Rewards map[string]float64 `json:"rewards"`
 	} `json:"verifier_result"`
-	Exception *exception `json:"exception_info"`
+	ended
 }
 
 // exception is why something ended early.
@@ -78,12 +80,10 @@ var errUnfinished = errors.New("it is not finished")
 
 // readTrial reads the result of a trial.
 func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
-	path := filepath.Join(dir, "result.json")
-	if !files.Exists(path) {
-		return nil, errUnfinished
-	}
 	t := &trial{dir: dir}
-	switch err := readRecord(files, path, t); {
+	switch err := readRecord(files, filepath.Join(dir, "result.json"), t); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errUnfinished
 	case err != nil:
 		return nil, fmt.Errorf("its result.json: %w", err)
 	case t.TaskName == "":
@@ -125,19 +125,7 @@ func added(a, b *float64) *float64 {
 	return &sum
 }
 
-// exceptions are those of the trial, then of its steps.
-func (t *trial) exceptions() []*exception {
-	var all []*exception
-	if t.Exception != nil {
-		all = append(all, t.Exception)
-	}
-	for _, s := range t.Steps {
-		if s.Exception != nil {
-			all = append(all, s.Exception)
-		}
-	}
-	return all
-}
+func (t *trial) exceptions() []*exception { return exceptions(&t.ended, t.Steps) }
 
 // cause is the class of the first exception; "" is none.
 func (t *trial) cause() string {
@@ -147,16 +135,23 @@ func (t *trial) cause() string {
 	return ""
 }
 
-// valid reports whether rewards are the solution's, and not the end of a machine or of a
-// verifier.
+// neverRan reports whether the machine failed before the agent of a task without steps began.
+// A trial that was graded again has no time of its agent, and no such end.
+func (t *trial) neverRan() bool {
+	return len(t.Steps) == 0 && t.Ran == nil && t.Verifier == nil && t.Exception != nil && failureOf(t.Exception.Type).group == sandboxFailed
+}
+
+// valid reports whether Harbor takes the rewards for the solution's, and not for the end of a
+// machine or of a verifier.
 func (t *trial) valid() bool {
-	return !t.interrupted() && t.Verifier != nil && len(t.Verifier.Rewards) > 0
+	taken := !slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
+	return taken && t.Verifier != nil && len(t.Verifier.Rewards) > 0
 }
 
 // interrupted reports whether a trial ended by another doing than its solution's, so that
 // what it did not reach is no evidence about the solution.
 func (t *trial) interrupted() bool {
-	return slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
+	return slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).own })
 }
 
 // reward is the one of a name; nil is none.

@@ -30,25 +30,42 @@ func readRewards(l left) (map[string]any, error) {
 		text, ok := l.files[name]
 		switch {
 		case l.large[name] || len(text) > maxReward:
-			return nil, fmt.Errorf("%s is larger than %d bytes", name, maxReward)
+			return nil, Unusable.errorf("%s is larger than %d bytes", name, maxReward)
 		case !ok:
 			continue
 		case len(bytes.TrimSpace(text)) == 0:
-			return nil, fmt.Errorf("%s is empty", name)
+			return nil, Empty.errorf("%s", name)
 		case name == rewardText:
 			n, err := number(strings.TrimSpace(string(text)))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, Unusable.errorf("%s: %w", name, err)
 			}
 			return map[string]any{"reward": n}, nil
 		}
 		rewards, err := decode(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, Unusable.errorf("%s: %w", name, err)
 		}
 		return rewards, nil
 	}
-	return nil, fmt.Errorf("the verifier left no reward: there is neither %s nor %s", rewardJSON, rewardText)
+	return nil, Missing.errorf("there is neither %s nor %s", rewardJSON, rewardText)
+}
+
+// Numbers are the rewards of a Run, with bools as Python counts them.
+func Numbers(rewards map[string]any) map[string]float64 {
+	all := map[string]float64{}
+	for name, value := range rewards {
+		switch value := value.(type) {
+		case float64:
+			all[name] = value
+		case bool:
+			all[name] = 0
+			if value {
+				all[name] = 1
+			}
+		}
+	}
+	return all
 }
 
 // pythonFloat is what Python's float takes, but for what is not finite, and for digits of

@@ -74,11 +74,11 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	value, ok := rewards[s.Reward]
 	names := slices.Sorted(maps.Keys(rewards))
 	if !ok {
-		return fmt.Errorf("the verifier left no reward called %q; it left %s", s.Reward, strings.Join(names, ", "))
+		return Unusable.errorf("none is called %q; the verifier left %s", s.Reward, strings.Join(names, ", "))
 	}
 	score, ok := value.(float64)
 	if !ok {
-		return fmt.Errorf("reward.json: %q is a bool and no number", s.Reward)
+		return Unusable.errorf("reward.json: %q is a bool and no number", s.Reward)
 	}
 	c.Score = verdict.NewScore(score, score)
 	if len(names) > 1 { // the others are shown, and decide nothing
