@@ -122,7 +122,9 @@ func TestLargeInBrowser(t *testing.T) {
 	}
 	n := 0
 	p := &Page{Project: "large", Runs: []Run{{ID: r.Run, Ended: true, Results: r}},
-		Words: func(c report.Checkpoint) []string { return map[bool][]string{true: {"passed", "pass"}, false: {"failed", "fail"}}[c.Passed] },
+		Words: func(c report.Checkpoint) []string {
+			return map[bool][]string{true: {"passed", "pass"}, false: {"failed", "fail"}}[c.Passed]
+		},
 		Nodes: func(c *report.Cell) ([]Node, error) {
 			n++
 			return []Node{{Addr: "pytest:" + c.Problem, Kind: "pytest", State: "done", Log: random(n, 100)}}, nil

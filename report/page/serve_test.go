@@ -111,7 +111,9 @@ func TestServe(t *testing.T) {
 	}
 
 	port := strings.Split(strings.TrimPrefix(s.URL(), "http://127.0.0.1"), "/")[0]
-	head := func(name, value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(name, value) } }
+	head := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
 	for what, try := range map[string]struct {
 		path   string
 		change func(*http.Request)
