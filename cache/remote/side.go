@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,11 +36,12 @@ var errSlow = errors.New("it is too slow")
 func newSide(limit time.Duration, ended func(error)) *side {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &side{ctx: ctx}
+	var once sync.Once
 	s.end = func(err error) {
-		if ctx.Err() == nil {
+		once.Do(func() {
+			ended(err) // before any call fails of it, so that no run ends without the reason
 			cancel(err)
-			ended(err)
-		}
+		})
 	}
 	s.limit, s.over = limit, func() { s.end(errSlow) }
 	return s
