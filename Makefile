@@ -2,6 +2,9 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the whole suite; installs what it needs below .tools/
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+# make dist   what is released, for all platforms, into dist/
+# make dist-check  builds that for this machine, installs each artifact, and runs the demo with it;
+#             part of test
 # make attack  judges solutions that attack, and prints a table; part of test
 # make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
 # make buildbarn  actions on a real Buildbarn; part of test
@@ -51,7 +54,7 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 
 RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
 
-.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -64,6 +67,7 @@ modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
 	@GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
+	@scripts/retry $(GO) -C tools/dist list -deps ./... tool >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
@@ -97,10 +101,17 @@ demo: build $(UV)
 
 # Every target of test runs even when an earlier one failed would hide the
 # first failure; they run in order and stop at it.
-test: tools fmt vet staticcheck plain race real buildbarn skypilot differential
+test: tools fmt vet staticcheck plain race real dist-check buildbarn skypilot differential
 	@echo "all tests passed"
 
 check: fmt vet staticcheck unit
+
+dist: modules
+	scripts/dist dist
+
+dist-check: modules $(UV)
+	scripts/dist $(TOOLS)/dist linux/$$($(GO) env GOHOSTARCH)
+	scripts/dist-check $(TOOLS)/dist $(UV_DIR)
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
@@ -110,6 +121,7 @@ vet: modules
 	$(GO) -C bench vet ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
+	$(GO) -C tools/dist vet ./...
 
 # bench is a module of its own.
 staticcheck: $(STATIC) modules

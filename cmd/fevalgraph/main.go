@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	findToolsBeside()
 	os.Exit(cli.Main(os.Args[1:], cli.IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All(),
 	}))

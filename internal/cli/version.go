@@ -11,24 +11,66 @@ import (
 // release is the version of the source tree.
 const release = "0.1.0"
 
-// Version is the release, with the revision it was built from when known.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return release + "+" + s.Value[:min(12, len(s.Value))]
-			}
+// built is what the Go toolchain wrote into the program: what it was built from.
+// Fields are empty where it knew nothing, as without a checkout.
+type built struct {
+	Revision string            `json:"revision,omitempty"` // commit
+	Time     string            `json:"time,omitempty"`     // of the commit, RFC 3339
+	Modified bool              `json:"modified,omitempty"` // the checkout had changes that were not committed
+	Modules  map[string]string `json:"modules,omitempty"`  // version of each module that is in it, by path
+}
+
+func readBuilt() built {
+	b := built{Modules: map[string]string{}}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
 		}
 	}
-	return release
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		b.Modules[m.Path] = m.Version
+	}
+	return b
+}
+
+// Version is the release, with the revision it was built from when known.
+func Version() string {
+	b := readBuilt()
+	if b.Revision == "" {
+		return release
+	}
+	version := release + "+" + b.Revision[:min(12, len(b.Revision))]
+	if b.Modified {
+		version += ".modified"
+	}
+	return version
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return command("version", "Print the version", "Version prints the version of fevalgraph and of what it was built with.", "  fevalgraph version --json",
+	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that it was built with; as
+JSON, also the commit, and the version of each module that is in it.`, "  fevalgraph version --json",
 		func(cmd *cobra.Command, args []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "version": Version(), "go": runtime.Version(), "platform": platform})
+				return a.writeJSON(struct {
+					Schema   int    `json:"schema"`
+					Version  string `json:"version"`
+					Go       string `json:"go"`
+					Platform string `json:"platform"`
+					built
+				}{1, Version(), runtime.Version(), platform, readBuilt()})
 			}
 			fmt.Fprintf(a.io.Out, "fevalgraph %s (%s, %s)\n", Version(), runtime.Version(), platform)
 			return nil
