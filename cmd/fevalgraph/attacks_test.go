@@ -26,12 +26,19 @@ var attackTracks = []struct {
 	{"add", "pytest", []string{"local.host", "docker.box"}},
 	{"grade", "command", []string{"local.host", "docker.box"}},
 	{"judge", "judge", []string{"gojudge.judge"}},
+	{"verify", "verifier", []string{"local.host", "docker.box"}},
 }
 
 // openAttacks are those that a backend does not hold, as SECURITY.md says: by problem,
-// solution, and the backend, "" being all.
-var openAttacks = []struct{ problem, solution, backend string }{
-	{"grade", "scores_late", ""},
+// solution, and the backend, "" being all; and the worst that may become of them.
+var openAttacks = []struct{ problem, solution, backend, worst string }{
+	{"grade", "scores_late", "", "raised"},
+	{"verify", "rewards_late", "", "raised"},
+	{"verify", "puts_programs_in_place", "docker.box", "raised"}, // as the image's root
+	{"1", "exhausts_checker", "", "misclassified"},               // on a busy machine the checker's clock ends first, which proves nothing
+	// It has no verdict, instead of a wrong one.
+	{"verify", "kills_everything", "", "misclassified"},
+	{"verify", "kills_script", "", "misclassified"},
 }
 
 // callersSecret is in the environment of the caller and in files of its project.
@@ -67,7 +74,7 @@ func TestAttacks(t *testing.T) {
 		if cell.Solution != "right" && cell.Solution != "wrong" {
 			count++
 		}
-		if outcome != "held" && !isOpenAttack(cell) {
+		if outcome != "held" && !isOpenAttack(cell, outcome) {
 			t.Errorf("%s/%s@%s: %s: %s", cell.Problem, cell.Solution, cell.Backend, outcome, attackMessage(cell))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cell.Solution, cell.Problem, cell.Backend, outcome, cell.Checkpoints[0].Class)
@@ -134,9 +141,10 @@ func attackMessage(cell report.Cell) string {
 	return strings.Join(all, "; ")
 }
 
-func isOpenAttack(cell report.Cell) bool {
+func isOpenAttack(cell report.Cell, outcome string) bool {
 	for _, o := range openAttacks {
-		if o.problem == cell.Problem && o.solution == cell.Solution && (o.backend == "" || o.backend == cell.Backend) {
+		if o.problem == cell.Problem && o.solution == cell.Solution && (o.backend == "" || o.backend == cell.Backend) &&
+			(o.worst == "raised" || o.worst == outcome) {
 			return true
 		}
 	}

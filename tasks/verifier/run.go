@@ -86,7 +86,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	if r.Lacks != nil { // no answer of other times is one to what it is now
 		return r.Lacks
 	}
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
 	m.String("workdir", r.Workdir)
@@ -178,6 +178,10 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 			return graph.Outcome{}, fmt.Errorf("the verifier says that its machine failed: %s", why)
 		}
 	}
+	// What a solution started can kill the script once the reward is as it likes.
+	if exit.Signal != "" || exit.Code == killedStatus {
+		return graph.Outcome{}, errors.New("the verifier was killed, so a reward that was left proves nothing")
+	}
 	rewards, err := readRewards(left)
 	if err != nil {
 		return graph.Outcome{}, without(err, exit, said.Bytes())
@@ -189,10 +193,15 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 	return k.Outcome, k.Err
 }
 
-// start runs the script. Its home is that of its user, unless the environment has one.
+// killedStatus is what a shell says of a program that SIGKILL ended: in a container, what waits
+// for the script may be killed in its place.
+const killedStatus = 128 + 9
+
+// start becomes the script, so that a signal that ends that is seen. Its home is that of its
+// user, unless the environment has one.
 const start = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x /tests/test.sh 2>/dev/null
-(/tests/test.sh)`
+exec /tests/test.sh`
 
 func (r *Run) command(out io.Writer) backend.Command {
 	c := backend.Command{

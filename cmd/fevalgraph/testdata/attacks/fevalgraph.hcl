@@ -76,6 +76,17 @@ problem "judge" {
   }
 }
 
+# The script starts the submission as a program, and writes the reward afterwards.
+problem "verify" {
+  max_submission_size = "16MiB"
+  verifier {
+    tests    = "problems/verify"
+    solution = "/app/main.py"
+    timeout  = "40s"
+  }
+  checkpoint "main" {}
+}
+
 solution "add" {
   for_each = toset(var.solutions.add)
   name     = each.key
@@ -95,4 +106,11 @@ solution "judge" {
   name     = each.key
   problem  = problem.judge
   source   = "solutions/judge/${each.key}/main.cpp"
+}
+
+solution "verify" {
+  for_each = toset(var.solutions.verify)
+  name     = each.key
+  problem  = problem.verify
+  source   = "solutions/verify/${each.key}/main.py"
 }
