@@ -68,6 +68,7 @@ func (p *Project) reads() reads {
 // seen are the states of paths as a call read them, but for what calls write themselves.
 type seen struct {
 	snapshots []*cache.Snapshot
+	asked     *cache.Snapshot     // of the files of the request, whoever writes them
 	failed    []cache.Probe       // paths that could not be looked at
 	folders   map[string][]string // directories that calls write into: the names of what others have there
 	changed   string              // a path that has changed since it was read; "" is none
@@ -84,7 +85,7 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 			s.changed = dir
 		}
 	}
-	kept := asked
+	var kept []cache.Sighting
 	for _, one := range r.sightings {
 		switch {
 		case s.excepted(one.Probe):
@@ -96,7 +97,9 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 	}
 	taken, errs := cache.TakeEach(kept)
 	s.snapshots = append(s.snapshots, taken)
-	for _, err := range errs {
+	var more []error
+	s.asked, more = cache.TakeEach(asked)
+	for _, err := range append(errs, more...) {
 		var changed *cache.ChangedError
 		var unsettled *cache.UnsettledError
 		switch {
@@ -172,6 +175,9 @@ func (s *seen) difference() string {
 			return path
 		}
 	}
+	if path := s.asked.Changed(); path != "" {
+		return path
+	}
 	for dir, was := range s.folders {
 		if !slices.Equal(was, s.others(dir, names(dir))) {
 			return dir
@@ -187,7 +193,7 @@ func (s *seen) difference() string {
 
 // paths are those of what was seen.
 func (s *seen) paths() (all []wake.Path) {
-	for _, taken := range s.snapshots {
+	for _, taken := range append(slices.Clone(s.snapshots), s.asked) {
 		for p := range taken.Probes {
 			all = append(all, wake.Path{Name: p.Path, List: p.Listing})
 		}

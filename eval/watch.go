@@ -22,7 +22,7 @@ type Watch struct {
 	options Options
 	seen    *seen                      // by the last call; nil before there was one
 	config  []byte                     // digest of the configuration that it read; nil when it has none
-	failed  string                     // why the last call came to nothing; "" when it did not
+	failed  string                     // why the last call had no outcome; "" when it did not
 	did     map[string]string          // how nodes ended in the last run, by address: see ends
 	again   func(context.Context) bool // reports whether another call would do anything
 	polls   bool                       // and this has been said
@@ -40,7 +40,11 @@ func NewWatch(o Options) *Watch { return &Watch{options: o} }
 // Run is as Run. What the request forces or retries is forced or retried once.
 func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	w.did = map[string]string{}
-	r.Progress = event.Sinks{ends(w.did), r.Progress}
+	sinks := event.Sinks{ends(w.did)}
+	if r.Progress != nil {
+		sinks = append(sinks, r.Progress)
+	}
+	r.Progress = sinks
 	w.call(r.files(&w.options), func(read func(*Project)) error {
 		r.read = read
 		out, err = Run(ctx, w.options, r)
@@ -129,7 +133,7 @@ func (w *Watch) change(ctx context.Context) (string, error) {
 	}
 	w.polls = source.Polls() != nil
 	if path := w.seen.difference(); path != "" {
-		return path, source.Settle(ctx)
+		return path, source.Quiet(ctx)
 	}
 	for {
 		if err := source.Next(ctx); err != nil {
@@ -195,15 +199,15 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 	if err != nil {
 		return false, err
 	}
-	vain := map[graph.ID]bool{}
+	fruitless := map[graph.ID]bool{}
 	for _, id := range rep.Nodes {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
 		if st.State == event.Cached {
 			continue
 		}
 		end, ran := did[n.Addr]
-		vain[id] = ran && end == cmp.Or(keyOf(st), st.Message) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return vain[d.On] })
-		if !vain[id] {
+		fruitless[id] = ran && end == cmp.Or(keyOf(st), st.Message) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return fruitless[d.On] })
+		if !fruitless[id] {
 			return false, nil
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 const (
 	// still is how long nothing may happen before a burst of changes is over. It is longer than
-	// a tick of the clock that stamps files, so that what changed then is told from later changes.
+	// a tick of the clock that stamps files, so that a state tells what changed then from later changes.
 	still = 250 * time.Millisecond
 	// longest is how long a burst may last: something that never stops, such as a log, does not
 	// keep a caller waiting for ever.

@@ -117,8 +117,8 @@ func (s *Source) Next(ctx context.Context) error {
 	}
 }
 
-// Settle returns when nothing has changed for a moment, or when ctx ends, whose cause it returns.
-func (s *Source) Settle(ctx context.Context) error { return quiet(ctx, s.events) }
+// Quiet returns when nothing has changed for a moment, or when ctx ends, whose cause it returns.
+func (s *Source) Quiet(ctx context.Context) error { return quiet(ctx, s.events) }
 
 // Close ends the source.
 func (s *Source) Close() error {

@@ -41,6 +41,10 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }
 
+func (f *runFlags) addDryRun(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
+}
+
 // request is what the flags and arguments ask for.
 func (f *runFlags) request(args []string) eval.Request {
 	return eval.Request{
@@ -96,7 +100,7 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
+	f.addDryRun(cmd)
 	cmd.Flags().StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
 	return cmd
 }

@@ -29,7 +29,7 @@ It takes the flags of run. What --force and --retry pick is forced or retried
 once. Where the system does not tell of changes, files are looked at every two
 seconds.
 
-Interrupt it (Ctrl-C) to end it: what runs is stopped, and finished work is kept.
+Interrupt it (Ctrl-C) to end it: what runs is stopped, finished work is kept.
 Exit codes: 130 interrupted, 2 or 4 if the first call makes no sense.`,
 		`  fevalgraph watch
   fevalgraph watch problem=kvstore,solution=agent
@@ -53,8 +53,11 @@ func (a *app) runWatch(ctx context.Context, r eval.Request) error {
 // error of a call is shown; one that says of the first call that it makes no sense ends it all.
 func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) error {
 	screen := view.NewScreen(a.io.Out, a.io.Err, a.io.LookupEnv)
-	if a.flags.json || a.flags.quiet {
+	switch {
+	case a.flags.quiet:
 		screen = view.NewScreen(io.Discard, io.Discard, a.io.LookupEnv)
+	case a.flags.json: // objects on a terminal stay one below the other
+		screen = view.NewScreen(io.Discard, a.io.Err, a.io.LookupEnv)
 	}
 	for first, title := true, ""; ; first = false {
 		screen.Next(title)
