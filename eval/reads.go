@@ -72,6 +72,7 @@ type seen struct {
 	failed    []cache.Probe       // paths that could not be looked at
 	folders   map[string][]string // directories that calls write into: the names of what others have there
 	changed   string              // a path that has changed since it was read; "" is none
+	doubtful  string              // one that may have: where calls write, or in a tick of the clock that stamps files
 	own       []string
 }
 
@@ -82,7 +83,7 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 	for _, dir := range r.written() {
 		s.folders[dir] = s.others(dir, names(dir))
 		if was, known := before[dir]; known && !slices.Equal(s.others(dir, was), s.folders[dir]) {
-			s.changed = dir
+			s.doubtful = dir
 		}
 	}
 	var kept []cache.Sighting
@@ -106,7 +107,7 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 		case errors.As(err, &changed):
 			s.changed = changed.Path
 		case errors.As(err, &unsettled):
-			s.changed = unsettled.Path
+			s.doubtful = unsettled.Path
 		}
 	}
 	return s
@@ -165,7 +166,7 @@ func names(dir string) (all []string) {
 	return all
 }
 
-// difference is a path that is different by now; "" is none.
+// difference is a path that is different by now, or may be; "" is none.
 func (s *seen) difference() string {
 	if s.changed != "" {
 		return s.changed
@@ -188,7 +189,7 @@ func (s *seen) difference() string {
 			return p.Path
 		}
 	}
-	return ""
+	return s.doubtful
 }
 
 // paths are those of what was seen.

@@ -132,16 +132,18 @@ func (w *Watch) change(ctx context.Context) (string, error) {
 		w.options.Note(options.Polling{Err: why, Every: wake.Often})
 	}
 	w.polls = source.Polls() != nil
-	if path := w.seen.difference(); path != "" {
-		return path, source.Quiet(ctx)
+	next := source.Next
+	if w.seen.difference() != "" {
+		next = source.Quiet
 	}
 	for {
-		if err := source.Next(ctx); err != nil {
+		if err := next(ctx); err != nil {
 			return "", err
 		}
 		if path := w.seen.difference(); path != "" {
 			return path, nil
 		}
+		next = source.Next
 	}
 }
 
