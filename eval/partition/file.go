@@ -242,12 +242,12 @@ func compressed(b []byte) []byte {
 	return out.Bytes()
 }
 
-// Sweep removes the partition files that are not in use and were written before a time.
-// Other files in the directory stay.
-func (s Store) Sweep(used map[Name]bool, before time.Time) error {
+// Sweep removes the partition files that are not in use and were written before a time, and returns
+// how many bytes they have; a dry run only that. Other files in the directory stay.
+func (s Store) Sweep(used map[Name]bool, before time.Time, dryRun bool) (bytes int64, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
 	errs := []error{err}
 	for _, e := range entries {
@@ -256,8 +256,11 @@ func (s Store) Sweep(used map[Name]bool, before time.Time) error {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			errs = append(errs, os.Remove(filepath.Join(s.Dir, e.Name())))
+			bytes += info.Size()
+			if !dryRun {
+				errs = append(errs, os.Remove(filepath.Join(s.Dir, e.Name())))
+			}
 		}
 	}
-	return errors.Join(errs...)
+	return bytes, errors.Join(errs...)
 }
