@@ -109,26 +109,32 @@ func (s Store) Results(name Name) ([]report.Cell, error) {
 	return report.DecodeCells(content)
 }
 
-// Checkpoints is how many checkpoints the cells of a partition have, as report.Cell.Listed
+// Texts returns the results of a partition's cells as they are stored, see report.SplitCells.
+func (s Store) Texts(name Name) ([][]byte, error) {
+	content, err := s.read(name, sectionResults)
+	return report.SplitCells(content), err
+}
+
+// Checkpoints is how many checkpoints each of the cells of a partition has, as report.Cell.Listed
 // counts them.
-func (s Store) Checkpoints(name Name) (n int, err error) {
+func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 	content, err := s.read(name, sectionFacts)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(content) == 0 { // it has results alone
 		cells, err := s.Results(name)
 		for i := range cells {
-			n += len(cells[i].Listed())
+			ofCells = append(ofCells, len(cells[i].Listed()))
 		}
-		return n, err
+		return ofCells, err
 	}
 	f := new(Facts)
 	err = frozen.Decode(string(content), f)
 	for i := range f.Summary {
-		n += f.Summary[i].Checkpoints
+		ofCells = append(ofCells, f.Summary[i].Checkpoints)
 	}
-	return n, err
+	return ofCells, err
 }
 
 func (s Store) put(facts, rows, results []byte) (Name, error) {
