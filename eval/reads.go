@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/wake"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -213,5 +214,5 @@ func (s *seen) paths() (all []wake.Path) {
 func readsOfMistake(o *Options) (r reads, mended bool) {
 	began := time.Now()
 	cfg, diags := lang.Load(o.Lang())
-	return reads{sightings: partition.InputSightings(cfg.Inputs, began), own: []string{o.StateDir()}}, !diags.HasErrors()
+	return reads{sightings: partition.InputSightings(cfg.Inputs, began), own: []string{options.Absolute(o.StateDir())}}, !diags.HasErrors()
 }

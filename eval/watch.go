@@ -22,7 +22,7 @@ type Watch struct {
 	options Options
 	seen    *seen                      // by the last call; nil before there was one
 	config  []byte                     // digest of the configuration that it read; nil when it has none
-	failed  string                     // why the last call had no outcome; "" when it did not
+	failed  string                     // why the last call had no outcome; "" when it had one
 	did     map[string]string          // how nodes ended in the last run, by address: see ends
 	again   func(context.Context) bool // reports whether another call would do anything
 	polls   bool                       // and this has been said
