@@ -45,6 +45,9 @@ func (p Probe) Sight() Sighting {
 	return s
 }
 
+// Err says why the path could not be looked at. That nothing is there is no error.
+func (s Sighting) Err() error { return s.err }
+
 // Before is the sighting of a caller that may have read the path as early as at a time
 // before: a change after it may have gone unnoticed.
 func (s Sighting) Before(at time.Time) Sighting {

@@ -93,6 +93,17 @@ func TakeSnapshot(sightings []Sighting) (*Snapshot, error) {
 	return s, nil
 }
 
+// TakeEach is TakeSnapshot of those paths that can be recorded, with an error for each of the others.
+func TakeEach(sightings []Sighting) (*Snapshot, []error) {
+	s, errs := &Snapshot{}, []error(nil)
+	for _, one := range uniqueSightings(sightings) {
+		if err := s.add(one); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return s, errs
+}
+
 func (s *Snapshot) add(one Sighting) error {
 	if one.err != nil {
 		return one.err
@@ -148,14 +159,33 @@ func (s *Snapshot) path(r []byte) []byte {
 }
 
 // Changed returns the first path whose state is another one now, or "".
-func (s *Snapshot) Changed() string {
+func (s *Snapshot) Changed() string { return s.ChangedBut(func(Probe) bool { return false }) }
+
+// ChangedBut is Changed without what a caller excepts.
+func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	for i := range s.Len() {
-		if r := s.table[i*recordSize : (i+1)*recordSize]; !s.unchanged(r) {
-			path := s.path(r)
-			return string(path[:len(path)-1])
+		if r := s.record(i); !s.unchanged(r) && !excepted(s.probe(r)) {
+			return s.probe(r).Path
 		}
 	}
 	return ""
+}
+
+// Probes yields what the snapshot has the states of.
+func (s *Snapshot) Probes(yield func(Probe) bool) {
+	for i := range s.Len() {
+		if !yield(s.probe(s.record(i))) {
+			return
+		}
+	}
+}
+
+func (s *Snapshot) record(i int) []byte { return s.table[i*recordSize : (i+1)*recordSize] }
+
+// probe is that of a record.
+func (s *Snapshot) probe(r []byte) Probe {
+	path, flags := s.path(r), binary.LittleEndian.Uint32(r[8:])
+	return Probe{Path: string(path[:len(path)-1]), Follow: flags&probeFollow != 0, Listing: flags&probeListing != 0, Exists: flags&probeExists != 0}
 }
 
 // unchanged compares a record with the present state of its path.

@@ -40,6 +40,7 @@ type Request struct {
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
 	merged   *shards.Merged  // what other machines did; nil runs everything here
+	read     func(*Project)  // is called before the project is closed; may be nil
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -67,6 +68,9 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 		return nil, err
 	}
 	defer func() { err = p.closeAfter(err) }()
+	if r.read != nil {
+		defer r.read(p)
+	}
 	g, err := p.prepare(ctx, r)
 	if err != nil {
 		return nil, err

@@ -29,11 +29,17 @@ type CheckpointStatus struct {
 // Status decides about every checkpoint that a selection picks, and finds its last
 // verdict. The tasks are those among its nodes that a run would run, in topological order.
 func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
+	return status(ctx, o, s, func(*Project) {})
+}
+
+// status is Status; read is called before the project is closed.
+func status(ctx context.Context, o Options, s Selection, read func(*Project)) (all []CheckpointStatus, tasks []Decision, err error) {
 	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Close()
+	defer read(p)
 	g, err := p.prepare(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, nil, err

@@ -137,7 +137,7 @@ func (r *Recorder) Close() error {
 		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(), 0o644)
 	}
 	if err == nil {
-		err = atomicfile.WriteDurable(filepath.Join(r.state, latestFile), 0o644, []byte(r.run+"\n"))
+		err = atomicfile.WriteDurable(LatestFile(r.state), 0o644, []byte(r.run+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the run record: %w", err)
@@ -220,8 +220,11 @@ func before(state string, ids []string, back string) (*Run, error) {
 	return OpenRun(state, ids[at]), nil
 }
 
+// LatestFile is the file with the id of the last run that ended.
+func LatestFile(state string) string { return filepath.Join(state, latestFile) }
+
 func latest(state string, ids []string) string {
-	content, err := os.ReadFile(filepath.Join(state, latestFile))
+	content, err := os.ReadFile(LatestFile(state))
 	if id := strings.TrimSpace(string(content)); err == nil && slices.Contains(ids, id) {
 		return id
 	}

@@ -65,6 +65,32 @@ func DecodeCells(b []byte) ([]Cell, error) {
 	return r.Cells, nil
 }
 
+// SplitCells returns the text of each cell in the result of EncodeCells, without decoding any: several of
+// them, with commas between, can be decoded as one. Of anything else, it returns parts that do not decode.
+func SplitCells(b []byte) (cells [][]byte) {
+	depth, begin, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			cells = append(cells, b[begin:i])
+			begin = i + 1
+		}
+	}
+	if begin < len(b) {
+		cells = append(cells, b[begin:])
+	}
+	return cells
+}
+
 // Decode reads what the json format wrote. Another schema, counts that cannot
 // be and anything after the object are errors; fields that are not known are
 // skipped, so that results of a later version can be read.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,6 +69,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"remotefault": remoteFaultCommand,
 	}
 	all := systemCommands()
+	maps.Copy(commands, backgroundCommands())
 	for name, run := range commands {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {

@@ -27,7 +27,7 @@ func Open(state, name string) (*Record, error) {
 	return r, err
 }
 
-// OpenPair reads the records of two runs of a project, but for the partitions that they
+// OpenPair reads the records of two runs of a project, but for the partitions and cells that they
 // share, which is what makes two runs of a large project quick to compare. shared is how many
 // checkpoints these have.
 func OpenPair(state, before, after string) (a, b *Record, shared int, err error) {
@@ -60,10 +60,8 @@ func OpenPair(state, before, after string) (a, b *Record, shared int, err error)
 	if shared, err = checkpoints(state, both); err != nil {
 		return nil, nil, 0, exit.Past(err)
 	}
-	if err = a.read(both); err == nil {
-		err = b.read(both)
-	}
-	return a, b, shared, err
+	more, err := a.readDifferent(b, files, both)
+	return a, b, shared + more, err
 }
 
 // readBoth reads a run for two records of it.
@@ -106,11 +104,13 @@ func checkpoints(state string, files []string) (n int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		of, err := partition.StoreIn(state).Checkpoints(name)
+		ofCells, err := partition.StoreIn(state).Checkpoints(name)
 		if err != nil {
 			return 0, err
 		}
-		n += of
+		for _, of := range ofCells {
+			n += of
+		}
 	}
 	return n, nil
 }

@@ -32,7 +32,11 @@ func record(t testing.TB, state string, number, partitions, changed int) string 
 		if p < changed {
 			version = number
 		}
-		name, err := partition.StoreIn(state).Put(&partition.Facts{Run: fmt.Sprint(version), Summary: make([]report.CellRow, 0)}, nil, cellsOf(p, version))
+		cells, facts := cellsOf(p, version), &partition.Facts{Run: fmt.Sprint(version)}
+		for i := range cells {
+			facts.Summary = append(facts.Summary, report.RowOf(&cells[i]))
+		}
+		name, err := partition.StoreIn(state).Put(facts, nil, cells)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,16 +88,26 @@ func BenchmarkOpenPair(b *testing.B) {
 	}
 }
 
+// TestOpenPairOfOtherPartitions: where one side has more partitions, all of those that differ are read.
+func TestOpenPairOfOtherPartitions(t *testing.T) {
+	state := t.TempDir()
+	first, second := record(t, state, 1, 3, 2), record(t, state, 2, 4, 2)
+	before, after, shared, err := OpenPair(state, first, second)
+	if err != nil || len(before.Results.Cells) != 200 || len(after.Results.Cells) != 300 || shared != 100 {
+		t.Errorf("%d and %d cells, %d are shared, %v", len(before.Results.Cells), len(after.Results.Cells), shared, err)
+	}
+}
+
 func TestOpenPair(t *testing.T) {
 	state := t.TempDir()
 	first, second := record(t, state, 1, 3, 1), record(t, state, 2, 3, 1)
-	before, after, _, err := OpenPair(state, first, second)
+	before, after, shared, err := OpenPair(state, first, second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The partitions that both have are not read.
-	if len(before.Results.Cells) != 100 || len(after.Results.Cells) != 100 {
-		t.Errorf("%d and %d cells", len(before.Results.Cells), len(after.Results.Cells))
+	// The partitions and cells that both have are not read.
+	if len(before.Results.Cells) != 2 || len(after.Results.Cells) != 2 || shared != 298 {
+		t.Errorf("%d and %d cells, %d are shared", len(before.Results.Cells), len(after.Results.Cells), shared)
 	}
 	if d := report.Differ(before.Results, after.Results); d.Count(report.ChangeWon) != 2 {
 		t.Errorf("%s", d.Summary())

@@ -50,14 +50,19 @@ func Cells(state string, run *event.Run, known map[string]bool) ([]report.Cell, 
 			if err == nil {
 				all[i], err = partition.StoreIn(state).Results(part)
 			}
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
-				return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", text)}
-			}
-			return err
+			return damaged(run, text, err)
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("reading the results of run %s: %w", run.ID, err)
 	}
 	return slices.Concat(all...), nil
+}
+
+// damaged is an error of reading a partition file of a run.
+func damaged(run *event.Run, file string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
+		return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", file)}
+	}
+	return err
 }

@@ -1,6 +1,8 @@
 package options
 
 import (
+	"time"
+
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -50,6 +52,11 @@ type (
 	// servers that the project is not trusted with; or a remote cache, by its name, for its
 	// results.
 	Untrusted struct{ Cache string }
+	// Polling says why changes are looked for from time to time only, and how often.
+	Polling struct {
+		Err   error
+		Every time.Duration
+	}
 	// RemoteTrouble says what is wrong with a remote cache, of which as much is used as can be.
 	RemoteTrouble struct {
 		Name string
@@ -78,5 +85,6 @@ func (SessionLeft) notice()     {}
 func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
 func (Untrusted) notice()       {}
+func (Polling) notice()         {}
 func (RemoteTrouble) notice()   {}
 func (RemoteSending) notice()   {}

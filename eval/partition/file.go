@@ -109,26 +109,32 @@ func (s Store) Results(name Name) ([]report.Cell, error) {
 	return report.DecodeCells(content)
 }
 
-// Checkpoints is how many checkpoints the cells of a partition have, as report.Cell.Listed
+// Texts returns the results of a partition's cells as they are stored, see report.SplitCells.
+func (s Store) Texts(name Name) ([][]byte, error) {
+	content, err := s.read(name, sectionResults)
+	return report.SplitCells(content), err
+}
+
+// Checkpoints is how many checkpoints each of the cells of a partition has, as report.Cell.Listed
 // counts them.
-func (s Store) Checkpoints(name Name) (n int, err error) {
+func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 	content, err := s.read(name, sectionFacts)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(content) == 0 { // it has results alone
 		cells, err := s.Results(name)
 		for i := range cells {
-			n += len(cells[i].Listed())
+			ofCells = append(ofCells, len(cells[i].Listed()))
 		}
-		return n, err
+		return ofCells, err
 	}
 	f := new(Facts)
 	err = frozen.Decode(string(content), f)
 	for i := range f.Summary {
-		n += f.Summary[i].Checkpoints
+		ofCells = append(ofCells, f.Summary[i].Checkpoints)
 	}
-	return n, err
+	return ofCells, err
 }
 
 func (s Store) put(facts, rows, results []byte) (Name, error) {
@@ -242,12 +248,12 @@ func compressed(b []byte) []byte {
 	return out.Bytes()
 }
 
-// Sweep removes the partition files that are not in use and were written before a time.
-// Other files in the directory stay.
-func (s Store) Sweep(used map[Name]bool, before time.Time) error {
+// Sweep removes the partition files that are not in use and were written before a time, and returns
+// how many bytes they have; a dry run only that. Other files in the directory stay.
+func (s Store) Sweep(used map[Name]bool, before time.Time, dryRun bool) (bytes int64, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
 	errs := []error{err}
 	for _, e := range entries {
@@ -256,8 +262,11 @@ func (s Store) Sweep(used map[Name]bool, before time.Time) error {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			errs = append(errs, os.Remove(filepath.Join(s.Dir, e.Name())))
+			bytes += info.Size()
+			if !dryRun {
+				errs = append(errs, os.Remove(filepath.Join(s.Dir, e.Name())))
+			}
 		}
 	}
-	return errors.Join(errs...)
+	return bytes, errors.Join(errs...)
 }

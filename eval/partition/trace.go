@@ -71,6 +71,19 @@ func (t *Trace) Of(addr string) []cache.Sighting {
 	return nil
 }
 
+// All returns what every node has read.
+func (t *Trace) All() []cache.Sighting {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []cache.Sighting
+	for _, n := range t.nodes {
+		n.mu.Lock()
+		all = append(all, n.sightings...)
+		n.mu.Unlock()
+	}
+	return all
+}
+
 // LookupEnv reads the environment through the trace.
 func (t *Trace) LookupEnv(lookup func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {

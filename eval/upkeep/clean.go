@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -20,7 +19,7 @@ import (
 
 // CleanRequest says what to remove of a project's.
 type CleanRequest struct {
-	KeepRuns   int  // run records to keep
+	KeepRuns   int  // run records to keep, beside those that Prune keeps
 	All        bool // remove the whole state directory
 	Containers bool // remove containers and images from the daemons in use
 	Clusters   bool // end clusters, also those that are kept
@@ -66,19 +65,9 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 		c.State = state
 		return c, nil
 	}
-	runs, err := event.Runs(state)
-	if err != nil {
-		return c, exit.With(exit.NotJudged, err)
-	}
-	for c.Runs = len(runs); c.Runs-c.Removed > max(r.KeepRuns, 0); c.Removed++ {
-		if err := os.RemoveAll(filepath.Join(state, "runs", runs[c.Removed])); err != nil {
-			return c, exit.With(exit.NotJudged, err)
-		}
-	}
-	if err := sweepPartitions(state, runs[c.Removed:], time.Now()); err != nil {
-		return c, exit.With(exit.NotJudged, err)
-	}
-	return c, nil
+	pruned, err := Prune(ctx, o, PruneRequest{Keep: r.KeepRuns})
+	c.Removed, c.Runs = len(pruned.Removed), pruned.Runs
+	return c, err
 }
 
 // youngPartition is the age below which an unused partition file may be one that a run
@@ -87,7 +76,7 @@ const youngPartition = time.Hour
 
 // sweepPartitions removes the partition files that neither the index nor any of the
 // runs names.
-func sweepPartitions(state string, runs []string, now time.Time) error {
+func sweepPartitions(state string, runs []string, now time.Time, dryRun bool) (int64, error) {
 	used := map[partition.Name]bool{}
 	if i := partition.ReadIndex(state); i != nil {
 		for _, part := range i.Parts {
@@ -100,7 +89,7 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 			continue
 		}
 		if err != nil {
-			return err // it may name any of them
+			return 0, err // it may name any of them
 		}
 		for _, text := range manifest.Partitions {
 			if name, err := partition.ParseName(text); err == nil {
@@ -108,7 +97,7 @@ func sweepPartitions(state string, runs []string, now time.Time) error {
 			}
 		}
 	}
-	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition))
+	return partition.StoreIn(state).Sweep(used, now.Add(-youngPartition), dryRun)
 }
 
 func cleanClusters(o *options.Options, ctx context.Context, c *Cleaned) error {

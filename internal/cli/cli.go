@@ -72,7 +72,11 @@ func (a *app) interruptible() (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
-		fmt.Fprintln(a.io.Err, "interrupted: stopping what runs; finished work is kept (again to stop at once)")
+		if a.idle.Load() {
+			fmt.Fprintln(a.io.Err, "interrupted")
+		} else {
+			fmt.Fprintln(a.io.Err, "interrupted: stopping what runs; finished work is kept (again to stop at once)")
+		}
 		cancel(errInterrupted)
 		if _, ok := <-signals; ok {
 			os.Exit(int(exit.Interrupted))

@@ -44,6 +44,7 @@ earlier runs tell, and none when nothing is stale.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
+	f.addDryRun(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 5 when something is stale")
 	divide.add(cmd)
 	return cmd

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -27,6 +28,7 @@ import (
 type app struct {
 	io    IO
 	flags globalFlags
+	idle  atomic.Bool // nothing runs that an interruption would stop
 }
 
 // globalFlags are those that every command takes.
@@ -95,7 +97,7 @@ command it runs.`,
 			root.AddCommand(c)
 		}
 	}
-	add("evaluate", run, a.planCommand(), a.evalCommand(), a.mergeCommand(), a.shellCommand())
+	add("evaluate", run, a.watchCommand(), a.planCommand(), a.evalCommand(), a.mergeCommand(), a.shellCommand())
 	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.diffCommand(), a.reportCommand(), a.compareCommand(), a.bundleCommand(), a.verifyCommand(), a.runsCommand(), a.logCommand(), a.graphCommand())
 	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.consoleCommand(), a.variablesCommand(), a.lockCommand(), a.trustCommand(), a.keygenCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.workerCommand(), a.actionCommand(), a.versionCommand(), a.completionCommand())
@@ -229,6 +231,8 @@ func (a *app) notice(n options.Notice) {
 		a.tell("warning: %v\n", n.Err)
 	case options.KeyMissing:
 		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
+	case options.Polling:
+		a.tell("warning: %v; looking for changes every %v\n", n.Err, n.Every)
 	case options.RemoteTrouble:
 		a.tell("warning: remote cache %s: %v\n", n.Name, n.Err)
 	case options.RemoteSending:

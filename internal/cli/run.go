@@ -31,7 +31,6 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures; --keep-going=false is --fail-fast")
 	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	cmd.MarkFlagsMutuallyExclusive("keep-going", "fail-fast")
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
 	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
 	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
@@ -40,6 +39,10 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells")
 	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or what plan --shards --json printed")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
+}
+
+func (f *runFlags) addDryRun(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
 }
 
 // request is what the flags and arguments ask for.
@@ -97,6 +100,7 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
+	f.addDryRun(cmd)
 	cmd.Flags().StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
 	return cmd
 }
@@ -110,11 +114,11 @@ func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, prof
 // run is evaluate and returns the outcome; nil when there is none. The error is how
 // the outcome ends. profile is the file for a trace; "" is none.
 func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*eval.Outcome, error) {
-	return a.watch(r, profile, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+	return a.present(r, profile, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
-// watch shows progress and outcome of what runs a request.
-func (a *app) watch(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
+// present shows progress and outcome of what runs a request.
+func (a *app) present(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	mode, err := a.progressMode()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -22,10 +25,69 @@ took, what it was asked for, and its verdicts. Their ids are what --run of other
 commands takes, beside latest and latest~1.`,
 		`  fevalgraph runs
   fevalgraph runs --limit 0 --json
+  fevalgraph runs prune --keep 20
   fevalgraph results --run latest~1`,
 		func(*cobra.Command, []string) error { return a.runRuns(limit) })
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "how many are shown; 0 is all")
+	cmd.AddCommand(a.runsPruneCommand())
 	return cmd
+}
+
+func (a *app) runsPruneCommand() *cobra.Command {
+	var r upkeep.PruneRequest
+	var age string
+	cmd := command("prune", "Remove the records of old runs",
+		`Prune removes the records of runs that are not among the last ones, or that are
+older than an age; with both flags, those of which both is true. The latest run,
+runs that go on, and those that have the last result of a checkpoint stay. What
+the store holds stays, so that nothing runs again; see cache gc.`,
+		`  fevalgraph runs prune --keep 20
+  fevalgraph runs prune --older-than 30d --dry-run
+  fevalgraph runs prune --keep 20 --older-than 30d`,
+		func(cmd *cobra.Command, args []string) error {
+			kept := cmd.Flags().Changed("keep")
+			if !kept && age == "" {
+				return usageError(cmd, errors.New("prune needs to know what goes: --keep 20, --older-than 30d, or both"))
+			}
+			var err error
+			if age != "" {
+				if r.OlderThan, err = parseAge(age); err != nil || r.OlderThan < 0 {
+					return exit.With(exit.Usage, fmt.Errorf("--older-than %s: want an age such as 30d or 12h", age))
+				}
+			}
+			if r.Keep < 1 && kept {
+				return exit.With(exit.Usage, fmt.Errorf("--keep %d: want at least 1; the latest run always stays", r.Keep))
+			}
+			return a.runRunsPrune(cmd.Context(), r)
+		})
+	cmd.Flags().IntVar(&r.Keep, "keep", 0, "keep the last `N` runs")
+	cmd.Flags().StringVar(&age, "older-than", "", "remove only runs that began longer ago: `AGE` such as 30d or 12h")
+	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "remove nothing, say what would be")
+	return cmd
+}
+
+func (a *app) runRunsPrune(ctx context.Context, r upkeep.PruneRequest) error {
+	p, err := upkeep.Prune(ctx, a.options(), r)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(map[string]any{"schema": 1, "removed": p.Removed, "needed": p.Needed, "runs": p.Runs, "bytes": p.Bytes, "dry_run": r.DryRun})
+	}
+	verb := "removed"
+	if r.DryRun {
+		verb = "would remove"
+	}
+	if a.flags.verbose {
+		for _, id := range p.Removed {
+			fmt.Fprintf(a.io.Out, "%s %s\n", verb, text.Line(id, 0))
+		}
+	}
+	fmt.Fprintf(a.io.Out, "%s %d of %s, %s\n", verb, len(p.Removed), text.Count(p.Runs, "run record"), text.Bytes(p.Bytes))
+	if n := len(p.Needed); n > 0 {
+		fmt.Fprintf(a.io.Out, "kept %s that would go, but have the last results of some checkpoints, or go on\n", text.Count(n, "more"))
+	}
+	return nil
 }
 
 func (a *app) runRuns(limit int) error {

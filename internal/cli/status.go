@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -17,21 +16,34 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	var pairs string
+	var watch bool
 	cmd := command("status [SELECTOR...]", "Last known verdicts, and whether they still hold",
 		`Status shows every checkpoint of every cell with its last known verdict, the run
-that judged it or served it last, and whether a run would judge it again.`,
+that judged it or served it last, and whether a run would judge it again. With
+--watch it shows that again whenever it may be different: when a file that was
+read changes, and when a run ends.`,
 		`  fevalgraph status
-  fevalgraph status problem=kvstore`,
+  fevalgraph status problem=kvstore
+  fevalgraph status --watch`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runStatus(cmd.Context(), eval.Selection{Targets: args, Pairs: pairs})
+			ctx, s := cmd.Context(), eval.Selection{Targets: args, Pairs: pairs}
+			if !watch {
+				return a.runStatus(func() ([]eval.CheckpointStatus, []eval.Decision, error) { return eval.Status(ctx, a.options(), s) })
+			}
+			w := eval.NewWatch(a.options())
+			return a.whenever(ctx, w, func() error {
+				return a.runStatus(func() ([]eval.CheckpointStatus, []eval.Decision, error) { return w.Status(ctx, s) })
+			})
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	addPairs(cmd, &pairs, "keep only the solutions that a `FILE` of pairs names")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again whenever it may be different, until interrupted")
 	return cmd
 }
 
-func (a *app) runStatus(ctx context.Context, s eval.Selection) error {
-	all, tasks, err := eval.Status(ctx, a.options(), s)
+// runStatus shows what a call of eval finds out.
+func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, error)) error {
+	all, tasks, err := find()
 	if err != nil {
 		return err
 	}

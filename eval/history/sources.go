@@ -1,0 +1,46 @@
+package history
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Sources are the runs, among some from the latest on, that have the last result of a checkpoint, or
+// its last verdict where a later run never began it. One that cannot be read is among them: it may
+// have one.
+func Sources(state string, ids []string) (map[string]bool, error) {
+	type result struct {
+		of    plan.CellID
+		began bool
+	}
+	needed, files, found := map[string]bool{}, map[string]bool{}, map[result]bool{}
+	for _, id := range ids {
+		run := event.OpenRun(state, id)
+		if _, err := run.Manifest(); errors.Is(err, fs.ErrNotExist) {
+			continue // it has no results
+		}
+		cells, err := Cells(state, run, files)
+		var damaged *event.DamagedError
+		if errors.As(err, &damaged) {
+			needed[id] = true
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range cells {
+			for _, c := range cells[i].Listed() {
+				of := plan.ResultCell(&cells[i]).At(c.Name)
+				for _, r := range []result{{of, false}, {of, c.Class != verdict.NotRun}} {
+					needed[id] = needed[id] || !found[r]
+					found[r] = true
+				}
+			}
+		}
+	}
+	return needed, nil
+}

@@ -1,0 +1,125 @@
+package upkeep
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// PruneRequest says which records of runs may go: those that are not among the last Keep, and that
+// began more than OlderThan ago.
+type PruneRequest struct {
+	Keep      int
+	OlderThan time.Duration
+	DryRun    bool // remove nothing
+}
+
+// Pruned is what was removed, or would be.
+type Pruned struct {
+	Removed []string `json:"removed"` // runs, from the latest on
+	Needed  []string `json:"needed"`  // likewise, that were to go: the last results of some checkpoints are theirs, or they go on
+	Runs    int      `json:"runs"`    // that there were
+	Bytes   int64    `json:"bytes"`   // of records and of partition files that nothing else uses
+}
+
+// Prune removes records of old runs, but for those that have the last result of a checkpoint, and
+// what only they use. Pruned is what could be removed before an error.
+func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, error) {
+	p, err := prune(ctx, o.StateDir(), r, time.Now())
+	if err != nil {
+		return p, exit.With(exit.NotJudged, err)
+	}
+	return p, nil
+}
+
+func prune(ctx context.Context, state string, r PruneRequest, now time.Time) (*Pruned, error) {
+	p := &Pruned{Removed: []string{}, Needed: []string{}}
+	ids, err := event.Runs(state)
+	if err != nil || len(ids) == 0 {
+		return p, err
+	}
+	slices.Reverse(ids)
+	p.Runs = len(ids)
+	keep, err := mayGo(state, ids, r, now, p)
+	if err != nil {
+		return p, err
+	}
+	for _, id := range slices.Clone(p.Removed) {
+		if err = context.Cause(ctx); err != nil {
+			break
+		}
+		dir := filepath.Join(state, "runs", id)
+		p.Bytes += sizeOf(dir)
+		if r.DryRun {
+			continue
+		}
+		if err = os.RemoveAll(dir); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return p, err
+	}
+	swept, err := sweepPartitions(state, keep, now, r.DryRun)
+	p.Bytes += swept
+	return p, err
+}
+
+// mayGo divides runs, from the latest on: keep are those that stay.
+func mayGo(state string, ids []string, r PruneRequest, now time.Time, p *Pruned) (keep []string, err error) {
+	var old []string
+	for i, id := range ids {
+		start, _ := event.OpenRun(state, id).Start()
+		if i < max(r.Keep, 1) || now.Sub(start.Time) < r.OlderThan {
+			keep = append(keep, id)
+		} else {
+			old = append(old, id)
+		}
+	}
+	if len(old) == 0 {
+		return keep, nil
+	}
+	needed, err := history.Sources(state, ids)
+	if err != nil {
+		return nil, err
+	}
+	if latest, err := event.FindRun(state, "latest"); err == nil {
+		needed[latest.ID] = true
+	}
+	for _, id := range old {
+		living, err := backend.Living(kind.SessionsDir(state), id)
+		switch {
+		case err != nil:
+			return nil, err
+		case living || needed[id]:
+			p.Needed = append(p.Needed, id)
+		default:
+			p.Removed = append(p.Removed, id)
+		}
+	}
+	return append(keep, p.Needed...), nil
+}
+
+// sizeOf is how many bytes the files below a directory have.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // what cannot be read is not counted
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,105 @@
+package upkeep
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// recordRun records a run of cells of one checkpoint that began at a time.
+func recordRun(t *testing.T, state, id string, began time.Time, class verdict.Class, problems ...string) {
+	t.Helper()
+	r, err := event.NewRecorder(state, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: id, Time: began})
+	var files []string
+	for _, problem := range problems {
+		cells := []report.Cell{{Problem: problem, Solution: "s", Backend: "local.host", Checkpoints: []report.Checkpoint{{Name: "one", Class: class}}}}
+		name, err := partition.StoreIn(state).Put(nil, nil, cells)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name.String())
+	}
+	if err := r.SaveManifest(files); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
+	now := time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		request         PruneRequest
+		removed, needed []string
+	}{
+		"the last three":       {PruneRequest{Keep: 3}, []string{"run2", "run1"}, nil},
+		"the last one":         {PruneRequest{Keep: 1}, []string{"run3", "run1"}, []string{"run4", "run2"}},
+		"young ones":           {PruneRequest{OlderThan: 3*24*time.Hour + time.Hour}, []string{"run1"}, []string{"run2"}},
+		"both":                 {PruneRequest{Keep: 4, OlderThan: time.Hour}, []string{"run1"}, nil},
+		"nothing is that old":  {PruneRequest{OlderThan: 1000 * time.Hour}, nil, nil},
+		"without removing any": {PruneRequest{Keep: 1, DryRun: true}, []string{"run3", "run1"}, []string{"run4", "run2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			if err := os.MkdirAll(partition.StoreIn(state).Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			day := func(n int) time.Time { return now.Add(time.Duration(n-6) * 24 * time.Hour) }
+			recordRun(t, state, "run1", day(1), verdict.Judged, "a", "b")
+			recordRun(t, state, "run2", day(2), verdict.Judged, "b", "c")
+			recordRun(t, state, "run3", day(3), verdict.Judged, "a")
+			recordRun(t, state, "run4", day(4), verdict.Judged, "a", "b")
+			recordRun(t, state, "run5", day(5), verdict.NotRun, "a", "b")
+			if name == "the last three" { // in which c is no longer
+				recordRun(t, state, "run5", day(5), verdict.Judged, "a", "b", "c")
+			}
+			p, err := prune(t.Context(), state, c.request, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(p.Removed, c.removed) || !slices.Equal(p.Needed, c.needed) || p.Runs != 5 {
+				t.Errorf("removed %v, needed %v of %d; want %v, %v of 5", p.Removed, p.Needed, p.Runs, c.removed, c.needed)
+			}
+			if (p.Bytes > 0) != (len(c.removed) > 0) {
+				t.Errorf("%d bytes", p.Bytes)
+			}
+			left, err := event.Runs(state)
+			if want := 5 - len(c.removed); err != nil || !c.request.DryRun && len(left) != want || c.request.DryRun && len(left) != 5 {
+				t.Errorf("%v are left, %v", left, err)
+			}
+		})
+	}
+}
+
+// A run that goes on may have nothing to show yet.
+func TestPruneLeavesRunsThatGoOn(t *testing.T) {
+	state := t.TempDir()
+	for _, id := range []string{"run1", "run2", "run3"} {
+		if err := os.MkdirAll(filepath.Join(state, "runs", id), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := backend.OpenRegistry(kind.SessionsDir(state), "run1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, err := prune(t.Context(), state, PruneRequest{Keep: 1}, time.Now())
+	if err != nil || !slices.Equal(p.Removed, []string{"run2"}) || !slices.Equal(p.Needed, []string{"run1"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -1,0 +1,217 @@
+package eval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/wake"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Watch makes the same call again whenever what it has read is different. It is for one goroutine
+// at a time.
+type Watch struct {
+	options Options
+	seen    *seen                      // by the last call; nil before there was one
+	config  []byte                     // digest of the configuration that it read; nil when it has none
+	failed  string                     // why the last call had no outcome; "" when it had one
+	did     map[string]string          // how nodes ended in the last run, by address: see ends
+	again   func(context.Context) bool // reports whether another call would do anything
+	polls   bool                       // and this has been said
+}
+
+// Change is why a call is made again.
+type Change struct {
+	Path string // that is different
+	Run  bool   // a run has ended, of another process
+}
+
+// NewWatch watches a project.
+func NewWatch(o Options) *Watch { return &Watch{options: o} }
+
+// Run is as Run. What the request forces or retries is forced or retried once.
+func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
+	w.did = map[string]string{}
+	sinks := event.Sinks{ends(w.did)}
+	if r.Progress != nil {
+		sinks = append(sinks, r.Progress)
+	}
+	r.Progress = sinks
+	w.call(r.files(&w.options), func(read func(*Project)) error {
+		r.read = read
+		out, err = Run(ctx, w.options, r)
+		return err
+	})
+	if w.failed = ""; out == nil && err != nil {
+		w.failed = reason(err)
+	}
+	r.Force, r.Retry = nil, nil
+	w.again = func(ctx context.Context) bool { return w.works(ctx, r) }
+	return out, err
+}
+
+// Status is as Status.
+func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
+	files := append((&Request{Selection: s}).files(&w.options), cache.Probe{Path: w.latest()})
+	w.call(files, func(read func(*Project)) error {
+		all, tasks, err = status(ctx, w.options, s, read)
+		return err
+	})
+	w.again = func(context.Context) bool { return true }
+	return all, tasks, err
+}
+
+// latest is the file that another process's run changes.
+func (w *Watch) latest() string { return options.Absolute(event.LatestFile(w.options.StateDir())) }
+
+// files are those that a request names.
+func (r *Request) files(o *Options) (all []cache.Probe) {
+	for _, name := range []string{r.Pairs, r.Cells} {
+		if name != "" {
+			all = append(all, cache.Probe{Path: options.Absolute(o.Path(name)), Follow: true})
+		}
+	}
+	return all
+}
+
+// call notes what a call reads, beside some files.
+func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
+	root := options.Absolute(w.options.ProjectDir())
+	before := map[string][]string{root: names(root)}
+	if w.seen != nil {
+		for dir := range w.seen.folders {
+			before[dir] = names(dir)
+		}
+	}
+	var asked []cache.Sighting
+	for _, p := range files {
+		asked = append(asked, p.Sight())
+	}
+	var r reads
+	opened, mended := false, false
+	err := do(func(p *Project) { r, opened = p.reads(), true })
+	if !opened {
+		var mistakes diag.List
+		r, mended = readsOfMistake(&w.options)
+		mended = mended && errors.As(err, &mistakes)
+	}
+	w.config = r.config
+	w.seen = see(r, before, asked)
+	if mended {
+		w.seen.changed = root
+	}
+}
+
+// Wait returns when another call may find out something else, which is at once when something
+// changed during the last one. A burst of changes is one. The error is the cause with which ctx ended.
+func (w *Watch) Wait(ctx context.Context) (Change, error) {
+	for {
+		path, err := w.change(ctx)
+		if err != nil {
+			return Change{}, err
+		}
+		if w.again(ctx) && ctx.Err() == nil {
+			return Change{Path: path, Run: path == w.latest()}, nil
+		}
+	}
+}
+
+// change waits until something that was read is different, and returns its path.
+func (w *Watch) change(ctx context.Context) (string, error) {
+	source := wake.Open(w.seen.paths())
+	defer source.Close()
+	if why := source.Polls(); why != nil && !w.polls {
+		w.options.Note(options.Polling{Err: why, Every: wake.Often})
+	}
+	w.polls = source.Polls() != nil
+	next := source.Next
+	if w.seen.difference() != "" {
+		next = source.Quiet
+	}
+	for {
+		if err := next(ctx); err != nil {
+			return "", err
+		}
+		if path := w.seen.difference(); path != "" {
+			return path, nil
+		}
+		next = source.Next
+	}
+}
+
+// works reports whether a run would have anything to do: nodes to execute, another configuration, or
+// another reason why it cannot. Otherwise the answers that there are rest on what there is now.
+func (w *Watch) works(ctx context.Context, r Request) bool {
+	o, was, fresh := w.options, w.config, false
+	o.Notify = nil // the run says it
+	var failed error
+	w.call(r.files(&o), func(read func(*Project)) error {
+		p, err := openChanged(ctx, o, Reading)
+		if err == nil {
+			defer p.Close()
+			defer read(p)
+			fresh, err = p.nothingNew(ctx, r, w.did)
+		}
+		failed = err
+		return err
+	})
+	if failed != nil || w.failed != "" {
+		return failed == nil || reason(failed) != w.failed
+	}
+	return !fresh || w.config == nil || !bytes.Equal(was, w.config)
+}
+
+// reason is all that an error says.
+func reason(err error) string {
+	var mistakes diag.List
+	if errors.As(err, &mistakes) {
+		if all, err := json.Marshal(mistakes); err == nil {
+			return string(all)
+		}
+	}
+	return err.Error()
+}
+
+// ends are how nodes ended: the keys that they had, or why they had none.
+type ends map[string]string
+
+// Emit implements event.Sink.
+func (m ends) Emit(e event.Event) {
+	if done, ok := e.(event.NodeDone); ok {
+		m[done.Addr] = cmp.Or(done.Key, done.Message)
+	}
+}
+
+// nothingNew reports whether a run would execute none of the nodes that are asked for, but for what
+// the last one did to no avail: with the same key, or waiting for what ended so.
+func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]string) (bool, error) {
+	g, err := p.prepare(ctx, r)
+	if err != nil || p.Plan == nil {
+		return err == nil, err
+	}
+	rep, err := p.decide(ctx, g)
+	if err != nil {
+		return false, err
+	}
+	fruitless := map[graph.ID]bool{}
+	for _, id := range rep.Nodes {
+		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		if st.State == event.Cached {
+			continue
+		}
+		end, ran := did[n.Addr]
+		fruitless[id] = ran && end == cmp.Or(keyOf(st), st.Message) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return fruitless[d.On] })
+		if !fruitless[id] {
+			return false, nil
+		}
+	}
+	return true, nil
+}

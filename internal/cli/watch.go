@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var f runFlags
+	cmd := command("watch [SELECTOR...]", "Evaluate whenever something changes",
+		`Watch evaluates what the selectors pick, or everything, as run does, and then
+again whenever a change makes something stale: in the configuration, in tests,
+solutions and assets, or in any other file that was read. Changes at short
+intervals are one, and changes during a run lead to one more. A mistake in the
+configuration is shown, and what was watched goes on when it is mended.
+
+It takes the flags of run. What --force and --retry pick is forced or retried
+once. Where the system does not tell of changes, files are looked at every two
+seconds.
+
+Interrupt it (Ctrl-C) to end it: what runs is stopped, finished work is kept.
+Exit codes: 130 interrupted, 2 or 4 if the first call makes no sense.`,
+		`  fevalgraph watch
+  fevalgraph watch problem=kvstore,solution=agent
+  fevalgraph watch --fail-fast -j 4
+  fevalgraph watch --json`,
+		func(cmd *cobra.Command, args []string) error { return a.runWatch(cmd.Context(), f.request(args)) })
+	cmd.Args = cobra.ArbitraryArgs
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) runWatch(ctx context.Context, r eval.Request) error {
+	w := eval.NewWatch(a.options())
+	return a.whenever(ctx, w, func() error {
+		_, err := a.present(r, "", func(r eval.Request) (*eval.Outcome, error) { return w.Run(ctx, r) })
+		return err
+	})
+}
+
+// whenever makes a call, and makes it again when it may find out something else, until ctx ends. An
+// error of a call is shown; one that says of the first call that it makes no sense ends it all.
+func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) error {
+	screen := view.NewScreen(a.io.Out, a.io.Err, a.io.LookupEnv)
+	switch {
+	case a.flags.quiet:
+		screen = view.NewScreen(io.Discard, io.Discard, a.io.LookupEnv)
+	case a.flags.json: // objects on a terminal stay one below the other
+		screen = view.NewScreen(io.Discard, a.io.Err, a.io.LookupEnv)
+	}
+	for first, title := true, ""; ; first = false {
+		screen.Next(title)
+		err := call()
+		if ctx.Err() != nil {
+			return err
+		}
+		if first && senseless(err) {
+			return err
+		}
+		a.complain(err)
+		screen.Wait()
+		a.idle.Store(true)
+		change, err := w.Wait(ctx)
+		if err != nil {
+			return nil //nolint:nilerr // the interruption is the end of it
+		}
+		a.idle.Store(false)
+		title = titleOf(change)
+	}
+}
+
+// senseless reports whether an error is about how a command was called, rather than about the
+// configuration, which may be mended.
+func senseless(err error) bool {
+	var e *exit.Error
+	var mistakes diag.List
+	if !errors.As(err, &e) || e.Err == nil {
+		return false
+	}
+	if errors.As(err, &mistakes) {
+		missing := func(d diag.Diagnostic) bool { return d.Code == "missing-file" && d.Range == nil }
+		return slices.ContainsFunc(mistakes, missing) // the main file
+	}
+	return e.Class == exit.Usage || e.Class == exit.NoMatch
+}
+
+// titleOf says when and why a call is made again.
+func titleOf(c eval.Change) string {
+	said := "a run has ended"
+	if !c.Run {
+		said = c.Path + " changed"
+		if here, err := filepath.Abs("."); err == nil {
+			if rel, err := filepath.Rel(here, c.Path); err == nil && filepath.IsLocal(rel) {
+				said = rel + " changed"
+			}
+		}
+	}
+	return time.Now().Format(time.TimeOnly) + " " + said
+}

@@ -1,0 +1,52 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Screen is where a command shows one state after the other: on a terminal each in place of the
+// last, elsewhere one below the other. It keeps the terminal's mode, so there is nothing to restore.
+type Screen struct {
+	w     io.Writer
+	lines int // of the terminal; 0 is none that can be cleared
+	used  bool
+}
+
+// NewScreen is the screen of a command that writes to two streams, of which err has titles. Without
+// being cleared it is a log.
+func NewScreen(out, err io.Writer, lookup func(string) (string, bool)) *Screen {
+	s := &Screen{w: err}
+	if isTerminal(out) && isTerminal(err) && !unattended(lookup) {
+		if _, lines, err := term.GetSize(int(err.(*os.File).Fd())); err == nil {
+			s.lines = lines
+		}
+	}
+	return s
+}
+
+// Next begins another state, below a title of one line; "" is none. What a terminal showed before
+// the first one can be scrolled back to.
+func (s *Screen) Next(title string) {
+	var b strings.Builder
+	if s.lines > 0 {
+		if !s.used {
+			b.WriteString(strings.Repeat("\n", s.lines))
+		}
+		b.WriteString("\x1b[H\x1b[J")
+	}
+	s.used = true
+	if title != "" {
+		fmt.Fprintln(&b, text.Line(title, 0))
+	}
+	io.WriteString(s.w, b.String())
+}
+
+// Wait says that the state stays until something happens.
+func (s *Screen) Wait() { fmt.Fprintln(s.w, "watching for changes until it is interrupted") }
