@@ -17,17 +17,17 @@ import (
 // flagUsers are the commands for which a global flag means something; those that are
 // not listed mean something to all.
 var flagUsers = map[string][]string{
-	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report"},
-	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report"},
-	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
-	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
+	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
+	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
+	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen"},
+	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen"},
 	"cache":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "plan", "eval", "merge", "validate", "verify"},
-	"progress": {"run", "eval", "merge", "validate"},
+	"progress": {"run", "eval", "merge", "validate", "gen"},
 	"offline":  {"run", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "eval", "shell", "validate", "lock", "verify"},
-	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
-	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report"},
+	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare", "gen"},
+	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen"},
 }
 
 // relevant reports whether a global flag means something for a command. The program
