@@ -40,14 +40,6 @@ func (u *Usage) add(more model.Usage, cost float64) {
 	u.Cost += cost
 }
 
-// ModelLabel is what solutions name as their model.
-func (g *Generator) ModelLabel() string {
-	if g.Generator.Model != "" {
-		return g.Generator.Model
-	}
-	return g.Name
-}
-
 // Asked is what the answers of this call took.
 func (g *Generator) Asked() Usage {
 	g.mu.Lock()

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -39,6 +40,9 @@ type Generator struct {
 	Template   *Expr // of the prompt; nil is the default prompt
 	Range      diag.Range
 }
+
+// ModelLabel is what its solutions name as their model.
+func (g *Generator) ModelLabel() string { return cmp.Or(g.Model, g.Name) }
 
 // Price is what a million tokens cost, in dollars.
 type Price struct{ Input, Output float64 }

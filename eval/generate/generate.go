@@ -60,7 +60,9 @@ type call struct {
 // what kept it from being whole; that models gave no answers is in the Outcome alone.
 func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err error) {
 	c := &call{o: o, r: r, run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
-	if c.cfg, err = c.o.Load(); err != nil {
+	loading := o
+	loading.Notify = nil // of warnings, which are about evaluation: there is nothing to grade yet
+	if c.cfg, err = loading.Load(); err != nil {
 		return nil, err
 	}
 	if err := c.choose(); err != nil {

@@ -27,9 +27,9 @@ An answer without usable code leaves a file .FAILED with the reason.
 
 API keys are used only after `+"`fevalgraph trust`"+` has shown which are sent where.
 
-A selector is a glob over PROBLEM/CHECKPOINT/GENERATOR#ATTEMPT, or AXIS=GLOB with
-the axes generator, problem, checkpoint, attempt and model. Commas mean and,
-several arguments mean or. Earlier checkpoints are asked first.
+A selector is a glob over PROBLEM/CHECKPOINT/GENERATOR#ATTEMPT, or AXIS=GLOB
+with the axes generator, problem, checkpoint, attempt and model. Commas mean
+and, several arguments mean or. Earlier checkpoints are asked first.
 
 Exit codes: 0 all is there, 1 an answer had no usable code, 2 usage or
 configuration error, also a wrong endpoint, model or key, 3 something was not
@@ -102,7 +102,8 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	}
 	shown := 0
 	for _, p := range out.Placed {
-		if p.Outcome == gen.Unusable || p.Outcome == gen.Edited {
+		// Of answers that came in this call, progress has shown it.
+		if p.Outcome == gen.Edited || p.Outcome == gen.Unusable && (!p.Asked || a.flags.quiet) {
 			if shown++; shown <= shownReasons {
 				reason := p.Reason
 				if p.Outcome == gen.Edited {
@@ -221,11 +222,11 @@ func (a *app) showPlanned(out *generate.Outcome) {
 	if len(rows) > 0 && !a.flags.quiet {
 		view.Table(a.io.Out, []string{"", "solution", "tokens of the prompt", "cause"}, rows, a.color())
 	}
-	fmt.Fprintf(a.io.Out, "would ask %d, %d answered already", out.Asked.Requests, out.Known)
-	if about := took(out.Asked, out.Priced); about != "" {
-		fmt.Fprintf(a.io.Out, "; about%s", strings.TrimPrefix(about, ":"))
+	about := took(out.Asked, out.Priced)
+	if about != "" {
+		about = "; about" + strings.TrimPrefix(about, ":")
 	}
-	fmt.Fprintln(a.io.Out, ". Nothing was asked.")
+	fmt.Fprintf(a.io.Out, "would ask %d, %d answered before%s\n", out.Asked.Requests, out.Known, about)
 }
 
 func plannedJSON(out *generate.Outcome) map[string]any {
