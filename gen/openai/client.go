@@ -83,7 +83,7 @@ func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.A
 	if err != nil {
 		return model.Answer{}, c.explain(ctx, key, err)
 	}
-	answer.Text = c.o.Redact(answer.Text) // an endpoint may answer with what it was sent
+	answer.Text = c.masked(key, answer.Text) // an endpoint may answer with what it was sent
 	return answer, nil
 }
 
@@ -124,6 +124,15 @@ func (c *Client) read(ctx context.Context, request openai.ChatCompletionNewParam
 }
 
 var errCut = errors.New("the stream ended before the answer did")
+
+// masked is a text of the other side without the key that it was sent, and without other
+// secrets.
+func (c *Client) masked(key, text string) string {
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "***")
+	}
+	return c.o.Redact(text)
+}
 
 // redirectError says where a redirect leads.
 type redirectError struct{ to *url.URL }

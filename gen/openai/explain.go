@@ -34,24 +34,24 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return &model.WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
+		return &model.WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
 	case errors.As(err, &redirect):
-		return c.redirected(redirect.to)
+		return c.redirected(key, redirect.to)
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return &model.WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
 	case errors.As(err, &name) && name.IsNotFound:
 		return &model.WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s: %s", c.o.Endpoint, c.said(err.Error()))
+		return fmt.Errorf("nothing listens at %s: %s", c.o.Endpoint, c.said(key, err.Error()))
 	}
-	return errors.New(c.said(err.Error()))
+	return errors.New(c.said(key, err.Error()))
 }
 
 // ofStatus says what a status means.
 func (c *Client) ofStatus(ctx context.Context, key string, e *openai.Error) error {
 	said := fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
 	if e.Message != "" {
-		said += ": " + c.said(e.Message)
+		said += ": " + c.said(key, e.Message)
 	}
 	var headers http.Header
 	if e.Response != nil {
@@ -73,10 +73,10 @@ func (c *Client) ofStatus(ctx context.Context, key string, e *openai.Error) erro
 }
 
 // redirected refuses to go elsewhere.
-func (c *Client) redirected(to *url.URL) error {
+func (c *Client) redirected(key string, to *url.URL) error {
 	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
 	return &model.WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
-		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.said(plain.String()))}
+		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.said(key, plain.String()))}
 }
 
 // notFound finds out whether it is the model that is not there, or the endpoint.
@@ -95,7 +95,7 @@ func (c *Client) notFound(ctx context.Context, key, said string) error {
 		if m.ID == c.o.Model {
 			return &model.WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
 		}
-		names = append(names, c.said(m.ID))
+		names = append(names, c.said(key, m.ID))
 	}
 	return &model.WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
 }
@@ -110,9 +110,9 @@ func some(names []string) string {
 }
 
 // said is a text of the other side in one line, without secrets, cut to what a person reads.
-func (c *Client) said(text string) string {
+func (c *Client) said(key, text string) string {
 	const longest = 300
-	text = strings.Join(strings.Fields(c.o.Redact(text)), " ")
+	text = strings.Join(strings.Fields(c.masked(key, text)), " ")
 	if r := []rune(text); len(r) > longest {
 		text = string(r[:longest]) + "…"
 	}
