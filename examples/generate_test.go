@@ -1,11 +1,14 @@
 package examples_test
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/gen/modeltest"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -37,5 +40,68 @@ func TestGenerateRuns(t *testing.T) {
 	}
 	if stream := program(t, 1, "gen", "-C", dir, "--json"); strings.Contains(stream, `"asked":true`) || strings.Count(stream, `"asked":false`) != 4 {
 		t.Error(stream)
+	}
+}
+
+// The quickstart's problem is solved by two models of an endpoint, graded, and the models
+// compared: one answers with the reference, the other hastily and, once, not at all.
+func TestGenerateQuickstart(t *testing.T) {
+	dir := project(t, "quickstart")
+	code := func(solution, checkpoint string) string {
+		content, err := os.ReadFile(filepath.Join(dir, "solutions", solution, checkpoint, "tally.py"))
+		if err != nil {
+			t.Error(err)
+		}
+		return "```python tally.py\n" + string(content) + "```\n"
+	}
+	server := httptest.NewServer(&modeltest.Server{Models: []string{"careful", "hasty"}, Answer: func(r modeltest.Request) string {
+		solution := map[any]string{"careful": "reference", "hasty": "hasty"}[r.Body["model"]]
+		_, step, _ := strings.Cut(r.Prompt, "step: ")
+		step, attempt, _ := strings.Cut(step, " ")
+		if solution == "hasty" && step == "checkpoint_2" && strings.HasPrefix(attempt, "2") {
+			return "I have no time for this."
+		}
+		return code(solution, step)
+	}})
+	defer server.Close()
+	blocks := fmt.Sprintf(`
+generator "models" {
+  for_each = toset(["careful", "hasty"])
+  endpoint = "%s/v1"
+  model    = each.key
+  attempts = 2
+  prompt   = "${self.spec}\n${self.code}\nstep: ${self.checkpoint} ${self.attempt}"
+}
+solution "model" {
+  for_each = { for f in fileset(".", "generated/models/*/tally/*.json") : trimsuffix(f, ".json") => jsondecode(file(f)).labels }
+  name     = "${each.value.model}-${each.value.attempt}"
+  problem  = problem.tally
+  source   = "${each.key}/${checkpoint.name}"
+  missing  = "skip"
+  labels   = each.value
+}
+suite "models" {
+  matrix { solution = solution.model }
+}
+result "models" {
+  from     = suite.models
+  group_by = ["model"]
+  metric "attempts" { value = self.cells }
+  metric "solved" { value = self.solved }
+  sort = ["-solved", "model"]
+}
+`, server.URL)
+	if err := os.WriteFile(filepath.Join(dir, "models.feval.hcl"), []byte(blocks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program(t, 1, "gen", "-C", dir)
+	board := strings.Join(strings.Fields(program(t, 1, "run", "-C", dir, "suite=models")), " ")
+	if !strings.HasSuffix(board, "careful 2 2 hasty 2 0") {
+		t.Errorf("no leaderboard: %s", board)
+	}
+	for _, row := range []string{"tally checkpoint_3 careful-2 local.host yes", "tally checkpoint_3 hasty-1 local.host NO", "tally checkpoint_2 hasty-2 local.host not reached"} {
+		if !strings.Contains(board, row) {
+			t.Errorf("no %q: %s", row, board)
+		}
 	}
 }

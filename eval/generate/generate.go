@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -204,10 +205,8 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 		Jobs: c.o.RunJobs(), Selection: strings.Join(append([]string{"gen"}, c.r.Selectors...), " ")})
 	rep, err := c.batch.Graph.Execute(ctx, c.targets, c.options(false))
 	out := &Outcome{Root: c.cfg.Root, Priced: true}
-	placed, placeErr := c.batch.Place(context.WithoutCancel(ctx), rep, c.store)
-	err = errors.Join(err, placeErr)
-	out.Placed = placed
-	for _, p := range placed {
+	err = errors.Join(err, c.place(context.WithoutCancel(ctx), rep, out))
+	for _, p := range out.Placed {
 		sink.Emit(c.event(p))
 	}
 	for _, g := range c.all {
@@ -226,6 +225,16 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 		return out, exit.With(out.Exit, err)
 	}
 	return out, nil
+}
+
+// place writes the files, of one call after the other.
+func (c *call) place(ctx context.Context, rep *graph.Report, out *Outcome) error {
+	lock, err := lockedfile.Wait(ctx, filepath.Join(c.o.StateDirOf(c.cfg.Root), answersDir, "placing"))
+	if err != nil {
+		return fmt.Errorf("waiting for another call that writes solutions: %w", err)
+	}
+	out.Placed, err = c.batch.Place(ctx, rep, c.store)
+	return errors.Join(err, lock.Close())
 }
 
 // event is what became of a step, for the stream.
