@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// chain is a generator of a problem of three checkpoints, whose model says what it is told.
+// chain is a generator of a problem of three checkpoints, whose model answers by the task text.
 type chain struct {
 	*project
 	server  *modeltest.Server

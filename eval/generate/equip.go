@@ -111,7 +111,7 @@ func (c *call) equip(all []*gen.Generator) error {
 	var hidden []string
 	for _, s := range c.cfg.Secrets {
 		if s.Value != "" {
-			hidden = append(hidden, s.Value)
+			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // of which each may be a key
 		}
 	}
 	redact := func(text string) string { return string(backend.RedactBytes([]byte(text), hidden)) }
