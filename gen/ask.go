@@ -93,7 +93,9 @@ func (a *asking) ask(ctx context.Context, w *graph.Work, q model.Question) (mode
 		case errors.As(err, &wrong):
 			lease.Failed()
 			err = &graph.InputError{Err: fmt.Errorf("%s: %w", a.g.Ref, wrong)}
-			a.g.giveUp(err)
+			if !wrong.Maybe || a.g.rejects() {
+				a.g.giveUp(err)
+			}
 			return model.Answer{}, err
 		default:
 			lease.Failed()

@@ -173,6 +173,7 @@ func TestWrong(t *testing.T) {
 		"model":   {&modeltest.Server{Models: []string{"large"}}, `generator.small: http://model/v1 has no model "small" (hint: it has large)`, 8},
 		"keys":    {&modeltest.Server{Refuse: map[string]int{"sk-secret-0": 401, "sk-secret-1": 401}}, "generator.small: no API key is left: secret.k0: 401 Unauthorized", 16},
 		"moved":   {&modeltest.Server{Fault: func(int, modeltest.Request) modeltest.Fault { return modeltest.Moved }}, "http://model/v1 leads elsewhere", 8},
+		"refused": {&modeltest.Server{Refuse: map[string]int{"sk-secret-0": 400, "sk-secret-1": 400}}, "http://model/v1 refuses the request: 400 Bad Request", mostRejected + 8},
 		"forever": {&modeltest.Server{Fault: func(int, modeltest.Request) modeltest.Fault { return modeltest.Fail }}, "500 Internal Server Error", 100 * 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,6 +201,24 @@ func TestWrong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One request that is refused, such as for its length, is the only one.
+func TestRefusedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProject(t)
+		network := modeltest.Start(&modeltest.Server{Fault: func(_ int, r modeltest.Request) modeltest.Fault {
+			if strings.HasSuffix(r.Prompt, "task number 7\n") {
+				return modeltest.TooLong
+			}
+			return modeltest.None
+		}})
+		defer network.Stop()
+		rep, placed := p.run(t.Context(), New([]*Generator{p.generator(network, 1, p.problems(30)...)}, nil))
+		if rep.InputErrors != 1 || strings.Count(outcomes(placed), string(Written)) != 29 {
+			t.Errorf("%+v: %s", rep, outcomes(placed))
+		}
+	})
 }
 
 // No request is sent that could bring the cost above the limit.

@@ -18,9 +18,10 @@ type Generator struct {
 	Keys   *keypool.Pool
 	Budget *Budget // shared by all generators of a call
 
-	mu    sync.Mutex
-	wrong error // nothing that it asks can be answered
-	spent Usage
+	mu       sync.Mutex
+	wrong    error // nothing that it asks can be answered
+	rejected int   // requests that may have been wrong alone
+	spent    Usage
 }
 
 // Field is a part of an identity.
@@ -69,6 +70,18 @@ func (g *Generator) giveUp(why error) {
 	if g.wrong == nil {
 		g.wrong = why
 	}
+}
+
+// mostRejected is how many requests may be refused as wrong before any is answered.
+const mostRejected = 5
+
+// rejects notes a request that was refused as wrong, and reports whether all of them seem to
+// be: none was answered, and several were refused.
+func (g *Generator) rejects() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rejected++
+	return g.spent.Requests == 0 && g.rejected >= mostRejected
 }
 
 func (g *Generator) givenUp() error {

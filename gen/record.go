@@ -13,6 +13,9 @@ import (
 // recordEnding is that of the file beside an attempt's directory which says what made it.
 const recordEnding = ".json"
 
+// maxRecord bounds its bytes.
+const maxRecord = 4 << 20
+
 // FailedEnding is that of the file which stands in place of code that no answer had.
 const FailedEnding = ".FAILED"
 
@@ -37,7 +40,11 @@ type made struct {
 // then count as edited by hand.
 func readRecord(root *os.Root, base string) record {
 	var r record
-	content, err := root.ReadFile(base + recordEnding)
+	var content []byte
+	info, err := root.Lstat(base + recordEnding)
+	if err == nil && info.Mode().IsRegular() && info.Size() <= maxRecord {
+		content, err = root.ReadFile(base + recordEnding)
+	}
 	if err != nil || json.Unmarshal(content, &r) != nil || r.Checkpoints == nil {
 		r = record{Checkpoints: map[string]made{}}
 	}
@@ -78,6 +85,9 @@ const staging = ".placing-"
 func writeFile(root *os.Root, name string, content []byte) error {
 	dir, file := path.Split(name)
 	fresh := dir + staging + file
+	if err := root.RemoveAll(fresh); err != nil { // it may be anything
+		return err
+	}
 	if err := root.WriteFile(fresh, content, 0o644); err != nil {
 		return err
 	}

@@ -114,6 +114,13 @@ func (c *call) equip(all []*gen.Generator) error {
 			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // of which each may be a key
 		}
 	}
+	for _, g := range all {
+		for _, v := range g.Env {
+			if v.Secret != "" && v.Value != "" { // a sensitive variable, or more than a secret
+				hidden = append(hidden, v.Value)
+			}
+		}
+	}
 	redact := func(text string) string { return string(backend.RedactBytes([]byte(text), hidden)) }
 	if err := c.trusted(all); err != nil {
 		return err

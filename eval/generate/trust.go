@@ -39,8 +39,12 @@ func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	run := "run " + shellquote.Join(argv...)
 	var with []string
 	for _, v := range g.Env {
-		for _, name := range secretsOf(cfg, v) {
+		named := secretsOf(cfg, v)
+		for _, name := range named {
 			with = append(with, secretText(cfg, name))
+		}
+		if v.Secret != "" && len(named) == 0 {
+			with = append(with, "the sensitive value "+v.Secret)
 		}
 	}
 	if len(with) == 0 {

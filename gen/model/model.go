@@ -57,6 +57,8 @@ func (e *RefusedError) Error() string { return e.Reason }
 type WrongError struct {
 	Reason string
 	Hint   string // how to mend it; may be ""
+	// Maybe says that it may be this request alone which is wrong, such as by its length.
+	Maybe bool
 }
 
 func (e *WrongError) Error() string {

@@ -24,6 +24,7 @@ const (
 	Hang            // no answer before the client goes away
 	Truncated       // the answer reaches its limit of tokens
 	Moved           // 307 to another host
+	TooLong         // 400 for the length of the prompt
 )
 
 // Request is a request that came.
@@ -154,6 +155,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, key string) {
 		asked.Status = http.StatusTooManyRequests
 	case asked.Fault == Fail:
 		asked.Status = http.StatusInternalServerError
+	case asked.Fault == TooLong:
+		asked.Status = http.StatusBadRequest
 	case asked.Fault == Moved:
 		asked.Status = http.StatusTemporaryRedirect
 	case asked.Fault == Cut, asked.Fault == Hang:
@@ -166,6 +169,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, key string) {
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(wait, time.Second)/time.Second)+1))
 		fail(w, asked.Status, "rate_limit_exceeded", "Too many requests")
+	case http.StatusBadRequest:
+		fail(w, asked.Status, "context_length_exceeded", "The prompt is too long")
 	case http.StatusInternalServerError:
 		fail(w, asked.Status, "", "The server had an error")
 	case http.StatusTemporaryRedirect:

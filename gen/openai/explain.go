@@ -69,7 +69,7 @@ func (c *Client) ofStatus(ctx context.Context, key string, e *openai.Error) erro
 	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code >= 500:
 		return errors.New(said)
 	}
-	return &model.WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the model and the parameters of the generator"}
+	return &model.WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
 }
 
 // redirected refuses to go elsewhere.

@@ -100,6 +100,9 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	if !a.flags.quiet && len(rows) > 0 {
 		view.Table(a.io.Out, header, rows, a.color())
 	}
+	if a.flags.quiet {
+		a.showUnanswered(out.Placed)
+	}
 	shown := 0
 	for _, p := range out.Placed {
 		// Of answers that came in this call, progress has shown it.
@@ -122,6 +125,26 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	fmt.Fprintf(a.io.Err, "asked %d in %s%s\n", out.Asked.Requests, text.Duration(out.End.Seconds), took(out.Asked, out.Priced))
 	if out.Exit == exit.Interrupted {
 		fmt.Fprintln(a.io.Err, "the answers that came are kept; the same call asks for the rest")
+	}
+}
+
+// showUnanswered prints why there is no answer, each reason once.
+func (a *app) showUnanswered(placed []gen.Placed) {
+	var reasons []string
+	first, times := map[string]string{}, map[string]int{}
+	for _, p := range placed {
+		if p.Outcome != gen.NoAnswer {
+			continue
+		}
+		if times[p.Reason]++; times[p.Reason] == 1 {
+			reasons, first[p.Reason] = append(reasons, p.Reason), p.Step.Name()
+		}
+	}
+	for _, reason := range reasons {
+		a.tell("%s %s: %s\n", gen.NoAnswer, first[reason], reason)
+		if n := times[reason] - 1; n > 0 {
+			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more solution"))
+		}
 	}
 }
 
