@@ -92,6 +92,7 @@ func (b *Batch) ask(s *Step) {
 	s.Answer = b.add(s, KindAnswer, &asking{g: g, attempt: s.Attempt}, []graph.Dep{{On: s.Prompt, As: fromPrompt, Outputs: []string{promptOutput}}})
 	n := b.Graph.Node(s.Answer)
 	n.Pool, n.Retry = g.Ref, graph.Retry{Attempts: g.Retry.Attempts, Wait: g.Retry.Wait, Longest: max(longestWait, g.Retry.Wait)}
+	n.Kept = true // what it took is read afterwards
 	s.Files = b.add(s, KindFiles, &reading{unnamed: unnamed(g.Generator, s.Problem), only: s.Problem.Judge != nil, later: later},
 		append([]graph.Dep{{On: s.Answer, As: fromAnswer, Outputs: []string{answerOutput, usageOutput}}}, code...))
 	b.Graph.Node(s.Files).Kept = true

@@ -185,6 +185,8 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	}
 	switch {
 	case there == tree.String():
+		// A call that was killed may have put it there, and have come no further.
+		p.changed = p.changed || p.record.Checkpoints[s.Checkpoint.Name].Tree != now.Tree
 		done.Outcome = Same
 		p.note(done, now)
 		return p.unmark(s)

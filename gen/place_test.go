@@ -99,6 +99,24 @@ func TestFailed(t *testing.T) {
 	c.want("unusable, no answer, no answer", 1, "1/c1.FAILED=the answer was cut off at its limit of tokens")
 }
 
+// A call that was killed before it came to later code leaves none that was made from other code.
+func TestKilledWhileWriting(t *testing.T) {
+	c := newChain(t)
+	c.generate()
+	write(t, filepath.Join(c.dir, "generated/small/p/1/c1/main.py"), "uno\n")
+	write(t, filepath.Join(c.dir, "generated/small/p/1/c1/lib.py"), "lib\n")
+	c.answers["other"] = "```main.py\nuno\n```\n```lib.py\nlib\n```\n"
+	c.answers["second"] = "no"
+	write(t, filepath.Join(c.dir, "p-1.md"), "task: other\n")
+	c.server.Fault = func(_ int, r modeltest.Request) modeltest.Fault {
+		if strings.Contains(r.Prompt, "task: second") {
+			return modeltest.TooLong
+		}
+		return modeltest.None
+	}
+	c.want("same, no answer, no answer", 2, "1/c1/lib.py=lib 1/c1/main.py=uno")
+}
+
 // What a person has changed stays, and so does what else is there.
 func TestEdited(t *testing.T) {
 	c := newChain(t)

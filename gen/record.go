@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type record struct {
 	// Labels are for the solution block: labels = jsondecode(file("….json")).labels.
 	Labels      map[string]string `json:"labels"`
 	Checkpoints map[string]made   `json:"checkpoints"` // by name; that of one without is ""
+
+	text []byte // that was read
 }
 
 // made is what is known of the code of a checkpoint.
@@ -48,6 +51,7 @@ func readRecord(root *os.Root, base string) record {
 	if err != nil || json.Unmarshal(content, &r) != nil || r.Checkpoints == nil {
 		r = record{Checkpoints: map[string]made{}}
 	}
+	r.text = content
 	return r
 }
 
@@ -74,7 +78,11 @@ func (r *record) write(root *os.Root, base string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(root, base+recordEnding, append(text, '\n'))
+	text = append(text, '\n')
+	if bytes.Equal(text, r.text) {
+		return nil // and configurations that read it have not changed
+	}
+	return writeFile(root, base+recordEnding, text)
 }
 
 // staging begins the names of what is not in place yet. Nothing else has such a name, so what

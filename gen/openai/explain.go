@@ -42,7 +42,7 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return &model.WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s: %s", c.o.Endpoint, c.said(key, err.Error()))
+		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
 	}
 	return errors.New(c.said(key, err.Error()))
 }
