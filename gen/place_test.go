@@ -99,7 +99,7 @@ func TestFailed(t *testing.T) {
 	c.want("unusable, no answer, no answer", 1, "1/c1.FAILED=the answer was cut off at its limit of tokens")
 }
 
-// A call that was killed before it came to later code leaves none that was made from other code.
+// A call that was killed half-way leaves no later code that was made from other code.
 func TestKilledWhileWriting(t *testing.T) {
 	c := newChain(t)
 	c.generate()
