@@ -5,11 +5,13 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // Trust lets calls that only read ask the backends of a project who they are, and returns
-// the project's directory and what that takes.
-func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err error) {
+// the project's directory and what that takes. more adds what a project is trusted with beside
+// evaluation; it may be nil.
+func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Trusted) (root string, all []user.Trusted, err error) {
 	p, err := openProject(ctx, o, Reading, nil)
 	if err != nil {
 		return "", nil, err
@@ -27,6 +29,11 @@ func Trust(ctx context.Context, o Options) (root string, all []user.Trusted, err
 	for i := range p.Config.Settings.Remotes {
 		r := &p.Config.Settings.Remotes[i]
 		p.trust.Add(remoteAddr(r), remoteAsks(r))
+	}
+	if more != nil {
+		for _, t := range more(p.Config) {
+			p.trust.Add(t.Addr, t.Asks)
+		}
 	}
 	if err := p.trust.Save(); err != nil {
 		return "", nil, exit.With(exit.NotJudged, err)

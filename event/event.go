@@ -130,6 +130,23 @@ type Verdict struct {
 	Detail  string   `json:"detail,omitempty"` // "core 0/1, functionality 2/2"
 }
 
+// Generated is what became of the code of a checkpoint by one attempt of a generator. Only gen
+// has such lines, before the last one.
+type Generated struct {
+	Type         string   `json:"type"` // generated
+	Generator    string   `json:"generator"`
+	Problem      string   `json:"problem"`
+	Checkpoint   string   `json:"checkpoint,omitempty"`
+	Attempt      int      `json:"attempt"`
+	Path         string   `json:"path"`             // where its files are, or would be
+	Outcome      string   `json:"outcome"`          // written, same, kept, edited, unusable, no answer
+	Asked        bool     `json:"asked"`            // in this call
+	Reason       string   `json:"reason,omitempty"` // of unusable, and of no answer
+	InputTokens  int64    `json:"input_tokens"`
+	OutputTokens int64    `json:"output_tokens"`
+	Cost         *float64 `json:"cost,omitempty"` // dollars
+}
+
 // NodesSame stands for the NodeDone lines of nodes that were served without being
 // decided one by one: nothing that they depend on is another than it was. They
 // are those in the file of the state directory's partitions that has the digest.
@@ -171,6 +188,7 @@ func (NodeReopened) event() {}
 func (NodeDone) event()     {}
 func (Verdict) event()      {}
 func (NodesSame) event()    {}
+func (Generated) event()    {}
 func (RunEnd) event()       {}
 
 // Sink takes the events of a run in order. Emit must not block for long and

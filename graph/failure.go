@@ -17,8 +17,9 @@ type InputError struct{ Err error }
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// AbsentError says that this machine lacks a device which the work needs. The
-// node is skipped: neither broken nor retried, and nothing is stored.
+// AbsentError says that this machine lacks a device which the work needs, or the call
+// something else that no attempt brings, such as money. The node is skipped: neither broken
+// nor retried, and nothing is stored.
 type AbsentError struct{ Err error }
 
 func (e *AbsentError) Error() string { return e.Err.Error() }

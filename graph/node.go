@@ -62,6 +62,17 @@ type Label struct{ Name, Value string }
 type Retry struct {
 	Attempts int
 	Wait     time.Duration
+	// Longest, when it is above 0, has the pause double each time, up to it.
+	Longest time.Duration
+}
+
+// pause is the one after a number of broken attempts.
+func (r Retry) pause(broken int) time.Duration {
+	wait := r.Wait
+	for ; broken > 1 && wait < r.Longest; broken-- {
+		wait = min(2*wait, r.Longest)
+	}
+	return wait
 }
 
 // Dep is an edge: the node consumes the named outputs of On and calls them As,

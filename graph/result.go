@@ -136,7 +136,7 @@ func (s *scheduler) handleBreak(a *attempt) {
 		s.reconsider(id)
 	case tryAgain:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
-			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.Wait.Seconds()})
+			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.pause(s.breaks[id] + 1).Seconds()})
 		s.breaks[id]++
 		s.sleep(id)
 	case preempted:

@@ -289,6 +289,30 @@ func TestRetry(t *testing.T) {
 	}
 }
 
+// Pauses that grow double up to a bound.
+func TestRetryPausesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g, sink := newProject(t), New(), &recorder{}
+		g.Add(Node{Addr: "a", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 6, Wait: time.Minute, Longest: 5 * time.Minute}})
+		o := p.options()
+		o.Sink, o.LockPoll = sink, time.Minute
+		started := time.Now()
+		p.executeWith(t.Context(), g, o)
+		if waited := time.Since(started); waited != 17*time.Minute {
+			t.Errorf("waited %v", waited)
+		}
+		var told []float64
+		for _, e := range sink.events {
+			if retry, ok := e.(event.NodeRetry); ok {
+				told = append(told, retry.Wait)
+			}
+		}
+		if !slices.Equal(told, []float64{60, 120, 240, 300, 300}) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
 func TestPanicsAreBroken(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"

@@ -85,7 +85,7 @@ func (s *scheduler) endHold(now time.Time) {
 // sleep pauses a node before its next attempt.
 func (s *scheduler) sleep(id ID) {
 	s.phase[id] = sleeping
-	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.Wait), s.status[id].Attempts})
+	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id])), s.status[id].Attempts})
 }
 
 // park puts a node aside until the process that has its key releases it.

@@ -27,10 +27,29 @@ func (l *loader) assemble() {
 			c.Results = append(c.Results, made)
 		case *Export:
 			c.Exports = append(c.Exports, made)
+		case []*Generator:
+			c.Generators = append(c.Generators, made...)
 		}
 	}
 	l.checkNames()
 	l.checkFigures()
+	l.checkGenerated()
+}
+
+// checkGenerated reports generators that would write to the same directory.
+func (l *loader) checkGenerated() {
+	first := map[string]*Generator{}
+	for _, g := range l.config.Generators {
+		if before := first[g.Directory]; before != nil {
+			l.report(finding{
+				code: "duplicate", summary: "Two generators of one directory", rng: hclRange(g.Range),
+				detail: fmt.Sprintf("%s and %s (line %d) both write to %q.", g.Ref, before.Ref, before.Range.Start.Line, l.show(g.Directory)),
+				hint:   "give one of them another directory = …",
+			})
+			continue
+		}
+		first[g.Directory] = g
+	}
 }
 
 // checkNames reports problems that share a name, and solutions that share

@@ -21,7 +21,7 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	c.Order = b.orderOr(place)
 	c.Version, _ = b.integer("version", 0)
 	c.State, _ = b.text("state")
-	c.Spec, _ = b.path("spec")
+	c.Spec = b.specOr(down.problem.Spec)
 	c.IncludePriorTests, _ = b.truth("include_prior_tests")
 
 	c.Tests = b.testFiles(down.problem.Pytest)
@@ -46,6 +46,15 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 		c.Pass = pass.pass()
 	}
 	return c
+}
+
+// specOr is the path of a checkpoint's own task text, or the problem's.
+func (b *block) specOr(problem string) string {
+	if b.attrs["spec"] == nil {
+		return problem
+	}
+	own, _ := b.path("spec")
+	return own
 }
 
 // checkName looks whether a checkpoint may be called as it is.

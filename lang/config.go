@@ -25,7 +25,9 @@ type Config struct {
 	Suites    []*Suite
 	Results   []*Result
 	Exports   []*Export
-	Inputs    []ConfigInput // what evaluation read beside the HCL, in first-read order
+	// Generators are for `fevalgraph gen` alone.
+	Generators []*Generator
+	Inputs     []ConfigInput // what evaluation read beside the HCL, in first-read order
 }
 
 // Settings is the fevalgraph block.
@@ -182,6 +184,7 @@ type Problem struct {
 	ReadFrom    string // the path that a Reader read it from; "" is none
 	Title       string
 	Description string
+	Spec        string // path of the task text; not read by evaluation
 	Version     int
 	Tags        []string
 	Author      string

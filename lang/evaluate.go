@@ -58,6 +58,8 @@ func (l *loader) evaluate(d *decl) {
 		l.evaluateResult(d)
 	case "export":
 		l.evaluateExport(d)
+	case "generator":
+		l.evaluateGenerator(d)
 	}
 	if !d.failed {
 		d.value = value

@@ -69,6 +69,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	p.Name = b.displayName(inst.name(d))
 	p.Title, _ = b.text("title")
 	p.Description, _ = b.text("description")
+	p.Spec, _ = b.path("spec")
 	p.Version, _ = b.integer("version", 0)
 	p.Tags, _ = b.texts("tags")
 	p.Author, _ = b.text("author")
@@ -191,7 +192,7 @@ func (b *block) nameless(p *Problem) {
 			})
 		}
 	}
-	c := &Checkpoint{Order: 1, Version: p.Version, Pass: Pass{Policy: scoredPolicy, Range: p.Range}, Range: p.Range}
+	c := &Checkpoint{Order: 1, Version: p.Version, Spec: p.Spec, Pass: Pass{Policy: scoredPolicy, Range: p.Range}, Range: p.Range}
 	if pass := b.only("pass"); pass != nil {
 		c.Pass = pass.pass()
 	}

@@ -79,6 +79,13 @@ func (l *loader) resolveAll() {
 				}
 			}
 		}
+		if d.kind == "generator" && d.block.Body.Attributes["problems"] == nil { // all there are
+			for _, other := range l.decls {
+				if other.kind == "problem" {
+					d.needs = append(d.needs, need{other, d.header})
+				}
+			}
+		}
 		if d.kind == "task" && d.block.Body.Attributes["backend"] == nil {
 			for _, other := range l.decls {
 				if other.kind == "backend" {
@@ -212,7 +219,7 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 			return f
 		}
 	case root == "self":
-		f.detail = "self exists only where results do: in when of pass, where of result and value of metric."
+		f.detail = "self exists only where results do: in when of pass, where of result, value of metric and prompt of generator."
 		return f
 	case root == "cell":
 		f.detail = "cell exists only in exclude blocks."

@@ -50,6 +50,8 @@ const (
 	TypeMap        AttributeType = "map(string)"
 	TypeForEach    AttributeType = "map, set or list of strings"
 	TypeProblem    AttributeType = "problem"
+	TypeProblems   AttributeType = "problems" // one, or a list, set or map of them
+	TypeSecrets    AttributeType = "secrets"  // one, or a list of them, as references
 	TypeSuite      AttributeType = "suite"
 	TypePool       AttributeType = "pool"
 	TypeSolutions  AttributeType = "solutions" // one, or a list, set or map of them

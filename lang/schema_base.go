@@ -32,6 +32,7 @@ func topLevel() []BlockSchema {
 		suiteSchema(),
 		resultSchema(),
 		exportSchema(),
+		generatorSchema(),
 	}
 }
 

@@ -44,7 +44,7 @@ func TestSchemaIsWhole(t *testing.T) {
 }
 
 func TestSchemaHasEveryBlock(t *testing.T) {
-	want := []string{"fevalgraph", "variable", "locals", "function", "pool", "secret", "backend", "problem", "solution", "task", "suite", "result", "export"}
+	want := []string{"fevalgraph", "variable", "locals", "function", "pool", "secret", "backend", "problem", "solution", "task", "suite", "result", "export", "generator"}
 	if got := schemaNames(Schema()); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

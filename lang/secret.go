@@ -29,7 +29,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 	case fromEnv == isSet:
 		s.Env = name
 		l.input("env", name)
-		if _, set := l.options.Env(name); !set {
+		if _, set := l.options.Env(name); !set && !l.forGeneratorsAlone(d) {
 			l.unsetSecret(d, b)
 			return cty.DynamicVal
 		}
@@ -63,6 +63,20 @@ func (s Secret) Read(env func(name string) (string, bool)) (string, error) {
 	}
 	text, err := os.ReadFile(s.File)
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
+}
+
+// forGeneratorsAlone reports whether a secret is used, and by nothing else than generators.
+// They say that it has no value when they need it: evaluation can do without.
+func (l *loader) forGeneratorsAlone(d *decl) bool {
+	used := false
+	for _, other := range l.decls {
+		if slices.ContainsFunc(other.needs, func(n need) bool { return n.to == d }) {
+			if used = true; other.kind != "generator" {
+				return false
+			}
+		}
+	}
+	return used
 }
 
 // unsetSecret is a mistake only when the secret is used: a configuration can

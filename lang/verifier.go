@@ -283,7 +283,7 @@ func (b *block) verified(p *Problem) {
 		c.Order = one.orderOr(i + 1)
 		c.Version, _ = one.integer("version", 0)
 		c.State, _ = one.text("state")
-		c.Spec, _ = one.path("spec")
+		c.Spec = one.specOr(p.Spec)
 		if own := one.only("pass"); own != nil {
 			c.Pass = own.pass()
 		} else if pass != nil {

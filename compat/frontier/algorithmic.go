@@ -31,7 +31,7 @@ func openAlgorithmic(files *lang.ReaderFiles, dir string) *algorithmic {
 
 func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	c := openAlgorithmic(files, given["path"])
-	made := &lang.Made{Attributes: map[string]any{"name": filepath.Base(c.dir)}}
+	made := &lang.Made{Attributes: map[string]any{"name": filepath.Base(c.dir), "spec": filepath.Join(c.dir, "statement.txt")}}
 	if c.Root == nil {
 		return made, c.Mistakes
 	}

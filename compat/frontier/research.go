@@ -58,7 +58,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	if err != nil {
 		return nil, diag.List{{Code: "bad-path", Summary: "Bad path", Detail: err.Error() + "."}}
 	}
-	made := &lang.Made{Attributes: map[string]any{"name": r.name, "category": strings.Split(r.name, "/")[0]}}
+	made := &lang.Made{Attributes: map[string]any{"name": r.name, "category": strings.Split(r.name, "/")[0], "spec": filepath.Join(r.dir, "readme")}}
 	if r.Mistakes.HasErrors() {
 		return made, r.Mistakes
 	}

@@ -89,7 +89,10 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "asset", Labels: []string{asset.name}, At: asset.at,
 			Made: lang.Made{Attributes: map[string]any{"source": filepath.Join(dir, asset.path)}}})
 	}
-	made.Blocks = append(made.Blocks, c.checkpoints(own)...)
+	for _, checkpoint := range c.checkpoints(own) {
+		checkpoint.Attributes["spec"] = filepath.Join(dir, checkpoint.Labels[0]+".md")
+		made.Blocks = append(made.Blocks, checkpoint)
+	}
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
 	return made, c.Mistakes
 }

@@ -138,7 +138,9 @@ func WriteConfig(state string, cfg *lang.Config) ([]byte, error) {
 	if HasSecrets(cfg) {
 		return nil, os.RemoveAll(configPath(state)) // of before it had any
 	}
-	content, err := lang.Archive(cfg)
+	evaluated := *cfg
+	evaluated.Generators = nil // evaluation does without, and what they ask waits for answers
+	content, err := lang.Archive(&evaluated)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it has no such form
 	}

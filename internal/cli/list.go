@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,6 +72,21 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
+	"generators": {[]string{"generator", "model", "problems", "attempts", "directory"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Generators {
+			var problems []string
+			for _, solved := range x.Problems {
+				problems = append(problems, solved.Name)
+			}
+			dir := x.Directory
+			if rel, err := filepath.Rel(p.Config.Root, dir); err == nil {
+				dir = filepath.ToSlash(rel)
+			}
+			rows = append(rows, []any{x.Name, x.ModelLabel(), strings.Join(problems, ", "), x.Attempts, dir})
+		}
+		return rows
+	}, false},
 	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *eval.Project) [][]any {
 		var rows [][]any
 		for _, x := range p.Plan.Cells {
@@ -89,7 +105,7 @@ var listings = map[string]listing{
 	}, false},
 }
 
-var listKinds = []string{"problems", "solutions", "backends", "suites", "tasks", "cells", "nodes", coverageKind}
+var listKinds = []string{"problems", "solutions", "backends", "suites", "tasks", "generators", "cells", "nodes", coverageKind}
 
 // coverageKind is what list takes for what is there of what is expected.
 const coverageKind = "coverage"
@@ -98,7 +114,7 @@ func (a *app) listCommand() *cobra.Command {
 	var pairs string
 	cmd := command("list [THING]", "List what the configuration describes",
 		`List prints one kind of THING; without an argument, the cells. There are
-`+strings.Join(listKinds, ", ")+`.
+`+strings.Replace(strings.Join(listKinds, ", "), "cells, ", "cells,\n", 1)+`.
 
 Coverage is, for each problem, how many of the expected solutions are present,
 missing, failed, or empty files. Expected are the solutions of the configuration

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/generate"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -60,7 +63,7 @@ on it. In CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 }
 
 func (a *app) runTrust(ctx context.Context) error {
-	root, backends, err := eval.Trust(ctx, a.options())
+	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted)
 	if err != nil {
 		return err
 	}
@@ -74,17 +77,32 @@ func (a *app) runTrust(ctx context.Context) error {
 		fmt.Fprintf(a.io.Out, "%s names nothing that needs trust\n", text.Line(root, 0))
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "trusted %s; to ask its backends who they are, commands that only read may\n", text.Line(root, 0))
+	fmt.Fprintf(a.io.Out, "trusted %s", text.Line(root, 0))
+	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
+	asks := a.showTrusted("; to ask its backends who they are, commands that only read may", backends, func(t user.Trusted) bool { return !isGenerator(t) })
+	may := "; gen may"
+	if asks {
+		may = "gen may"
+	}
+	a.showTrusted(may, backends, isGenerator)
+	return nil
+}
+
+// showTrusted lists what those are trusted with that are meant, each line once.
+func (a *app) showTrusted(may string, all []user.Trusted, meant func(user.Trusted) bool) (any bool) {
 	said := map[string]bool{}
-	for _, b := range backends {
+	for _, b := range all {
 		for _, ask := range b.Asks {
-			if line := fmt.Sprintf("  %s: %s\n", text.Line(b.Addr, 0), text.Line(ask, 0)); !said[line] {
+			if line := fmt.Sprintf("  %s: %s\n", text.Line(b.Addr, 0), text.Line(ask, 0)); meant(b) && !said[line] {
+				if len(said) == 0 {
+					fmt.Fprintln(a.io.Out, may)
+				}
 				said[line] = true
 				fmt.Fprint(a.io.Out, line)
 			}
 		}
 	}
-	return nil
+	return len(said) > 0
 }
 
 func (a *app) runDistrust() error {

@@ -31,7 +31,9 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "gen", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
+	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
+	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},
@@ -134,6 +136,7 @@ var libraries = []struct {
 	{"github.com/spf13/pflag", []string{"internal/cli"}},
 	// What a container costs without the backend is measured without it.
 	{"github.com/docker", []string{"backend/docker", "bench/docker"}},
+	{"github.com/openai", []string{"gen/openai"}},
 	{"github.com/moby/buildkit", []string{"backend/docker/buildfiles"}},
 	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
@@ -148,7 +151,7 @@ var libraries = []struct {
 }
 
 // forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "gen/modeltest", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
 
 // listed is what `go list` says of a package.
 type listed struct {
@@ -317,6 +320,9 @@ func TestCheck(t *testing.T) {
 		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker, bench/docker may"},
 		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only reapi, cache/remote/remotetest may"},
 		{"report", "testing", "report imports testing, which only"},
+		{"eval", module + "gen", "eval imports gen, but"},
+		{"plan", module + "gen/answer", "plan imports gen/answer, but"},
+		{"eval", module + "eval/generate", "eval imports eval/generate, but"},
 		{"tools/x", "context", "tools/x is in no room"},
 	} {
 		got := check([]listed{{ImportPath: module + try.from, Imports: []string{try.imports}}})

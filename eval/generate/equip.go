@@ -1,0 +1,233 @@
+package generate
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/gen/keypool"
+	"github.com/fevalgraph/fevalgraph/gen/model"
+	"github.com/fevalgraph/fevalgraph/gen/openai"
+	"github.com/fevalgraph/fevalgraph/gen/program"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// How many requests a key may have under way where a generator does not say, and how many a
+// generator has at most.
+const (
+	usualAtOnce = 4
+	mostAtOnce  = 512
+)
+
+// atOnce is how many requests of a key may be under way.
+func atOnce(g *lang.Generator) int {
+	switch {
+	case g.AtOnce > 0:
+		return g.AtOnce
+	case g.PerMinute > 0:
+		return g.PerMinute
+	}
+	return usualAtOnce
+}
+
+// slots are how many requests of a generator may be under way, or wait for a key.
+func slots(g *lang.Generator) int {
+	return min(max(len(g.Keys), 1)*atOnce(g), mostAtOnce)
+}
+
+// unready is the model of generators that nothing has to be asked of.
+type unready struct{}
+
+func (unready) Ask(context.Context, string, model.Question) (model.Answer, error) {
+	return model.Answer{}, errors.New("what is asked has changed since the call began; call it again")
+}
+
+func noKeys() *keypool.Pool { return keypool.New([]keypool.Key{{}}, keypool.Limits{}) }
+
+// who tells whoever answers for a generator from all others.
+func who(cfg *lang.Config, g *lang.Generator) []gen.Field {
+	if g.Endpoint != "" {
+		return []gen.Field{{Label: "endpoint", Value: g.Endpoint}}
+	}
+	argv, _ := json.Marshal(g.Command)
+	fields := []gen.Field{{Label: "command", Value: string(argv)}}
+	for i, path := range projectFiles(cfg.Root, g.Command) {
+		if path == "" {
+			continue
+		}
+		sum := "unreadable"
+		if content, err := os.ReadFile(path); err == nil {
+			digest := sha256.Sum256(content)
+			sum = hex.EncodeToString(digest[:])
+		}
+		fields = append(fields, gen.Field{Label: "file " + g.Command[i], Value: sum})
+	}
+	for _, v := range g.Env {
+		value := v.Value
+		if v.Secret != "" {
+			value = "secret " + v.Secret
+		}
+		fields = append(fields, gen.Field{Label: "env " + v.Name, Value: value})
+	}
+	return fields
+}
+
+// projectFiles are the paths of those arguments that name regular files of the project; "" of
+// the others.
+func projectFiles(root string, argv []string) []string {
+	paths := make([]string, len(argv))
+	for i, arg := range argv {
+		path := arg
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, arg)
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || !filepath.IsLocal(rel) || i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			paths[i] = path
+		}
+	}
+	return paths
+}
+
+// equip gives generators their models and keys, if the project may use these.
+func (c *call) equip(all []*gen.Generator) error {
+	var hidden []string
+	for _, s := range c.cfg.Secrets {
+		if s.Value != "" {
+			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // of which each may be a key
+		}
+	}
+	for _, g := range all {
+		for _, v := range g.Env {
+			if v.Secret != "" && v.Value != "" { // a sensitive variable, or more than a secret
+				hidden = append(hidden, v.Value)
+			}
+		}
+	}
+	redact := func(text string) string { return string(backend.RedactBytes([]byte(text), hidden)) }
+	if err := c.trusted(all); err != nil {
+		return err
+	}
+	for _, g := range all {
+		if c.r.MaxCost > 0 && g.Price == nil {
+			return exit.With(exit.Usage, fmt.Errorf("--max-cost needs the price of %s: write price { input = …, output = … }, in dollars for a million tokens", g.Ref))
+		}
+		keys, err := c.keys(g.Generator)
+		if err != nil {
+			return exit.With(exit.Usage, err)
+		}
+		g.Keys = keypool.New(keys, keypool.Limits{PerMinute: g.PerMinute, Concurrency: atOnce(g.Generator)})
+		if g.Endpoint == "" {
+			env, err := c.environment(g.Generator)
+			if err != nil {
+				return exit.With(exit.Usage, err)
+			}
+			g.Model = &program.Program{Argv: g.Command, Dir: c.cfg.Root, Env: env, Timeout: g.Timeout, Redact: redact}
+			continue
+		}
+		var parameters map[string]any
+		if g.Parameters != "" {
+			decoder := json.NewDecoder(strings.NewReader(g.Parameters))
+			decoder.UseNumber()
+			if err := decoder.Decode(&parameters); err != nil {
+				return exit.With(exit.Usage, fmt.Errorf("parameters of %s: %w", g.Ref, err))
+			}
+		}
+		g.Model = openai.New(openai.Options{Endpoint: g.Endpoint, Model: g.Generator.Model, Parameters: parameters, Timeout: g.Timeout,
+			Transport: c.transport(slots(g.Generator)), Redact: redact})
+	}
+	return nil
+}
+
+// transport is what requests go by. Proxies are those of the caller's environment.
+func (c *call) transport(connections int) http.RoundTripper {
+	get := func(name string) string {
+		value, ok := c.o.Getenv(name)
+		if !ok {
+			value, _ = c.o.Getenv(strings.ToLower(name))
+		}
+		return value
+	}
+	proxy := (&httpproxy.Config{HTTPProxy: get("HTTP_PROXY"), HTTPSProxy: get("HTTPS_PROXY"), NoProxy: get("NO_PROXY")}).ProxyFunc()
+	return &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: connections,
+		Proxy: func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }}
+}
+
+// keys are the API keys of a generator: one without a value where it needs none.
+func (c *call) keys(g *lang.Generator) ([]keypool.Key, error) {
+	if len(g.Keys) == 0 {
+		return []keypool.Key{{}}, nil
+	}
+	var keys []keypool.Key
+	for _, name := range g.Keys {
+		s, err := c.secret(g, name)
+		if err != nil {
+			return nil, err
+		}
+		lines := strings.Fields(s.Value)
+		for i, line := range lines {
+			called := "secret." + name
+			if len(lines) > 1 {
+				called = fmt.Sprintf("%s (number %d)", called, i+1)
+			}
+			if strings.ContainsFunc(line, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+				return nil, fmt.Errorf("%s is no API key: it has characters that none has", called)
+			}
+			keys = append(keys, keypool.Key{Name: called, Value: line})
+		}
+	}
+	return keys, nil
+}
+
+// secret is a secret that a generator needs, which must have a value now.
+func (c *call) secret(g *lang.Generator, name string) (*lang.Secret, error) {
+	for i := range c.cfg.Secrets {
+		s := &c.cfg.Secrets[i]
+		switch {
+		case s.Name != name:
+		case strings.TrimSpace(s.Value) != "":
+			return s, nil
+		case s.Env != "":
+			return nil, fmt.Errorf("%s needs secret.%s: the environment variable %s is not set", g.Ref, name, s.Env)
+		default:
+			return nil, fmt.Errorf("%s needs secret.%s: the file %s is empty", g.Ref, name, s.File)
+		}
+	}
+	return nil, fmt.Errorf("%s needs secret.%s, which has no value", g.Ref, name)
+}
+
+// environment is that of a command.
+func (c *call) environment(g *lang.Generator) ([]string, error) {
+	env := []string{}
+	for _, name := range []string{"PATH", "HOME"} {
+		if value, ok := c.o.Getenv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, v := range g.Env {
+		for _, name := range secretsOf(c.cfg, v) {
+			if _, err := c.secret(g, name); err != nil {
+				return nil, err
+			}
+		}
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env, nil
+}

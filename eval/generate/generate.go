@@ -1,0 +1,271 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// Request says what to make. The zero value is everything that has not been asked.
+type Request struct {
+	Selectors []string // of what to make; none is everything
+	Missing   bool     // leave alone what has files, whatever they were made from
+	Again     bool     // ask again what has been answered
+	MaxCost   float64  // dollars; 0 is no limit
+	DryRun    bool     // ask nothing, and write nothing
+	Progress  event.Sink
+}
+
+// Outcome is how a call ended.
+type Outcome struct {
+	Exit   exit.Class
+	Root   string       // directory of the configuration
+	Placed []gen.Placed // what became of each step that was selected, in order
+	Asked  gen.Usage    // what this call has asked
+	Priced bool         // every generator that was asked has a price
+	End    event.RunEnd
+	// Planned is what a call would ask; only of a dry run, which has nothing else but Known.
+	Planned []Planned
+	Known   int // steps that have been answered
+}
+
+// call is one call of the package.
+type call struct {
+	o       options.Options
+	r       Request
+	cfg     *lang.Config
+	all     []*gen.Generator
+	batch   *gen.Batch
+	targets []graph.ID
+	store   *cache.Disk
+	log     *buildlog.Log
+	run     string
+}
+
+// Run makes solutions. The Outcome is nil when nothing was done. An error beside an Outcome says
+// what kept it from being whole; that models gave no answers is in the Outcome alone.
+func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err error) {
+	c := &call{o: o, r: r, run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	loading := o
+	loading.Notify = nil // of warnings, which are about evaluation: there is nothing to grade yet
+	if c.cfg, err = loading.Load(); err != nil {
+		return nil, err
+	}
+	if err := c.choose(); err != nil {
+		return nil, err
+	}
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.log.Close()) }()
+	planned, err := c.batch.Graph.Execute(ctx, c.targets, c.options(true))
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	if r.DryRun {
+		return c.plan(planned), nil
+	}
+	if err := c.equip(c.stale(planned)); err != nil {
+		return nil, err
+	}
+	return c.execute(ctx)
+}
+
+// choose makes the graph and picks what was selected.
+func (c *call) choose() error {
+	if len(c.cfg.Generators) == 0 {
+		return exit.Unmatched("the configuration has no generator block")
+	}
+	budget := &gen.Budget{Max: c.r.MaxCost}
+	for _, g := range c.cfg.Generators {
+		c.all = append(c.all, &gen.Generator{Generator: g, Who: who(c.cfg, g), Model: unready{}, Keys: noKeys(), Budget: budget})
+	}
+	var keep func(*gen.Step) bool
+	if c.r.Missing {
+		keep = func(s *gen.Step) bool { there, _ := s.Present(); return there }
+	}
+	c.batch = gen.New(c.all, keep)
+	selector, err := graph.ParseSelector(c.r.Selectors, gen.Axes())
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	matched, unanswered := false, map[*gen.Step]bool{}
+	for _, s := range c.batch.Steps {
+		if _, failed := s.Present(); c.r.Missing && (failed && s.Answer >= 0 || unanswered[s.Before]) {
+			unanswered[s] = true // a model has said nothing of use here
+		}
+		n := c.batch.Graph.Node(s.Files)
+		if !selector.Empty() && !selector.Match(n.Addr, func(axis string) []string { return []string{n.Label(axis)} }) && !selector.Match(s.Name(), func(axis string) []string { return []string{n.Label(axis)} }) {
+			continue
+		}
+		if matched = true; !unanswered[s] {
+			c.targets = append(c.targets, s.Files)
+		}
+	}
+	if !matched {
+		var names []string
+		for _, g := range c.cfg.Generators {
+			names = append(names, g.Name)
+		}
+		return exit.Unmatched("%s selects no solution of a generator; there are the generators %s", strings.Join(c.r.Selectors, " "), strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// answersDir is where answers are kept, in the state directory: in a store of their own, as
+// they have cost money, and what frees the shared store of results that can be computed again
+// must not remove them.
+const answersDir = "answers"
+
+func (c *call) open() (err error) {
+	state := c.o.StateDirOf(c.cfg.Root)
+	if !c.r.DryRun {
+		if err := options.MakeState(state); err != nil {
+			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))
+		}
+	}
+	signer, err := c.o.RecordKey(!c.r.DryRun)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(state, answersDir)
+	if c.store, err = cache.OpenDisk(dir, cache.Options{ReadOnly: c.r.DryRun, Signer: signer}); err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	path := filepath.Join(dir, "buildlog")
+	if c.r.DryRun {
+		c.log, err = buildlog.ReadOf(path, nil)
+	} else {
+		c.log, err = buildlog.OpenOf(path, nil)
+	}
+	if err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	return nil
+}
+
+// options are those of an execution.
+func (c *call) options(dry bool) graph.Options {
+	o := graph.Options{Store: c.store, Locker: c.store, Log: c.log, Run: c.run, DryRun: dry, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
+	for _, g := range c.all {
+		o.Pools[g.Ref] = slots(g.Generator)
+	}
+	if c.r.Again {
+		selected := map[graph.ID]bool{}
+		for _, id := range c.targets {
+			selected[id] = true
+		}
+		again := map[string]bool{}
+		for _, s := range c.batch.Steps {
+			if s.Answer >= 0 && selected[s.Files] {
+				again[c.batch.Graph.Node(s.Answer).Addr] = true
+			}
+		}
+		o.Force = func(n *graph.Node) bool { return again[n.Addr] }
+	}
+	if !dry {
+		o.Sink = c.r.Progress
+	}
+	return o
+}
+
+// stale are the generators that something has to be asked of.
+func (c *call) stale(planned *graph.Report) []*gen.Generator {
+	asked := map[*gen.Generator]bool{}
+	for _, s := range c.batch.Steps {
+		if s.Answer >= 0 && planned.Status(s.Answer).Stale {
+			asked[s.Generator] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.all), func(g *gen.Generator) bool { return !asked[g] })
+}
+
+func (c *call) execute(ctx context.Context) (*Outcome, error) {
+	sink := c.r.Progress
+	if sink == nil {
+		sink = event.Sinks(nil)
+	}
+	nodes := len(c.batch.Graph.Closure(c.targets))
+	sink.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: c.run, Version: c.o.Version, Nodes: nodes, Time: time.Now(),
+		Jobs: c.o.RunJobs(), Selection: strings.Join(append([]string{"gen"}, c.r.Selectors...), " ")})
+	rep, err := c.batch.Graph.Execute(ctx, c.targets, c.options(false))
+	out := &Outcome{Root: c.cfg.Root, Priced: true}
+	err = errors.Join(err, c.place(context.WithoutCancel(ctx), rep, out))
+	for _, p := range out.Placed {
+		sink.Emit(c.event(p))
+	}
+	for _, g := range c.all {
+		u := g.Asked()
+		out.Asked.Requests += u.Requests
+		out.Asked.InputTokens += u.InputTokens
+		out.Asked.OutputTokens += u.OutputTokens
+		out.Asked.Cost += u.Cost
+		out.Priced = out.Priced && (u.Requests == 0 || g.Price != nil)
+	}
+	out.Exit = exitOf(ctx, rep, out, err)
+	out.End = event.RunEnd{Type: "run.end", Run: c.run, Nodes: nodes, Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed, Broken: rep.Broken,
+		Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
+	sink.Emit(out.End)
+	if err != nil {
+		return out, exit.With(out.Exit, err)
+	}
+	return out, nil
+}
+
+// place writes the files, of one call after the other.
+func (c *call) place(ctx context.Context, rep *graph.Report, out *Outcome) error {
+	lock, err := lockedfile.Wait(ctx, filepath.Join(c.o.StateDirOf(c.cfg.Root), answersDir, "placing"))
+	if err != nil {
+		return fmt.Errorf("waiting for another call that writes solutions: %w", err)
+	}
+	out.Placed, err = c.batch.Place(ctx, rep, c.store)
+	return errors.Join(err, lock.Close())
+}
+
+// event is what became of a step, for the stream.
+func (c *call) event(p gen.Placed) event.Generated {
+	s := p.Step
+	place := filepath.Join(s.Generator.Directory, filepath.FromSlash(s.Place))
+	if rel, err := filepath.Rel(c.cfg.Root, place); err == nil && filepath.IsLocal(rel) {
+		place = filepath.ToSlash(rel)
+	}
+	e := event.Generated{Type: "generated", Generator: s.Generator.Name, Problem: s.Problem.Name, Checkpoint: s.Checkpoint.Name, Attempt: s.Attempt,
+		Path: place, Outcome: string(p.Outcome), Asked: p.Asked, Reason: p.Reason, InputTokens: p.Usage.InputTokens, OutputTokens: p.Usage.OutputTokens}
+	if s.Generator.Price != nil {
+		e.Cost = &p.Usage.Cost
+	}
+	return e
+}
+
+// exitOf applies the rules of the exit codes.
+func exitOf(ctx context.Context, rep *graph.Report, out *Outcome, err error) exit.Class {
+	unusable := slices.ContainsFunc(out.Placed, func(p gen.Placed) bool { return p.Outcome == gen.Unusable })
+	switch {
+	case context.Cause(ctx) != nil:
+		return exit.Interrupted
+	case err != nil:
+		return exit.NotJudged
+	case rep.InputErrors > 0:
+		return exit.Usage
+	case rep.Broken > 0, rep.Skipped > 0:
+		return exit.NotJudged
+	case unusable:
+		return exit.Failed
+	}
+	return exit.Passed
+}

@@ -1,0 +1,52 @@
+package generate
+
+import (
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/graph"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+)
+
+// Planned is a request that a call would send, or cannot.
+type Planned struct {
+	Step  *gen.Step
+	Cause string    // why it would be sent
+	Wrong string    // why it cannot be; "" is that it can
+	About gen.Usage // what it may take
+	Whole bool      // its prompt is known; otherwise it is longer than About
+}
+
+// plan is the outcome of a dry run.
+func (c *call) plan(rep *graph.Report) *Outcome {
+	out := &Outcome{Root: c.cfg.Root, Priced: true}
+	for _, s := range c.batch.Steps {
+		if s.Answer < 0 {
+			continue
+		}
+		st := rep.Status(s.Answer)
+		p := Planned{Step: s, Cause: st.Cause}
+		if st.New && !c.r.Again {
+			p.Cause = "never asked"
+		}
+		switch {
+		case st.State == event.Cached:
+			out.Known++
+			continue
+		case st.Stale:
+			p.About, p.Whole = s.Estimate(rep)
+			out.Priced = out.Priced && s.Generator.Price != nil
+			out.Asked.Requests++
+			out.Asked.InputTokens += p.About.InputTokens
+			out.Asked.OutputTokens += p.About.OutputTokens
+			out.Asked.Cost += p.About.Cost
+		case rep.Status(s.Prompt).Message != "":
+			p.Wrong = rep.Status(s.Prompt).Message
+			out.Exit = exit.Usage
+		default: // it was not selected, or follows what cannot be
+			continue
+		}
+		out.Planned = append(out.Planned, p)
+	}
+	return out
+}

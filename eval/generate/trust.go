@@ -1,0 +1,110 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// A project says which variables of the environment hold keys, and where they are sent: one
+// that was just cloned could name anything. So, other than by running it, no one trusts a
+// project with keys by having it generate: that takes `fevalgraph trust`, which shows each key
+// and its destination, and holds for that pair alone. A generator that gets no secret can do
+// nothing that running the project could not.
+
+// Asks is what a generator is trusted with. secrets says that there are some, so that it has to
+// be trusted before it is used.
+func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
+	if g.Endpoint != "" {
+		for _, name := range g.Keys {
+			asks = append(asks, fmt.Sprintf("send %s to %s", secretText(cfg, name), g.Endpoint))
+		}
+		if len(asks) > 0 {
+			return asks, true
+		}
+		return []string{"send task texts to " + g.Endpoint}, false
+	}
+	argv := append([]string(nil), g.Command...)
+	for i, path := range projectFiles(cfg.Root, argv) {
+		if path != "" {
+			argv[i] = path // of which the content counts
+		}
+	}
+	run := "run " + shellquote.Join(argv...)
+	var with []string
+	for _, v := range g.Env {
+		named := secretsOf(cfg, v)
+		for _, name := range named {
+			with = append(with, secretText(cfg, name))
+		}
+		if v.Secret != "" && len(named) == 0 {
+			with = append(with, "the sensitive value "+v.Secret)
+		}
+	}
+	if len(with) == 0 {
+		return []string{run}, false
+	}
+	return []string{run + " with " + strings.Join(with, " and ")}, true
+}
+
+// secretText names a secret by what holds it: a project may rename it at will.
+func secretText(cfg *lang.Config, name string) string {
+	for _, s := range cfg.Secrets {
+		switch {
+		case s.Name != name:
+		case s.Env != "":
+			return "the environment variable " + s.Env
+		default:
+			return "the content of " + s.File
+		}
+	}
+	return "secret." + name
+}
+
+// secretsOf are the names of the secrets in a variable.
+func secretsOf(cfg *lang.Config, v lang.EnvVar) []string {
+	names, _, _ := strings.Cut(v.Secret, " in ")
+	var found []string
+	for name := range strings.SplitSeq(names, "+") {
+		for _, s := range cfg.Secrets {
+			if s.Name == name {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+// Trusted is what the generators of a configuration are trusted with, for `fevalgraph trust`.
+func Trusted(cfg *lang.Config) []user.Trusted {
+	var all []user.Trusted
+	for _, g := range cfg.Generators {
+		if asks, secrets := Asks(cfg, g); secrets {
+			all = append(all, user.Trusted{Addr: g.Ref, Asks: asks})
+		}
+	}
+	return all
+}
+
+// trusted reports what of some generators the project is not trusted with.
+func (c *call) trusted(all []*gen.Generator) error {
+	t := c.o.OpenTrust()
+	var lines []string
+	for _, g := range all {
+		if asks, secrets := Asks(c.cfg, g.Generator); secrets && !t.Allows(asks) {
+			for _, ask := range asks {
+				lines = append(lines, fmt.Sprintf("  %s: %s", g.Ref, ask))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return exit.With(exit.Usage, fmt.Errorf("this project is not trusted with your keys, so nothing was asked; it would\n%s\n  hint: if that is as it should be, run `fevalgraph trust`", strings.Join(lines, "\n")))
+}

@@ -1,0 +1,157 @@
+package answer
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestFiles: each archive of testdata has an answer, the files that were there before below
+// before/, and the files that it makes below after/, or the reason that there are none.
+func TestFiles(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) < 10 {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text, why string
+			var before []File
+			after := map[string]string{}
+			for _, f := range archive.Files {
+				// What would end a file of the archive is written with a bar before it.
+				content := strings.ReplaceAll("\n"+string(f.Data), "\n|", "\n")[1:]
+				switch {
+				case f.Name == "answer":
+					text = content
+				case f.Name == "reason":
+					why = strings.TrimSpace(content)
+				case strings.HasPrefix(f.Name, "before/"):
+					before = append(before, File{f.Name[7:], content})
+				case strings.HasPrefix(f.Name, "after/"):
+					after[f.Name[6:]] = content
+				default:
+					t.Fatalf("what is %s?", f.Name)
+				}
+			}
+			got, err := Files(text, "main.py", before)
+			if err != nil {
+				if err.Error() != why {
+					t.Fatalf("reason %q, want %q", err, why)
+				}
+				return
+			}
+			if why != "" {
+				t.Fatalf("no reason, want %q: %q", why, got)
+			}
+			for _, f := range got {
+				if want, ok := after[f.Path]; !ok || want != f.Content {
+					t.Errorf("%s is %q, want %q", f.Path, f.Content, want)
+				}
+				delete(after, f.Path)
+			}
+			for name := range after {
+				t.Errorf("there is no %s", name)
+			}
+		})
+	}
+}
+
+// A solution of one file is the longest block, by whatever name.
+func TestOnly(t *testing.T) {
+	files, err := Only("```sh run.sh\nmake\n```\n```cpp ../main.cpp\nint main() {}\n```\n", "solution.cpp")
+	if err != nil || len(files) != 1 || files[0] != (File{"solution.cpp", "int main() {}\n"}) {
+		t.Errorf("%q, %v", files, err)
+	}
+	for _, none := range []string{"", "sorry", "```\n\n```", "```\nint"} {
+		if files, err := Only(none, "solution.cpp"); err == nil {
+			t.Errorf("%q: %q", none, files)
+		}
+	}
+}
+
+func TestCheckPath(t *testing.T) {
+	for _, good := range []string{"a", "a.py", "a/b/c.py", ".env", "..a", "a..b/c", "nullable.py", "com.py", "con/x", "é.py"} {
+		if err := CheckPath(good); (err == nil) != (good != "con/x") {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{
+		"", ".", "..", "../a", "a/../../b", "a/..", "./a", "a//b", "a/", "/etc/passwd", `..\a`, `C:\a`, "C:a", "a:b", "a\x00b", "a\nb", "a\x1b[2Jb", "\xff",
+		"nul", "NUL.txt", "aux.py", "a/con", "com1", "LPT9.py", "COM¹", "a. ", "a.", " a", "a/.git/hooks/post-checkout", ".GIT/config", "a|b", "a?", "a\u202eb",
+		strings.Repeat("a/", 30) + "b", strings.Repeat("a", 300), strings.Repeat("abc/", 200) + "x",
+	} {
+		if err := CheckPath(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		} else if strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r == '\u202e' }) {
+			t.Errorf("%q steers terminals", err)
+		}
+	}
+}
+
+// An answer is bounded, however large what it claims to be is.
+func TestTooMuch(t *testing.T) {
+	var many strings.Builder
+	for i := range MaxFiles + 1 {
+		fmt.Fprintf(&many, "```f%d.py\nx\n```\n", i)
+	}
+	blank := strings.Repeat("\n", 1_000_000)
+	for name, c := range map[string]struct {
+		text, want string
+		before     []File
+	}{
+		"files": {many.String(), "1001 files", nil},
+		"bytes": {"```\n" + strings.Repeat("x", MaxBytes) + "\n```\n", "more than 16777216", nil},
+		"late":  {"```diff\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n" + strings.Repeat(" \n", 100_000) + "-x\n+y\n```\n", `the diff of "f" is too large`, []File{{"f", blank}}},
+	} {
+		if _, err := Files(c.text, "main.py", c.before); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// Whatever an answer says, its files stay where they belong and within bounds.
+func FuzzFiles(f *testing.F) {
+	cases, _ := filepath.Glob("testdata/*.txtar")
+	for _, file := range cases {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(content))
+	}
+	f.Add("```../../x\n1\n```")
+	f.Add("--- a/main.py\n+++ b/../main.py\n@@ -1 +1 @@\n-a\n+b\n")
+	before := []File{{"main.py", "a\nb\nc\n"}, {"lib/x.py", "x"}}
+	f.Fuzz(func(t *testing.T, text string) {
+		files, err := Files(text, "main.py", before)
+		if err != nil {
+			if len(files) > 0 || err.Error() == "" || len(err.Error()) > 4*maxPath+200 {
+				t.Fatalf("%q beside %v", err, files)
+			}
+			return
+		}
+		size := 0
+		for i, file := range files {
+			size += len(file.Content)
+			switch {
+			case !filepath.IsLocal(file.Path), path.Clean(file.Path) != file.Path, CheckPath(file.Path) != nil:
+				t.Fatalf("%q", file.Path)
+			case i > 0 && files[i-1].Path >= file.Path:
+				t.Fatalf("%q is not after %q", file.Path, files[i-1].Path)
+			}
+		}
+		if len(files) == 0 || len(files) > MaxFiles || size > MaxBytes {
+			t.Fatalf("%d files, %d bytes", len(files), size)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package gen
+
+import (
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/gen/keypool"
+	"github.com/fevalgraph/fevalgraph/gen/model"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// Generator is a generator block with what answers for it.
+type Generator struct {
+	*lang.Generator
+	Who    []Field // tells whoever answers from all others: an endpoint, or a program
+	Model  model.Model
+	Keys   *keypool.Pool
+	Budget *Budget // shared by all generators of a call
+
+	mu       sync.Mutex
+	wrong    error // nothing that it asks can be answered
+	rejected int   // requests that may have been wrong alone
+	spent    Usage
+}
+
+// Field is a part of an identity.
+type Field struct{ Label, Value string }
+
+// Usage is what answers took.
+type Usage struct {
+	Requests int
+	model.Usage
+	Cost float64 // dollars; 0 where there is no price
+}
+
+func (u *Usage) add(more model.Usage, cost float64) {
+	u.Requests++
+	u.InputTokens += more.InputTokens
+	u.OutputTokens += more.OutputTokens
+	u.Cost += cost
+}
+
+// Asked is what the answers of this call took.
+func (g *Generator) Asked() Usage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.spent
+}
+
+func (g *Generator) answered(u model.Usage) {
+	cost := g.cost(u)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spent.add(u, cost)
+}
+
+// cost is what tokens cost, in dollars.
+func (g *Generator) cost(u model.Usage) float64 {
+	if g.Price == nil {
+		return 0
+	}
+	return (float64(u.InputTokens)*g.Price.Input + float64(u.OutputTokens)*g.Price.Output) / 1e6
+}
+
+// giveUp has every further request of the generator fail at once.
+func (g *Generator) giveUp(why error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.wrong == nil {
+		g.wrong = why
+	}
+}
+
+// mostRejected is how many requests may be refused as wrong before any is answered.
+const mostRejected = 5
+
+// rejects notes a request that was refused as wrong, and reports whether all of them seem to
+// be: none was answered, and several were refused.
+func (g *Generator) rejects() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rejected++
+	return g.spent.Requests == 0 && g.rejected >= mostRejected
+}
+
+func (g *Generator) givenUp() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.wrong
+}
+
+// unnamed is the path of code that an answer gives no name; "" leaves none.
+func unnamed(g *lang.Generator, p *lang.Problem) string {
+	if g.File != "" {
+		return g.File
+	}
+	words := strings.Fields(p.Entry)
+	for i := len(words) - 1; i >= 0; i-- {
+		if word := path.Clean(words[i]); path.Ext(word) != "" && path.Ext(word) != word && !path.IsAbs(word) && !strings.HasPrefix(word, "..") {
+			return word
+		}
+	}
+	switch {
+	case p.Judge != nil && p.Judge.Language == lang.LanguagePython:
+		return "solution.py"
+	case p.Judge != nil:
+		return "solution.cpp"
+	case p.Command != nil:
+		return "solution.py"
+	}
+	return ""
+}

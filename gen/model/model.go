@@ -1,0 +1,69 @@
+// Package model is what a model is to a generator: something that answers a prompt, or says
+// which of four things went wrong. Package openai has models behind an HTTP endpoint, package
+// program those that are a program of this machine.
+package model
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Model answers prompts. It is safe for concurrent use.
+type Model interface {
+	// Ask asks once, with an API key, which is "" where none is needed. An error is a
+	// *ThrottledError, a *RefusedError, a *WrongError, or that of a request which may succeed
+	// when it is sent again. No error holds the key, whatever the other side says.
+	Ask(ctx context.Context, key string, q Question) (Answer, error)
+}
+
+// Question is what a model is asked.
+type Question struct {
+	System string // "" is none
+	Prompt string
+}
+
+// Answer is what a model said.
+type Answer struct {
+	Text   string
+	Finish string // why it ended, in the words of the endpoint: "stop", "length" ...
+	Usage  Usage
+}
+
+// Usage is what an answer took. Tokens are 0 where nothing says how many there were.
+type Usage struct {
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+}
+
+// MaxAnswer is how many bytes of an answer are read. One that is longer is no solution.
+const MaxAnswer = 16 << 20
+
+// ThrottledError says that a key has been used too often for now.
+type ThrottledError struct {
+	After  time.Duration // to wait; 0 is unknown
+	Reason string
+}
+
+func (e *ThrottledError) Error() string { return e.Reason }
+
+// RefusedError says that a key is of no use: unknown, without rights, or without money.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// WrongError says that what was asked can never be answered as the generator has it: the
+// endpoint, the name of the model or a parameter is wrong.
+type WrongError struct {
+	Reason string
+	Hint   string // how to mend it; may be ""
+	// Maybe says that it may be this request alone which is wrong, such as by its length.
+	Maybe bool
+}
+
+func (e *WrongError) Error() string {
+	if e.Hint == "" {
+		return e.Reason
+	}
+	return fmt.Sprintf("%s (hint: %s)", e.Reason, e.Hint)
+}

@@ -1,0 +1,142 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+
+	"github.com/fevalgraph/fevalgraph/gen/model"
+)
+
+// explain says what an error means for whoever asked.
+func (c *Client) explain(ctx context.Context, key string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var refused *openai.Error
+	if errors.As(err, &refused) {
+		return c.ofStatus(ctx, key, refused)
+	}
+	var certificate *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var redirect *redirectError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &certificate), errors.As(err, &authority):
+		return &model.WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
+	case errors.As(err, &redirect):
+		return c.redirected(key, redirect.to)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return &model.WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
+	case errors.As(err, &name) && name.IsNotFound:
+		return &model.WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
+	}
+	return errors.New(c.said(key, err.Error()))
+}
+
+// ofStatus says what a status means.
+func (c *Client) ofStatus(ctx context.Context, key string, e *openai.Error) error {
+	said := fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
+	if e.Message != "" {
+		said += ": " + c.said(key, e.Message)
+	}
+	var headers http.Header
+	if e.Response != nil {
+		headers = e.Response.Header
+	}
+	switch code := e.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired:
+		return &model.RefusedError{Reason: said}
+	case code == http.StatusTooManyRequests && (e.Code == "insufficient_quota" || e.Type == "insufficient_quota"):
+		return &model.RefusedError{Reason: said} // which no waiting mends
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && headers.Get("Retry-After") != "":
+		return &model.ThrottledError{After: retryAfter(headers, time.Now()), Reason: said}
+	case code == http.StatusNotFound:
+		return c.notFound(ctx, key, said)
+	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code >= 500:
+		return errors.New(said)
+	}
+	return &model.WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
+}
+
+// redirected refuses to go elsewhere.
+func (c *Client) redirected(key string, to *url.URL) error {
+	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
+	return &model.WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
+		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.said(key, plain.String()))}
+}
+
+// notFound finds out whether it is the model that is not there, or the endpoint.
+func (c *Client) notFound(ctx context.Context, key, said string) error {
+	service := openai.NewModelService(c.with(key)...)
+	page, err := service.List(ctx)
+	if err != nil || len(page.Data) == 0 {
+		hint := "an endpoint is what /chat/completions is below"
+		if !strings.Contains(c.o.Endpoint, "/v1") {
+			hint += ", as a rule a URL that ends in /v1"
+		}
+		return &model.WrongError{Reason: fmt.Sprintf("%s has no chat completions, or no model %q: %s", c.o.Endpoint, c.o.Model, said), Hint: hint}
+	}
+	var names []string
+	for _, m := range page.Data {
+		if m.ID == c.o.Model {
+			return &model.WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
+		}
+		names = append(names, c.said(key, m.ID))
+	}
+	return &model.WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
+}
+
+// some are the first of many names.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// said is a text of the other side in one line, without secrets, cut to what a person reads.
+func (c *Client) said(key, text string) string {
+	const longest = 300
+	text = strings.Join(strings.Fields(c.masked(key, text)), " ")
+	if r := []rune(text); len(r) > longest {
+		text = string(r[:longest]) + "…"
+	}
+	return text
+}
+
+// retryAfter is how long to wait by the headers of an answer; 0 is unknown.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	number := func(name string, unit time.Duration) time.Duration {
+		n, err := strconv.ParseFloat(h.Get(name), 64)
+		if err != nil || !(n > 0) {
+			return 0
+		}
+		const longest = 1000 * time.Hour // what is more, or infinite, is as much
+		return time.Duration(min(n, float64(longest/unit)) * float64(unit))
+	}
+	if d := number("Retry-After-Ms", time.Millisecond); d > 0 {
+		return d
+	}
+	if d := number("Retry-After", time.Second); d > 0 {
+		return d
+	}
+	if at, err := http.ParseTime(h.Get("Retry-After")); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}

@@ -1,0 +1,84 @@
+// Package program is a model that is a program of this machine: it reads the prompt from its
+// standard input and writes the answer to its standard output. It runs as the user, without
+// isolation: a project whose generators run programs is trusted with that by being executed.
+package program
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/gen/model"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+)
+
+// Program implements model.Model. It takes no API key: what it needs is in its environment.
+type Program struct {
+	Argv    []string
+	Dir     string        // that it starts in
+	Env     []string      // NAME=VALUE; it has no other variables
+	Timeout time.Duration // 0 is none
+	Redact  func(string) string
+}
+
+// shownStderr bounds what an error has of the program's standard error.
+const shownStderr = 2 << 10
+
+// Ask implements model.Model. A program that says there is no use in asking again has no way
+// to do so: every failure is tried again.
+func (p *Program) Ask(ctx context.Context, _ string, q model.Question) (model.Answer, error) {
+	if p.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("there was no answer within %v", p.Timeout))
+		defer cancel()
+	}
+	prompt := q.Prompt
+	if q.System != "" {
+		prompt = q.System + "\n\n" + prompt
+	}
+	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, strings.NewReader(prompt)
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	said := capped.Buffer{Tail: shownStderr}
+	answer := &limited{}
+	cmd.Stdout, cmd.Stderr = answer, &said
+	cmd.WaitDelay = time.Second // of what it started and left behind
+	asGroup(cmd)
+	err := cmd.Run()
+	switch {
+	case context.Cause(ctx) != nil:
+		return model.Answer{}, context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return model.Answer{}, &model.WrongError{Reason: err.Error(), Hint: "look at the command of the generator"}
+	case answer.over:
+		return model.Answer{Finish: "length"}, nil
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		why := fmt.Sprintf("%s: %v", p.Argv[0], err)
+		if text := strings.Join(strings.Fields(p.Redact(string(said.Bytes()))), " "); text != "" {
+			why += ": " + text
+		}
+		return model.Answer{}, errors.New(why)
+	}
+	return model.Answer{Text: p.Redact(answer.text.String()), Finish: "stop"}, nil
+}
+
+// limited keeps what a model may say. More than that is drained, and noted.
+type limited struct {
+	text bytes.Buffer
+	over bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.text.Len()+len(p) > model.MaxAnswer {
+		l.over = true
+		return len(p), nil
+	}
+	return l.text.Write(p)
+}

@@ -1,0 +1,317 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+// Generator is one instance of a generator block. Nothing of evaluation looks at it.
+type Generator struct {
+	Name       string // the label, or label["key"]
+	Ref        string // generator.small, generator.models["a"]
+	Problems   []*Problem
+	Endpoint   string // a URL; "" when Command is set
+	Command    []string
+	Env        []EnvVar
+	Model      string
+	Keys       []string // names of secrets
+	System     string
+	Parameters string // a JSON object; "" is none
+	Attempts   int
+	Directory  string // absolute
+	File       string // "" leaves it to the problem
+	Timeout    time.Duration
+	PerMinute  int    // requests of each key; 0 is no limit
+	AtOnce     int    // likewise; 0 is the default
+	Price      *Price // nil is unknown
+	Retry      Retry
+	Template   *Expr // of the prompt; nil is the default prompt
+	Range      diag.Range
+}
+
+// ModelLabel is what its solutions name as their model.
+func (g *Generator) ModelLabel() string { return cmp.Or(g.Model, g.Name) }
+
+// Price is what a million tokens cost, in dollars.
+type Price struct{ Input, Output float64 }
+
+// reservedParameters are what a generator asks for by itself.
+var reservedParameters = []string{"model", "messages", "stream", "stream_options", "n"}
+
+func (l *loader) evaluateGenerator(d *decl) {
+	var made []*Generator
+	for _, inst := range l.expandEach(d) {
+		made = append(made, l.generator(d, inst))
+	}
+	d.made = made
+}
+
+func (l *loader) generator(d *decl, inst instance) *Generator {
+	b := l.open(d, d.block, d.schema, inst.ctx)
+	g := &Generator{Name: inst.name(d), Ref: inst.ref(d), Range: convertRange(d.header)}
+	var set given
+	if g.Problems, set = axis(b, "problems", TypeProblems, l.instances.problems); set == isAbsent || set == isNull {
+		g.Problems = l.everyProblem()
+	}
+	for _, p := range g.Problems {
+		b.specsWithin(p)
+	}
+	b.whoAnswers(g)
+	g.System, _ = b.text("system")
+	g.Parameters = b.parameters()
+	g.Attempts, _ = b.integer("attempts", 1)
+	g.Directory = b.generated(d.name(), inst.key)
+	g.File = b.unnamedFile()
+	g.Timeout, _ = b.limit("timeout")
+	g.Template = b.expression("prompt", PromptShape, false)
+	if limits := b.only("limits"); limits != nil {
+		g.PerMinute, _ = limits.integer("requests_per_minute", 1)
+		g.AtOnce, _ = limits.integer("concurrency", 1)
+	}
+	if price := b.only("price"); price != nil {
+		g.Price = &Price{}
+		g.Price.Input, _ = price.number("input")
+		g.Price.Output, _ = price.number("output")
+	}
+	g.Retry = Retry{Attempts: 5, Wait: 2 * time.Second}
+	if r := b.only("retry"); r != nil {
+		g.Retry.Attempts, _ = r.integer("attempts", 1)
+		g.Retry.Wait, _ = r.duration("wait")
+	}
+	return g
+}
+
+// specsWithin looks that the task texts of a problem, which go to whoever answers, are files
+// that the configuration may read.
+func (b *block) specsWithin(p *Problem) {
+	for _, c := range p.Checkpoints {
+		if c.Spec != "" && !b.l.within(c.Spec) {
+			b.fail(finding{
+				code: "outside-project", summary: "Task text outside of the project", rng: b.header, hint: placeHint,
+				detail: fmt.Sprintf("The spec %q of %s is outside of the project, and is not sent to a model.", b.l.show(c.Spec), p.Ref),
+			})
+		}
+	}
+}
+
+// whoAnswers reads which model is asked, and how.
+func (b *block) whoAnswers(g *Generator) {
+	g.Model, _ = b.text("model")
+	g.Keys = b.keys()
+	command, byCommand := b.texts("command")
+	env, _ := b.env("env")
+	if byCommand == isFailed {
+		return
+	}
+	if (byCommand == isSet) == (b.attrs["endpoint"] != nil) {
+		b.fail(finding{
+			code: "missing-attribute", summary: "Who answers?", rng: b.header,
+			detail: "A generator has exactly one of endpoint and command.", hint: `write such as endpoint = "http://127.0.0.1:8000/v1"`,
+		})
+		return
+	}
+	if byCommand == isSet {
+		b.unused("keys", "A command has what it needs in env.")
+		b.unused("parameters", "A command has arguments.")
+		if g.Command, g.Env = command, env; len(command) == 0 || command[0] == "" {
+			b.reject("command", "bad-value", "No program", "command names a program, and its arguments.", "")
+		}
+		return
+	}
+	b.unused("env", "Only a command has an environment.")
+	g.Endpoint = b.chatEndpoint(len(g.Keys) > 0)
+	if g.Model == "" && b.attrs["model"] == nil {
+		b.fail(finding{
+			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
+			detail: `A generator with an endpoint needs the attribute "model".`, hint: "model: " + b.schema.attribute("model").Doc,
+		})
+	}
+}
+
+// chatEndpoint reads the address of an API. Keys are not sent to it in the clear.
+func (b *block) chatEndpoint(keys bool) string {
+	text := b.endpoint("endpoint")
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || text == "":
+	case strings.HasSuffix(u.Path, "/chat/completions"):
+		b.reject("endpoint", "bad-value", "Bad endpoint", "An endpoint is what /chat/completions is below.", fmt.Sprintf("write endpoint = %q", strings.TrimSuffix(text, "/chat/completions")))
+	case keys && u.Scheme == "http" && !isLoopback(u.Hostname()):
+		b.reject("endpoint", "bad-value", "Key in the clear", "A key is not sent to another machine without TLS.", "write https://")
+	}
+	return text
+}
+
+// keys are the names of the secrets that hold keys. They are read when they are used, so that
+// people without them can evaluate: no value is needed here.
+func (b *block) keys() []string {
+	attr := b.attrs["keys"]
+	b.schemaOf("keys", TypeSecrets)
+	if attr == nil {
+		return nil
+	}
+	if b.l.bad[attr.Expr.Range()] {
+		b.decl.failed = true
+		return nil
+	}
+	var names []string
+	for _, expr := range elements(attr.Expr) {
+		name := secretReference(expr)
+		if name == "" {
+			b.reject("keys", "wrong-type", "Wrong type", "keys must be a secret, or a list of secrets, as they are written.", "write keys = [secret.name], with a secret block for it")
+			return nil
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		b.reject("keys", "bad-value", "No keys", "keys is an empty list.", "leave it out where no key is needed")
+	}
+	return names
+}
+
+// elements are the expressions in one that is written as a list, or the expression itself.
+func elements(expr hclsyntax.Expression) []hclsyntax.Expression {
+	if list, ok := expr.(*hclsyntax.TupleConsExpr); ok {
+		return list.Exprs
+	}
+	return []hclsyntax.Expression{expr}
+}
+
+// secretReference is the name in secret.<name>; "" of any other expression.
+func secretReference(expr hclsyntax.Expression) string {
+	ref, ok := expr.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || ref.Traversal.RootName() != "secret" || len(ref.Traversal) != 2 {
+		return ""
+	}
+	name, _ := stepName(ref.Traversal, 1)
+	return name
+}
+
+// parameters are as JSON.
+func (b *block) parameters() string {
+	v, g := b.value(b.schemaOf("parameters", TypeAny))
+	if g != isSet {
+		return ""
+	}
+	if t := v.Type(); !t.IsObjectType() && !t.IsMapType() {
+		b.wrongType("parameters", "an object", t)
+		return ""
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		key, _ := it.Element()
+		if name := key.AsString(); slices.Contains(reservedParameters, name) {
+			hint := ""
+			if name == "model" {
+				hint = "write model = … in the block"
+			} else if name == "n" {
+				hint = "write attempts = … in the block"
+			}
+			b.reject("parameters", "bad-value", "Bad parameter", fmt.Sprintf("%s is what fevalgraph says itself.", name), hint)
+			return ""
+		}
+	}
+	text, err := ctyjson.Marshal(v, v.Type())
+	if err != nil {
+		b.reject("parameters", "bad-value", "Bad parameters", fmt.Sprintf("They have no form in JSON: %v.", err), "")
+	}
+	return string(text)
+}
+
+// generated is where solutions go.
+func (b *block) generated(label, key string) string {
+	dir, g := b.path("directory")
+	switch {
+	case g == isFailed:
+		return ""
+	case g != isSet:
+		return filepath.Join(b.l.root, "generated", label, FileName(key))
+	case !b.l.within(dir):
+		b.reject("directory", "outside-project", "Solutions outside of the project",
+			fmt.Sprintf("%q is outside of the project. Solutions are written into its directory, and into directories that a person gives as the value of a variable.", b.l.show(dir)), placeHint)
+	case dir == b.l.root:
+		b.reject("directory", "bad-path", "Bad path", "Solutions need a directory of their own.", `such as "generated"`)
+	}
+	return dir
+}
+
+func (b *block) unnamedFile() string {
+	file, g := b.text("file")
+	if g == isSet && !isRelativeInside(file) {
+		b.reject("file", "bad-path", "Bad path", fmt.Sprintf("file must be a path within the solution, not %q.", file), "")
+	}
+	return file
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// FileName is a name as one of a file: other names have others. What a name may have beside
+// letters, digits and a few signs is written as "%" and two hexadecimal digits.
+func FileName(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.' && i > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// PromptShape is the type of self in the prompt of a generator.
+var PromptShape = cty.Object(map[string]cty.Type{
+	"problem": cty.String, "title": cty.String, "description": cty.String, "checkpoint": cty.String,
+	"spec": cty.String, "entry": cty.String, "file": cty.String, "code": cty.String, "attempt": cty.Number,
+})
+
+// PromptInput is what a prompt is made of.
+type PromptInput struct {
+	Problem, Title, Description, Checkpoint string
+	Spec                                    string // the task text
+	Entry                                   string // that starts a solution
+	File                                    string // path of code without a name
+	Code                                    string // of the checkpoint before, as fenced blocks; "" at the first
+	Attempt                                 int
+}
+
+// PromptSource is the text of the prompt's expression for keys; "" is the default prompt.
+func (g *Generator) PromptSource() string {
+	if g.Template == nil {
+		return ""
+	}
+	return g.Template.Source()
+}
+
+// Prompt evaluates the prompt's expression, which there must be. It is safe for concurrent use.
+func (g *Generator) Prompt(in PromptInput) (string, error) {
+	v, findings := g.Template.Eval(cty.ObjectVal(map[string]cty.Value{
+		"problem": cty.StringVal(in.Problem), "title": cty.StringVal(in.Title), "description": cty.StringVal(in.Description),
+		"checkpoint": cty.StringVal(in.Checkpoint), "spec": cty.StringVal(in.Spec), "entry": cty.StringVal(in.Entry),
+		"file": cty.StringVal(in.File), "code": cty.StringVal(in.Code), "attempt": cty.NumberIntVal(int64(in.Attempt)),
+	}))
+	if findings.HasErrors() {
+		return "", findings
+	}
+	if v, _ = v.Unmark(); v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		return "", fmt.Errorf("%s: the prompt of %s is no text", g.Template.Range(), g.Ref)
+	}
+	return v.AsString(), nil
+}
