@@ -67,7 +67,7 @@ func (l *loader) declare() {
 				continue
 			}
 			if schema.Kinds != nil {
-				if schema = schema.forKind(b.Labels[0]); schema == nil {
+				if schema = schema.ForKind(b.Labels[0]); schema == nil {
 					continue
 				}
 			}

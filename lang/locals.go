@@ -14,7 +14,7 @@ import (
 
 // declareOwn collects the locals that d declares for itself.
 func (l *loader) declareOwn(d *decl) {
-	if d.block == nil || d.schema.block("locals") == nil {
+	if d.block == nil || d.schema.Block("locals") == nil {
 		return
 	}
 	named := map[string]*decl{}

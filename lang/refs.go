@@ -67,7 +67,7 @@ func (l *loader) resolveAll() {
 		case d.attr != nil:
 			l.resolveExpr(d, d.attr.Expr, names{})
 		case d.block != nil:
-			n := names{each: d.schema.attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil, own: true}
+			n := names{each: d.schema.Attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil, own: true}
 			for _, p := range functionParams(d) {
 				n = n.with(p)
 			}
@@ -122,13 +122,13 @@ func functionParams(d *decl) []string {
 
 func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema, n names) {
 	for _, attr := range sortedAttributes(body.Attributes) {
-		known := schema.attribute(attr.Name)
-		if known == nil || known.Type == TypeNames || known.Type == TypeType || known.scope == scopeStatic {
+		known := schema.Attribute(attr.Name)
+		if known == nil || known.Type == TypeNames || known.Type == TypeType || known.Scope == scopeStatic {
 			continue
 		}
 		here := n
-		here.scope = known.scope
-		if known.scope == scopeOutside {
+		here.scope = known.Scope
+		if known.Scope == scopeOutside {
 			here.scope, here.each, here.own = "", false, false
 		}
 		l.resolveExpr(d, attr.Expr, here)
@@ -138,12 +138,12 @@ func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema,
 	}
 	for _, b := range body.Blocks {
 		if b.Type == "dynamic" && len(b.Labels) == 1 {
-			if made := schema.block(b.Labels[0]); made != nil {
+			if made := schema.Block(b.Labels[0]); made != nil {
 				l.resolveDynamic(d, b, made, n)
 			}
 			continue
 		}
-		if inner := schema.block(b.Type); inner != nil {
+		if inner := schema.Block(b.Type); inner != nil {
 			l.resolveBody(d, b.Body, inner, n)
 		}
 	}
@@ -251,10 +251,7 @@ func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 // resolveDecl finds the declaration and notes that d needs it.
 func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	kind := declKind(t.RootName())
-	labels := 1
-	if kind == "backend" {
-		labels = 2
-	}
+	labels := referenceLabels(t.RootName())
 	var path []string
 	for i := 1; i <= labels; i++ {
 		name, _ := stepName(t, i)

@@ -27,7 +27,7 @@ var flagUsers = map[string][]string{
 	"offline":  {"run", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "eval", "shell", "validate", "lock", "verify"},
 	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
-	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report"},
+	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "schema", "bundle", "verify", "diff", "compare", "report"},
 }
 
 // relevant reports whether a global flag means something for a command. The program
