@@ -75,3 +75,25 @@ func describeFunction(name string, f function.Function) FunctionSchema {
 	}
 	return s
 }
+
+// At is the row of the block that a place is in, by the blocks around it; nil when one of them
+// is unknown. Around none, the row has the blocks of a file.
+func (described *Language) At(path []Enclosing) *BlockSchema {
+	row := &BlockSchema{Name: "configuration", Blocks: described.Blocks}
+	for _, e := range path {
+		if e.Type == "dynamic" && len(e.Labels) == 1 && row.Block(e.Labels[0]) != nil {
+			made := dynamicSchema(row.Block(e.Labels[0]))
+			row = &made
+			continue
+		}
+		if row = row.Block(e.Type); row == nil {
+			return nil
+		}
+		if row.Kinds != nil && len(e.Labels) > 0 {
+			if kind := row.ForKind(e.Labels[0]); kind != nil {
+				row = kind
+			}
+		}
+	}
+	return row
+}

@@ -75,7 +75,7 @@ type ReaderFiles struct {
 }
 
 func (f *ReaderFiles) place() funcs.Files {
-	return funcs.Files{Dir: f.dir, Read: f.l.input, Allowed: f.l.within}
+	return f.l.files(f.dir)
 }
 
 // Open opens a regular file, for what need not be read as a whole. It is an error that wraps

@@ -271,9 +271,11 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	}
 	if to := l.byAddr[kind+"."+strings.Join(path, ".")]; to != nil {
 		if to == d && d.kind == "variable" {
+			l.use(d.src, to, t, labels)
 			return nil // a validation speaks of its own variable
 		}
 		d.needs = append(d.needs, need{to, t.SourceRange()})
+		l.use(d.src, to, t, labels)
 		return nil
 	}
 	return l.unknownDecl(d, kind, path, t, f)
@@ -322,6 +324,7 @@ func stepName(t hcl.Traversal, i int) (string, hcl.Range) {
 func (l *loader) resolveCall(d *decl, call *hclsyntax.FunctionCallExpr) *finding {
 	if to := l.byAddr["function."+call.Name]; to != nil {
 		d.needs = append(d.needs, need{to, call.NameRange})
+		l.uses = append(l.uses, use{to, spanOf(d.src, call.NameRange)})
 		return nil
 	}
 	builtins := l.builtins(d.src.dir)
@@ -388,10 +391,15 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 	return found
 }
 
+// files is what functions see of the files from a directory on.
+func (l *loader) files(dir string) funcs.Files {
+	return funcs.Files{Dir: dir, Read: l.input, Allowed: l.within, Overlay: l.options.Overlay}
+}
+
 // builtins are the functions of the language for files of dir.
 func (l *loader) builtins(dir string) map[string]function.Function {
 	if l.libraries[dir] == nil {
-		library := funcs.Library(funcs.Files{Dir: dir, Read: l.input, Allowed: l.within})
+		library := funcs.Library(l.files(dir))
 		for _, f := range l.options.Functions {
 			library[f.Name] = l.callable(f, dir)
 		}

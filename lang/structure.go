@@ -142,15 +142,15 @@ func dynamicSchema(made *BlockSchema) BlockSchema {
 	content := *made
 	content.Name, content.Labels, content.title = "content", nil, made.Name
 	s := BlockSchema{
-		Name: "dynamic",
+		Name: "dynamic", Labels: []string{"kind"}, Repeats: true, Doc: "Makes blocks of the kind of its label.",
 		Attributes: []AttributeSchema{
-			{Name: "for_each", Type: TypeAny, Required: true},
-			{Name: "iterator", Type: TypeNames},
+			{Name: "for_each", Type: TypeAny, Required: true, Doc: "A map, set or list: a block is made for each element."},
+			{Name: "iterator", Type: TypeNames, Doc: "What content calls the element. The default is the kind of block that is made."},
 		},
 		Blocks: []BlockSchema{content},
 	}
 	if len(made.Labels) > 0 {
-		s.Attributes = append(s.Attributes, AttributeSchema{Name: "labels", Type: TypeTexts, Required: true})
+		s.Attributes = append(s.Attributes, AttributeSchema{Name: "labels", Type: TypeTexts, Required: true, Doc: "Labels of the block that is made."})
 	}
 	return s
 }
