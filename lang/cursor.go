@@ -40,15 +40,23 @@ type frame struct {
 	closes    hclsyntax.TokenType
 	block     *Enclosing
 	statement []hclsyntax.Token // of a body: since it began a statement
+	names     *[]string         // of a body: what its statements begin with
 }
 
 // CursorAt finds out what the place at a byte of a text is.
 func CursorAt(text []byte, at int) Cursor {
-	s := scanner{frames: []frame{{}}}
-	for from, again := 0, 0; from >= 0 && again < maxUnended; again++ {
-		from = s.scan(text, from, at)
-	}
+	s := newScanner(text, at, -1)
 	return s.cursor(at)
+}
+
+// NamesAround are the names of attributes and blocks in the body that the place at a byte of
+// a text is in, before it and behind it.
+func NamesAround(text []byte, at int) []string {
+	s := newScanner(text, len(text), at)
+	if s.around == nil {
+		s.around = s.body().names
+	}
+	return *s.around
 }
 
 // maxUnended is how many texts without an end are allowed for: behind each, tokens are looked
@@ -87,8 +95,19 @@ func isTextual(t hclsyntax.TokenType) bool {
 }
 
 type scanner struct {
+	watch   int       // byte whose body's names are wanted; -1 for none
+	around  *[]string // they
 	frames  []frame
 	comment bool // the last token is one, and not ended
+}
+
+// newScanner is one that has taken the tokens of a text before a byte.
+func newScanner(text []byte, at, watch int) *scanner {
+	s := &scanner{watch: watch, frames: []frame{{names: &[]string{}}}}
+	for from, again := 0, 0; from >= 0 && again < maxUnended; again++ {
+		from = s.scan(text, from, at)
+	}
+	return s
 }
 
 func (s *scanner) top() *frame { return &s.frames[len(s.frames)-1] }
@@ -112,6 +131,12 @@ var opened = map[hclsyntax.TokenType]hclsyntax.TokenType{
 
 func (s *scanner) take(t hclsyntax.Token) {
 	body, inBody := s.body(), s.top() == s.body()
+	if s.watch >= 0 && s.around == nil && t.Range.Start.Byte >= s.watch {
+		s.around = body.names
+	}
+	if len(body.statement) == 1 && body.statement[0].Type == hclsyntax.TokenIdent && inBody && t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment {
+		*body.names = append(*body.names, string(body.statement[0].Bytes))
+	}
 	s.comment = t.Type == hclsyntax.TokenComment && !strings.HasSuffix(string(t.Bytes), "\n") && !strings.HasSuffix(string(t.Bytes), "*/")
 	switch {
 	case t.Type == hclsyntax.TokenComment:
@@ -125,7 +150,7 @@ func (s *scanner) take(t hclsyntax.Token) {
 		}
 		return
 	case t.Type == hclsyntax.TokenOBrace && inBody && !assigned(body.statement) && len(body.statement) > 0:
-		s.frames = append(s.frames, frame{closes: hclsyntax.TokenCBrace, block: enclosing(body.statement)})
+		s.frames = append(s.frames, frame{closes: hclsyntax.TokenCBrace, block: enclosing(body.statement), names: &[]string{}})
 		body.statement = nil
 		return
 	}
@@ -240,6 +265,19 @@ func (c *Cursor) word(tokens []hclsyntax.Token, at int) {
 		c.Before = string(tokens[last].Bytes) + c.Before
 		end = tokens[last].Range.Start.Byte
 	}
+}
+
+// TextAround is the text in quotes that the place at a byte is in, without them; false when it
+// is in none, or in one with templates.
+func TextAround(text []byte, at int) (string, bool) {
+	tokens, _ := hclsyntax.LexConfig(text, "", hcl.InitialPos)
+	for i, t := range tokens {
+		if t.Type == hclsyntax.TokenQuotedLit && t.Range.Start.Byte <= at && at <= t.Range.End.Byte {
+			whole := i > 0 && tokens[i-1].Type == hclsyntax.TokenOQuote && i+1 < len(tokens) && tokens[i+1].Type == hclsyntax.TokenCQuote
+			return string(t.Bytes), whole
+		}
+	}
+	return "", false
 }
 
 // CursorOver is CursorAt behind the name that a place is in.

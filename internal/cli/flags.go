@@ -19,14 +19,14 @@ import (
 var flagUsers = map[string][]string{
 	"chdir":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report"},
 	"file":     {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report"},
-	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
-	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
+	"var":      {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "lsp", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
+	"var-file": {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "lsp", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare"},
 	"cache":    {"run", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "plan", "eval", "merge", "validate", "verify"},
 	"progress": {"run", "eval", "merge", "validate"},
 	"offline":  {"run", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "eval", "shell", "validate", "lock", "verify"},
-	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
+	"trust":    {"lsp", "plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
 	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "schema", "bundle", "verify", "diff", "compare", "report"},
 }
 

@@ -1,0 +1,108 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+const (
+	shownFailures = 500 // of a project
+	shownMessage  = 300 // columns of what a test says
+)
+
+// publishFailures sends the tests that failed last as diagnostics on the lines of tests.
+func (p *project) publishFailures(ctx context.Context, now *snapshot) error {
+	all, err := p.decided(ctx, true)
+	if err != nil {
+		all = nil // what is gone must not stay
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	problems := map[string]*lang.Problem{}
+	for _, problem := range p.analysis(now).Config().Problems {
+		problems[problem.Name] = problem
+	}
+	found, shown := map[string][]diagnostic{}, 0
+	for i := range all {
+		one, problem := &all[i], problems[all[i].Cell.Problem]
+		if one.Last == nil || problem == nil || problem.Pytest == nil || problem.Pytest.Root == "" {
+			continue
+		}
+		for j := range one.Last.Tests {
+			t := &one.Last.Tests[j]
+			if t.Status != verdict.TestFailed && t.Status != verdict.TestError || shown == shownFailures {
+				continue
+			}
+			d := now.file(testFile(problem.Pytest, t.File))
+			if len(d.text) == 0 {
+				continue
+			}
+			found[d.uri] = append(found[d.uri], d.failure(one, t))
+			shown++
+		}
+	}
+	for uri := range p.verdicts.published {
+		if _, still := found[uri]; !still {
+			found[uri] = []diagnostic{}
+		}
+	}
+	p.verdicts.published = map[string]bool{}
+	for _, uri := range slices.Sorted(maps.Keys(found)) {
+		if len(found[uri]) > 0 {
+			p.verdicts.published[uri] = true
+		}
+		_ = p.s.conn.Notify(p.s.ctx, "textDocument/publishDiagnostics", publishDiagnostics{URI: uri, Diagnostics: found[uri]})
+	}
+	return err
+}
+
+// testFile is where a test file of results is in the project.
+func testFile(of *lang.Pytest, name string) string {
+	name = strings.TrimPrefix(path.Clean("/"+name), "/")
+	name = strings.TrimPrefix(name, of.Directory+"/")
+	return filepath.Join(of.Root, filepath.FromSlash(name))
+}
+
+// failure is a test that failed, on its line.
+func (d *document) failure(one *eval.CheckpointStatus, t *report.Test) diagnostic {
+	start, end := definitionOf(d.text, t.ID)
+	said := fmt.Sprintf("%s %s for %s", text.Line(t.ID, 200), t.Status, text.Line(one.Cell.String(), 200))
+	if t.Message != nil && *t.Message != "" {
+		said += ": " + text.Line(text.FirstLine(*t.Message), shownMessage)
+	}
+	if one.State != eval.Fresh {
+		said += fmt.Sprintf(" (%s: %s)", one.State, text.Line(one.Cause, 200))
+	}
+	return diagnostic{Range: d.between(start, end), Severity: severityWarning, Code: "failed-test", Source: source, Message: said}
+}
+
+// definitionOf finds the function of a test of pytest in a text of Python by its ID, such as
+// TestClass::test_name[case]; the text's first line when it is not there.
+func definitionOf(python []byte, id string) (start, end int) {
+	name, _, _ := strings.Cut(id, "[")
+	name = name[strings.LastIndexByte(name, ':')+1:]
+	at := 0
+	for line := range bytes.Lines(python) {
+		trimmed := bytes.TrimLeft(line, " \t")
+		trimmed = bytes.TrimPrefix(trimmed, []byte("async "))
+		if rest, ok := bytes.CutPrefix(trimmed, []byte("def "+name)); ok && len(name) > 0 && len(rest) > 0 && (rest[0] == '(' || rest[0] == ' ' || rest[0] == '[') {
+			start = at + len(line) - len(rest) - len(name)
+			return start, start + len(name)
+		}
+		at += len(line)
+	}
+	end = bytes.IndexByte(python, '\n')
+	return 0, max(end, 0)
+}

@@ -1,0 +1,180 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+type codeLens struct {
+	Range   Range   `json:"range"`
+	Command command `json:"command"`
+}
+
+// target are the arguments of the commands of lenses: they are for the client to execute, in a
+// terminal, as `fevalgraph -C directory run selector...`.
+type target struct {
+	Directory string   `json:"directory"`
+	File      string   `json:"file,omitempty"` // in place of fevalgraph.hcl
+	Arguments []string `json:"arguments"`
+}
+
+// codeLenses are above problems, solutions and suites: their last verdicts and whether they
+// hold, and how to run or explain them. What is not on disk does not count.
+func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (any, error) {
+	lenses := []codeLens{}
+	in, release := s.find(now, p.TextDocument.URI, Position{})
+	if in == nil {
+		return lenses, nil
+	}
+	a := in.of.analysis(now)
+	cfg, whole := a.Config(), a.Whole()
+	release()
+	if !whole {
+		return lenses, nil
+	}
+	all, err := in.of.decided(ctx, false)
+	if err != nil { // diagnostics say why
+		return lenses, ctx.Err()
+	}
+	cells := byCell(all)
+	for _, g := range groupsOf(cfg) {
+		if a.Path(g.at.File) != in.path {
+			continue
+		}
+		var of []*eval.CheckpointStatus
+		for _, id := range g.cells {
+			of = append(of, cells[id]...)
+		}
+		lenses = append(lenses, in.lensesOf(g, of)...)
+	}
+	return lenses, nil
+}
+
+// group is a block and the cells that it is part of.
+type group struct {
+	at        diag.Range
+	selectors []string
+	cells     []plan.CellID
+}
+
+// groupsOf are the blocks of a configuration that have cells.
+func groupsOf(cfg *lang.Config) []*group {
+	var groups []*group
+	problems, solutions := map[*lang.Problem]*group{}, map[*lang.Solution]*group{}
+	for _, b := range blocks(cfg) {
+		g := &group{at: b.at}
+		for _, p := range b.problems {
+			problems[p] = g
+			g.selectors = append(g.selectors, "problem="+p.Name)
+		}
+		for _, s := range b.solutions {
+			solutions[s] = g
+			g.selectors = append(g.selectors, fmt.Sprintf("problem=%s,solution=%s", s.Problem.Name, s.Name))
+		}
+		if b.kind != "task" {
+			groups = append(groups, g)
+		}
+	}
+	plan.EachCell(cfg, func(c lang.Cell) {
+		id := plan.IDOf(c)
+		for _, g := range []*group{problems[c.Solution.Problem], solutions[c.Solution]} {
+			if g != nil {
+				g.cells = append(g.cells, id)
+			}
+		}
+	})
+	for _, s := range cfg.Suites {
+		if s.Implicit {
+			continue
+		}
+		g := &group{at: s.Range, selectors: []string{"suite=" + s.Name}}
+		for _, c := range s.Cells {
+			g.cells = append(g.cells, plan.IDOf(c))
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// maxSelectors is how many instances of a block a command names; of a block with more, lenses
+// say verdicts alone.
+const maxSelectors = 50
+
+func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
+	if len(of) == 0 {
+		return nil
+	}
+	line := p.position(g.at.Start.Byte).Line
+	lens := func(title, name string, arguments ...string) codeLens {
+		l := codeLens{Range: Range{Start: Position{Line: line}, End: Position{Line: line}}, Command: command{Title: title, Command: name}}
+		if name != "" {
+			l.Command.Arguments = []any{target{Directory: p.of.options.Dir, File: p.of.options.File, Arguments: arguments}}
+		}
+		return l
+	}
+	said, node := summary(of)
+	lenses := []codeLens{lens(said, "")}
+	if len(g.selectors) <= maxSelectors {
+		lenses = append(lenses, lens("run", "fevalgraph.run", g.selectors...))
+	}
+	if node == "" { // all hold: why the first does
+		at := of[0].Cell.GradedAt()
+		node = at[1]
+		if of[0].Cell.Checkpoint == "" {
+			node = at[0]
+		}
+	}
+	return append(lenses, lens("explain", "fevalgraph.explain", node))
+}
+
+// summary says how many verdicts are good and whether all hold, and names the node that the
+// first which does not hold is about.
+func summary(of []*eval.CheckpointStatus) (said, node string) {
+	passed, ruled, scored, never, score := 0, 0, 0, 0, 0.0
+	var failing []*eval.CheckpointStatus
+	for _, one := range of {
+		switch {
+		case one.Last == nil || one.Last.Class == verdict.NotRun:
+			never++
+		case one.Last.Ruled():
+			ruled++
+			if one.Last.Passed {
+				passed++
+			}
+		}
+		if one.Last != nil && one.Last.Score != nil {
+			scored++
+			score += *one.Last.Score
+		}
+		if one.State != eval.Fresh {
+			failing = append(failing, one)
+		}
+	}
+	var parts []string
+	if ruled > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d yes", passed, ruled))
+	}
+	if scored > 0 {
+		parts = append(parts, fmt.Sprintf("score %.4g", score/float64(scored)))
+	}
+	if never > 0 {
+		parts = append(parts, fmt.Sprintf("%d never judged", never))
+	}
+	if len(failing) == 0 {
+		return strings.Join(append(parts, "up to date"), ", "), ""
+	}
+	first := failing[0]
+	cause := fmt.Sprintf("%s: %s", first.State, text.Line(text.FirstLine(first.Cause), 80))
+	if len(failing) > 1 {
+		cause += fmt.Sprintf(" and %d more", len(failing)-1)
+	}
+	return strings.Join(append(parts, cause), ", "), first.Node
+}
