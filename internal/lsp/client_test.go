@@ -26,7 +26,7 @@ const hang = 2 * time.Minute
 // client is an editor of few abilities: it keeps texts by code of its own and remembers what
 // the server publishes.
 type client struct {
-	t     *testing.T
+	t     testing.TB
 	conn  *jsonrpc2.Conn
 	ended chan bool // what Serve returned
 
@@ -41,17 +41,17 @@ type client struct {
 }
 
 // projectOptions are those of the program.
-func projectOptions(t *testing.T) eval.Options {
+func projectOptions(t testing.TB) eval.Options {
 	cache := t.TempDir()
 	env := map[string]string{"FEVALGRAPH_CACHE_DIR": cache, "XDG_STATE_HOME": cache, "HOME": cache}
 	return eval.Options{Version: "0.1.0", Benchmarks: compat.Benchmarks(), LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 }
 
 // dial starts a server and a client for it. Nothing is initialized.
-func dial(t *testing.T, o Options) *client {
+func dial(t testing.TB, o Options) *client {
 	t.Helper()
 	here, there := net.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.Background())
 	c := &client{t: t, ended: make(chan bool, 1), published: map[string]publishDiagnostics{}, texts: map[string]string{}, versions: map[string]int{}}
 	c.changed = sync.NewCond(&c.mu)
 	go func() { c.ended <- Serve(ctx, there, o) }()
@@ -64,7 +64,7 @@ func dial(t *testing.T, o Options) *client {
 }
 
 // start is a client of an initialized server.
-func start(t *testing.T, capabilities string) *client {
+func start(t testing.TB, capabilities string) *client {
 	t.Helper()
 	c := dial(t, Options{Project: projectOptions(t), Pause: time.Millisecond})
 	c.call("initialize", json.RawMessage(`{"capabilities": `+capabilities+`}`), nil)

@@ -22,11 +22,12 @@ const (
 	shownMessage  = 300 // columns of what a test says
 )
 
-// publishFailures sends the tests that failed last as diagnostics on the lines of tests.
-func (p *project) publishFailures(ctx context.Context, now *snapshot) error {
-	all, err := p.decided(ctx, true)
-	if err != nil {
-		all = nil // what is gone must not stay
+// publishFailures sends the tests that failed last as diagnostics on the lines of tests: none
+// of a configuration with mistakes, which are said elsewhere.
+func (p *project) publishFailures(ctx context.Context, now *snapshot) {
+	all, _ := p.decided(ctx, true)
+	if ctx.Err() != nil {
+		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +66,6 @@ func (p *project) publishFailures(ctx context.Context, now *snapshot) error {
 		}
 		_ = p.s.conn.Notify(p.s.ctx, "textDocument/publishDiagnostics", publishDiagnostics{URI: uri, Diagnostics: found[uri]})
 	}
-	return err
 }
 
 // testFile is where a test file of results is in the project.

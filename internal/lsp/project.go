@@ -107,9 +107,7 @@ func (p *project) refresh(ctx context.Context, disk bool) error {
 	if !disk {
 		return nil
 	}
-	if err := p.publishFailures(ctx, now); err != nil {
-		return nil // what is wrong with the configuration is said already
-	}
+	p.publishFailures(ctx, now)
 	p.s.mu.Lock()
 	client := p.s.client.Workspace
 	p.s.mu.Unlock()

@@ -75,7 +75,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) (orderly b
 		open: map[string]*document{}, projects: map[string]*project{}, running: map[jsonrpc2.ID]context.CancelFunc{},
 	}
 	if s.options.Pause == 0 {
-		s.options.Pause = 40 * time.Millisecond
+		s.options.Pause = 25 * time.Millisecond
 	}
 	ready := make(chan struct{}) // conn is set before the first message is taken
 	handler := handlerFunc(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {

@@ -33,7 +33,7 @@ func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointSta
 	}
 	all, _, err := eval.Status(ctx, p.options, eval.Selection{})
 	if err != nil {
-		p.verdicts.all = nil
+		p.verdicts.all, p.verdicts.asked = nil, time.Time{}
 		return nil, err
 	}
 	p.verdicts.all, p.verdicts.asked = all, time.Now()
