@@ -125,7 +125,7 @@ func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
 	if len(g.selectors) <= maxSelectors {
 		lenses = append(lenses, lens("run", "fevalgraph.run", g.selectors...))
 	}
-	if node == "" { // all hold: why the first does
+	if node == "" { // why the first holds
 		at := of[0].Cell.GradedAt()
 		node = at[1]
 		if of[0].Cell.Checkpoint == "" {
@@ -135,8 +135,8 @@ func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
 	return append(lenses, lens("explain", "fevalgraph.explain", node))
 }
 
-// summary says how many verdicts are good and whether all hold, and names the node that the
-// first which does not hold is about.
+// summary says how many verdicts are good and whether all hold, and names the node by which the
+// first does not; "" when all do.
 func summary(of []*eval.CheckpointStatus) (said, node string) {
 	passed, ruled, scored, never, score := 0, 0, 0, 0, 0.0
 	var failing []*eval.CheckpointStatus
@@ -154,7 +154,13 @@ func summary(of []*eval.CheckpointStatus) (said, node string) {
 			scored++
 			score += *one.Last.Score
 		}
-		if one.State != eval.Fresh {
+		if one.State == eval.Fresh {
+			continue
+		}
+		if node == "" {
+			node = one.Node
+		}
+		if one.Last != nil || one.State != "new" { // of what is new, that it was never judged says it
 			failing = append(failing, one)
 		}
 	}
@@ -169,12 +175,15 @@ func summary(of []*eval.CheckpointStatus) (said, node string) {
 		parts = append(parts, fmt.Sprintf("%d never judged", never))
 	}
 	if len(failing) == 0 {
-		return strings.Join(append(parts, "up to date"), ", "), ""
+		if never == 0 {
+			parts = append(parts, "up to date")
+		}
+		return strings.Join(parts, ", "), node
 	}
 	first := failing[0]
 	cause := fmt.Sprintf("%s: %s", first.State, text.Line(text.FirstLine(first.Cause), 80))
 	if len(failing) > 1 {
 		cause += fmt.Sprintf(" and %d more", len(failing)-1)
 	}
-	return strings.Join(append(parts, cause), ", "), first.Node
+	return strings.Join(append(parts, cause), ", "), node
 }
