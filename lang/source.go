@@ -132,10 +132,15 @@ func (l *loader) parse(path string, at *finding) *source {
 
 // readFile is the text of a file, as an editor has it or as it is on disk.
 func (l *loader) readFile(path string) ([]byte, error) {
-	if l.options.Overlay != nil {
-		if text, open := l.options.Overlay(path); open {
-			return text, nil
-		}
+	if l.options.Overlay == nil {
+		return os.ReadFile(path)
+	}
+	if text, open := l.options.Overlay(path); open {
+		return text, nil
+	}
+	// What an editor opens was looked at by no person yet: a pipe would have it wait.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	return os.ReadFile(path)
 }

@@ -26,7 +26,7 @@ var flagUsers = map[string][]string{
 	"progress": {"run", "eval", "merge", "validate"},
 	"offline":  {"run", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "eval", "shell", "validate", "lock", "verify"},
-	"trust":    {"lsp", "plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
+	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare"},
 	"json":     {"run", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "schema", "bundle", "verify", "diff", "compare", "report"},
 }
 

@@ -18,15 +18,14 @@ type codeAction struct {
 // codeActions are the edits that mend findings in a range, as far as hints suggest any.
 func (s *server) codeActions(_ context.Context, now *snapshot, p codeActions) (any, error) {
 	actions := []codeAction{}
-	d := now.open[p.TextDocument.URI]
-	if d == nil || d.path == "" {
+	d, release := s.find(now, p.TextDocument.URI, p.Range.Start)
+	defer release()
+	if d == nil {
 		return actions, nil
 	}
-	of := s.projectOf(d.path)
-	of.mu.Lock()
-	defer of.mu.Unlock()
+	of := d.of
 	of.analysis(now)
-	from, to := d.offset(p.Range.Start), d.offset(p.Range.End)
+	from, to := d.at, d.offset(p.Range.End)
 	for _, f := range of.findings {
 		if f.Fix == nil || of.fileOf(f.Range) != d.path || f.Range.End.Byte < from || f.Range.Start.Byte > to {
 			continue

@@ -22,6 +22,9 @@ func (s *server) find(now *snapshot, uri string, p Position) (found *place, rele
 		return nil, func() {}
 	}
 	of := s.projectOf(d.path)
+	if of == nil {
+		return nil, func() {}
+	}
 	of.mu.Lock()
 	return &place{document: d, of: of, now: now, at: d.offset(p)}, of.mu.Unlock
 }

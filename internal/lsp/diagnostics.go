@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -12,8 +13,7 @@ import (
 const source = "fevalgraph"
 
 // publish sends the findings of `validate` on the texts, by file. Files of which there are no
-// more findings get an empty list. Where the texts have changed meanwhile, it does nothing:
-// the next look is pending already.
+// more findings get an empty list. Where texts have changed meanwhile, that is done again.
 func (p *project) publish(now *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -29,6 +29,7 @@ func (p *project) publish(now *snapshot) {
 		found[d.uri] = append(found[d.uri], d.diagnostic(f))
 	}
 	if !p.s.currently(now.version) {
+		p.lookAtTexts()
 		return
 	}
 	for uri := range p.published {
@@ -44,18 +45,18 @@ func (p *project) publish(now *snapshot) {
 		if p.published[uri] = true; len(found[uri]) == 0 {
 			delete(p.published, uri)
 		}
-		_ = p.s.conn.Notify(p.s.ctx, "textDocument/publishDiagnostics", message)
+		p.s.publish(message)
 	}
+}
+
+func (s *server) publish(p publishDiagnostics) {
+	_ = s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p) // the client may have gone
 }
 
 // fileOf is the file that a finding is about: without a place, the main one.
 func (p *project) fileOf(r *diag.Range) string {
 	if r == nil || r.File == "" || strings.HasPrefix(r.File, "--var ") {
-		name := p.options.File
-		if name == "" {
-			name = "fevalgraph.hcl"
-		}
-		return p.current.Path(name)
+		return p.current.Path(cmp.Or(p.options.File, mainFile))
 	}
 	return p.current.Path(r.File)
 }

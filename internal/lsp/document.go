@@ -38,7 +38,7 @@ func (d *document) edited(version int, change textChange) *document {
 // pathOf is the file that a URI names; "" when it names none.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" {
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 		return ""
 	}
 	path := u.Path

@@ -54,17 +54,17 @@ func (p *project) publishFailures(ctx context.Context, now *snapshot) {
 			shown++
 		}
 	}
-	for uri := range p.verdicts.published {
+	for uri := range p.failures {
 		if _, still := found[uri]; !still {
 			found[uri] = []diagnostic{}
 		}
 	}
-	p.verdicts.published = map[string]bool{}
+	clear(p.failures)
 	for _, uri := range slices.Sorted(maps.Keys(found)) {
 		if len(found[uri]) > 0 {
-			p.verdicts.published[uri] = true
+			p.failures[uri] = true
 		}
-		_ = p.s.conn.Notify(p.s.ctx, "textDocument/publishDiagnostics", publishDiagnostics{URI: uri, Diagnostics: found[uri]})
+		p.s.publish(publishDiagnostics{URI: uri, Diagnostics: found[uri]})
 	}
 }
 

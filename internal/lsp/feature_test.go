@@ -290,3 +290,35 @@ func TestOtherTexts(t *testing.T) {
 		}
 	}
 }
+
+// Of a project that is closed nothing is shown any more.
+func TestClose(t *testing.T) {
+	files := kvstoreFiles()
+	files["fevalgraph.hcl"] += "nonsense {}\n"
+	c, uri := openProject(t, files)
+	if found := c.diagnostics(uri); len(found) != 1 {
+		t.Fatal(found)
+	}
+	c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	c.wait("empty list", func() bool { return len(c.published[uri].Diagnostics) == 0 })
+	uri = c.openText(pathOf(uri), files["fevalgraph.hcl"])
+	if found := c.diagnostics(uri); len(found) != 1 {
+		t.Error(found)
+	}
+}
+
+// Files of HCL that belong to no project have no diagnostics: they are of other programs.
+func TestForeignFiles(t *testing.T) {
+	dir := writeProject(t, map[string]string{"main.tf.hcl": "resource {}\n", "own.feval.hcl": "nonsense {}\n"})
+	c := start(t, "{}")
+	foreign := c.open(filepath.Join(dir, "main.tf.hcl"))
+	own := c.open(filepath.Join(dir, "own.feval.hcl"))
+	if found := c.diagnostics(own); len(found) == 0 {
+		t.Error("a file that is named as part of a configuration has no diagnostics")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, published := c.published[foreign]; published {
+		t.Errorf("another program's file has %v", p)
+	}
+}

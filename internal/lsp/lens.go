@@ -30,14 +30,8 @@ type target struct {
 // hold, and how to run or explain them. What is not on disk does not count.
 func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (any, error) {
 	lenses := []codeLens{}
-	in, release := s.find(now, p.TextDocument.URI, Position{})
-	if in == nil {
-		return lenses, nil
-	}
-	a := in.of.analysis(now)
-	cfg, whole := a.Config(), a.Whole()
-	release()
-	if !whole {
+	in, groups := s.groups(now, p.TextDocument.URI)
+	if len(groups) == 0 {
 		return lenses, nil
 	}
 	all, err := in.of.decided(ctx, false)
@@ -45,10 +39,7 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 		return lenses, ctx.Err()
 	}
 	cells := byCell(all)
-	for _, g := range groupsOf(cfg) {
-		if a.Path(g.at.File) != in.path {
-			continue
-		}
+	for _, g := range groups {
 		var of []*eval.CheckpointStatus
 		for _, id := range g.cells {
 			of = append(of, cells[id]...)
@@ -56,6 +47,23 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 		lenses = append(lenses, in.lensesOf(g, of)...)
 	}
 	return lenses, nil
+}
+
+// groups are the blocks of a file that have cells; the project is not held while verdicts are
+// looked for.
+func (s *server) groups(now *snapshot, uri string) (in *place, groups []*group) {
+	in, release := s.find(now, uri, Position{})
+	defer release()
+	if in == nil {
+		return nil, nil
+	}
+	a := in.of.analysis(now)
+	for _, g := range groupsOf(a.Config()) {
+		if a.Whole() && a.Path(g.at.File) == in.path {
+			groups = append(groups, g)
+		}
+	}
+	return in, groups
 }
 
 // group is a block and the cells that it is part of.

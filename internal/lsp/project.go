@@ -1,8 +1,8 @@
 package lsp
 
 import (
-	"context"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,40 +13,46 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
+const mainFile = "fevalgraph.hcl"
+
 // project is a configuration of which the client has a file open.
 type project struct {
 	s       *server
 	options eval.Options
 
-	mu        sync.Mutex     // of all below; an analysis is for one goroutine at a time
-	version   int            // of the texts that current was made of
-	current   *lang.Analysis // nil before the first
-	whole     *lang.Analysis // the last one with values
-	findings  diag.List      // of validate, on current
-	published map[string]bool
+	mu        sync.Mutex      // of all below; an analysis is for one goroutine at a time
+	version   int             // of the texts that current was made of
+	current   *lang.Analysis  // nil before the first
+	whole     *lang.Analysis  // the last one with values
+	findings  diag.List       // of validate, on current
+	published map[string]bool // URIs with findings
 
-	verdicts verdicts
+	failures map[string]bool // URIs of tests that failed
 
-	pending  sync.Mutex // of all below
-	timer    *time.Timer
-	withDisk bool // what is pending is about what is on disk, too
+	verdicts    verdicts
+	texts, disk delayed
 }
 
-// projectOf is the project of a file: that of the nearest directory with a configuration, or
-// the file itself where there is none.
+// projectOf is the project of a file: that of the nearest directory with a configuration. Where
+// there is none, a file that is named as one is a project of its own, and others have none: nil.
 func (s *server) projectOf(path string) *project {
 	o := s.options.Project
 	o.Dir, o.File, o.Notify = filepath.Dir(path), "", nil
+	// What `fevalgraph trust` has written down counts, and no flag or variable: these would
+	// trust whatever is opened.
+	o.Trusted = false
 	key := path
 	if dir, found := options.FindProject(o.Dir); found {
 		o.Dir, key = dir, dir
+	} else if name := filepath.Base(path); name == mainFile || strings.HasSuffix(name, ".feval.hcl") {
+		o.File = name
 	} else {
-		o.File = filepath.Base(path)
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.projects[key] == nil {
-		s.projects[key] = &project{s: s, options: o, published: map[string]bool{}}
+		s.projects[key] = &project{s: s, options: o, published: map[string]bool{}, failures: map[string]bool{}}
 	}
 	return s.projects[key]
 }
@@ -75,44 +81,78 @@ func (p *project) values(now *snapshot) *lang.Analysis {
 	return p.whole
 }
 
-// schedule has diagnostics looked for in a moment, if that is not pending anyway.
-func (p *project) schedule(disk bool) {
-	p.pending.Lock()
-	defer p.pending.Unlock()
-	p.withDisk = p.withDisk || disk
-	if p.timer != nil {
+// delayed is something that is done in a moment, once for all that ask for it until then.
+type delayed struct {
+	mu      sync.Mutex
+	pending bool
+}
+
+func (d *delayed) in(pause time.Duration, s *server, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pending {
 		return
 	}
-	p.timer = time.AfterFunc(p.s.options.Pause, func() { p.s.spawn(p.due) })
+	d.pending = true
+	time.AfterFunc(pause, func() {
+		d.mu.Lock()
+		d.pending = false
+		d.mu.Unlock()
+		s.spawn(func() {
+			if _, err := s.guard("diagnostics", func() (any, error) { do(); return nil, nil }); err != nil {
+				s.say(err)
+			}
+		})
+	})
 }
 
-// due is what was scheduled.
-func (p *project) due() {
-	p.pending.Lock()
-	disk := p.withDisk
-	p.timer, p.withDisk = nil, false
-	p.pending.Unlock()
-	if _, err := p.s.guard("diagnostics", func() (any, error) { return nil, p.refresh(p.s.ctx, disk) }); err != nil && p.s.ctx.Err() == nil {
-		p.s.say(err)
-	}
+// lookAtTexts has the diagnostics of the texts looked for in a moment.
+func (p *project) lookAtTexts() {
+	p.texts.in(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
 }
 
-// refresh publishes the diagnostics of the texts as they are now.
-func (p *project) refresh(ctx context.Context, disk bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// diskPauses is how much longer than after an edit it takes until verdicts are looked for: what
+// is on disk changes in many places at once.
+const diskPauses = 20
+
+// lookAtDisk has verdicts looked for, too.
+func (p *project) lookAtDisk() {
+	p.lookAtTexts()
+	p.disk.in(diskPauses*p.s.options.Pause, p.s, func() {
+		if !p.isOpen() {
+			p.forget()
+			return
+		}
+		p.publishFailures(p.s.ctx, p.s.snapshot())
+		p.s.mu.Lock()
+		client := p.s.client.Workspace
+		p.s.mu.Unlock()
+		if client.CodeLens.RefreshSupport {
+			p.s.call("workspace/codeLens/refresh", nil)
+		}
+	})
+}
+
+// isOpen reports whether the client has a file of the project open.
+func (p *project) isOpen() bool {
+	for _, d := range p.s.snapshot().open {
+		if d.path != "" && p.s.projectOf(d.path) == p {
+			return true
+		}
 	}
-	now := p.s.snapshot()
-	p.publish(now)
-	if !disk {
-		return nil
+	return false
+}
+
+// forget takes back what was published of a project that the client has closed, and keeps
+// nothing of it in memory.
+func (p *project) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, published := range []map[string]bool{p.published, p.failures} {
+		for uri := range published {
+			p.s.publish(publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
+		}
+		clear(published)
 	}
-	p.publishFailures(ctx, now)
-	p.s.mu.Lock()
-	client := p.s.client.Workspace
-	p.s.mu.Unlock()
-	if client.CodeLens.RefreshSupport {
-		p.s.call("workspace/codeLens/refresh", nil)
-	}
-	return nil
+	p.current, p.whole, p.findings = nil, nil, nil
 }

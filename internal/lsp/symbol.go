@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,15 +65,19 @@ func (s *server) workspaceSymbols(ctx context.Context, now *snapshot, p struct {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		of.mu.Lock()
-		for _, symbol := range of.analysis(now).Symbols() {
+		for _, symbol := range of.symbols(now) {
 			if strings.Contains(strings.ToLower(symbol.Title), strings.ToLower(p.Query)) {
 				found = append(found, workspaceSymbol{Name: text.Line(symbol.Title, 0), Kind: kindOf(symbol.Kind), Location: (&place{now: now}).location(symbol.NameSpan)})
 			}
 		}
-		of.mu.Unlock()
 	}
 	return found, nil
+}
+
+func (p *project) symbols(now *snapshot) []lang.Symbol {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.analysis(now).Symbols()
 }
 
 // everyProject are the projects that are known, by their directories.
@@ -81,8 +86,8 @@ func (s *server) everyProject() []*project {
 	folders := slices.Clone(s.folders)
 	s.mu.Unlock()
 	for _, dir := range folders {
-		if dir != "" && readSmall(dir+"/fevalgraph.hcl") != nil {
-			s.projectOf(dir + "/fevalgraph.hcl")
+		if main := filepath.Join(dir, mainFile); dir != "" && readSmall(main) != nil {
+			s.projectOf(main)
 		}
 	}
 	s.mu.Lock()

@@ -1,10 +1,17 @@
 package lsp
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/options"
+)
 
 func (s *server) opened(p didOpen) error {
 	s.put(newDocument(p.TextDocument.URI, p.TextDocument.Version, []byte(p.TextDocument.Text)))
-	s.look(p.TextDocument.URI, true)
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
 	return nil
 }
 
@@ -19,13 +26,13 @@ func (s *server) changed(p didChange) error {
 		d = d.edited(p.TextDocument.Version, change)
 	}
 	s.put(d)
-	s.look(d.uri, false)
+	s.look(d.uri, (*project).lookAtTexts)
 	return nil
 }
 
 func (s *server) saved(p ofDocument) error {
 	s.renew()
-	s.look(p.TextDocument.URI, true)
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
 	return nil
 }
 
@@ -34,7 +41,7 @@ func (s *server) closed(p ofDocument) error {
 	delete(s.open, p.TextDocument.URI)
 	s.version++
 	s.mu.Unlock()
-	s.look(p.TextDocument.URI, true)
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
 	return nil
 }
 
@@ -46,9 +53,18 @@ func (s *server) touched(p struct {
 }) error {
 	s.renew()
 	for _, c := range p.Changes {
-		s.look(c.URI, true)
+		if !isRecord(pathOf(c.URI)) {
+			s.look(c.URI, (*project).lookAtDisk)
+		}
 	}
 	return nil
+}
+
+// isRecord reports whether a file is one of those that runs and git write all the time. Of a
+// run, the end is written into the file latest.
+func isRecord(path string) bool {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return slices.Contains(parts, ".git") || slices.Contains(parts, options.StateName) && parts[len(parts)-1] != "latest"
 }
 
 func (s *server) put(d *document) {
@@ -65,12 +81,11 @@ func (s *server) renew() {
 	s.version++
 }
 
-// look has diagnostics of the project of a file looked for in a moment, with verdicts if what
-// is on disk may have changed.
-func (s *server) look(uri string, disk bool) {
-	path := pathOf(uri)
-	if path == "" {
-		return
+// look has the project of a file looked at, if it has one.
+func (s *server) look(uri string, at func(*project)) {
+	if path := pathOf(uri); path != "" {
+		if p := s.projectOf(path); p != nil {
+			at(p)
+		}
 	}
-	s.projectOf(path).schedule(disk)
 }

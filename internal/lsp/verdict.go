@@ -11,10 +11,9 @@ import (
 
 // verdicts are what `status` says of what is on disk.
 type verdicts struct {
-	mu        sync.Mutex
-	asked     time.Time
-	all       []eval.CheckpointStatus
-	published map[string]bool // URIs of tests
+	mu    sync.Mutex
+	asked time.Time
+	all   []eval.CheckpointStatus
 }
 
 // shared is for how long what was decided is shown again: clients ask after each key stroke.
