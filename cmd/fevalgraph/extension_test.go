@@ -10,8 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
@@ -61,5 +64,36 @@ func TestVSCode(t *testing.T) {
 	}
 	if strings.Count(program, `require("vscode")`) == 0 || regexp.MustCompile(`require\("vscode-`).MatchString(program) {
 		t.Error("the extension is not bundled")
+	}
+}
+
+// The configuration for Helix is read, and starts the language server.
+func TestHelix(t *testing.T) {
+	text, err := os.ReadFile("../../editors/helix/languages.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Server map[string]struct {
+			Command string
+			Args    []string
+		} `toml:"language-server"`
+		Language []struct {
+			Roots   []string
+			Servers []string `toml:"language-servers"`
+		}
+	}
+	if err := toml.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range read.Language {
+		for _, name := range language.Servers {
+			if s := read.Server[name]; s.Command != "fevalgraph" || !slices.Equal(s.Args, []string{"lsp"}) {
+				t.Errorf("%s starts %s %q", name, s.Command, s.Args)
+			}
+		}
+	}
+	if len(read.Language) != 1 || !slices.Equal(read.Language[0].Roots, []string{"fevalgraph.hcl"}) {
+		t.Errorf("got %+v", read)
 	}
 }
