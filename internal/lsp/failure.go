@@ -79,8 +79,8 @@ func testFile(of *lang.Pytest, name string) string {
 func (d *document) failure(one *eval.CheckpointStatus, t *report.Test) diagnostic {
 	start, end := definitionOf(d.text, t.ID)
 	said := fmt.Sprintf("%s %s for %s", text.Line(t.ID, 200), t.Status, text.Line(one.Cell.String(), 200))
-	if t.Message != nil && *t.Message != "" {
-		said += ": " + text.Line(text.FirstLine(*t.Message), shownMessage)
+	if why := t.Said(); why != "" {
+		said += ": " + text.Line(why, shownMessage)
 	}
 	if one.State != eval.Fresh {
 		said += fmt.Sprintf(" (%s: %s)", one.State, text.Line(one.Cause, 200))

@@ -114,7 +114,7 @@ func groupsOf(cfg *lang.Config) []*group {
 
 // maxSelectors is how many instances of a block a command names; of a block with more, lenses
 // say verdicts alone.
-const maxSelectors = 50
+const maxSelectors = 200
 
 func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
 	if len(of) == 0 {
