@@ -49,7 +49,7 @@ export UV_HTTP_RETRIES ?= 8
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch ./report/page
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
+RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
 .PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser editors vscode docker-up docker-down
 

@@ -92,7 +92,7 @@ func FuzzCursor(f *testing.F) {
 		var walk func(items []Item, from, to int)
 		walk = func(items []Item, from, to int) {
 			for _, i := range items {
-				if i.Start < from || i.End > to || i.Start > i.End {
+				if i.Start < from || i.End > to || i.Start > i.Name[0] || i.Name[0] > i.Name[1] || i.Name[1] > i.End {
 					t.Errorf("%s is from %d to %d, in %d to %d", i.Title, i.Start, i.End, from, to)
 				}
 				walk(i.Items, i.Start, i.End)

@@ -32,7 +32,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
 	{"internal/cli", []string{"eval", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "internal/lsp", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost"}, "a command is flags, one call of eval, and a view"},
-	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
+	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},

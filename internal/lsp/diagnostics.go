@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 const source = "fevalgraph"
@@ -75,6 +76,7 @@ func (d *document) diagnostic(f diag.Diagnostic) diagnostic {
 	if f.Hint != "" {
 		shown.Message += "\n" + f.Hint
 	}
+	shown.Message = text.Block(shown.Message)
 	if f.Range != nil {
 		shown.Range = d.rangeOf(*f.Range)
 	}

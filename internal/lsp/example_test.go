@@ -45,6 +45,7 @@ func TestExamples(t *testing.T) {
 				c.checkDiagnostics(t, uri)
 				c.checkOutline(t, uri)
 				c.checkEverywhere(t, uri)
+				c.checkFixes(t, uri)
 			}
 		})
 	}
@@ -147,6 +148,35 @@ func (c *client) checkEverywhere(t *testing.T, uri string) {
 			t.Errorf("%s is declared as %q", text[m[0]:m[1]], got)
 		}
 		c.checkRename(t, uri, p, name)
+	}
+}
+
+var attribute = regexp.MustCompile(`(?m)^ +([a-z_]{5,}) +=`)
+
+// checkFixes misspells each attribute: where the server sees that, it mends it.
+func (c *client) checkFixes(t *testing.T, uri string) {
+	t.Helper()
+	right, seen := c.texts[uri], 0
+	whole := Range{End: Position{Line: 1 << 20}}
+	d := newDocument(uri, 0, []byte(right))
+	for _, m := range attribute.FindAllStringSubmatchIndex(right, -1) {
+		c.edit(uri, d.between(m[2]+2, m[2]+3), "")
+		at := Range{Start: d.position(m[2]), End: d.position(m[3] - 1)}
+		for _, f := range c.diagnostics(uri) {
+			if f.Range != at || f.Code != "unknown-attribute" && f.Code != "unknown-axis" {
+				continue
+			}
+			seen++
+			var actions []codeAction
+			c.call("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": uri}, "range": f.Range}, &actions)
+			if len(actions) != 1 || applied(c.texts[uri], actions[0].Edit.Changes[uri]) != right {
+				t.Errorf("%q is not mended by %+v", f.Message, actions)
+			}
+		}
+		c.edit(uri, whole, right)
+	}
+	if seen == 0 {
+		t.Errorf("no misspelt attribute of %s is seen", uri)
 	}
 }
 

@@ -117,7 +117,7 @@ func groupsOf(cfg *lang.Config) []*group {
 const maxSelectors = 200
 
 func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
-	if len(of) == 0 {
+	if len(g.cells) == 0 {
 		return nil
 	}
 	line := p.position(g.at.Start.Byte).Line
@@ -128,10 +128,16 @@ func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
 		}
 		return l
 	}
-	said, node := summary(of)
+	said, node := "never judged", ""
+	if len(of) > 0 {
+		said, node = summary(of)
+	}
 	lenses := []codeLens{lens(said, "")}
 	if len(g.selectors) <= maxSelectors {
 		lenses = append(lenses, lens("run", "fevalgraph.run", g.selectors...))
+	}
+	if len(of) == 0 {
+		return lenses
 	}
 	if node == "" { // why the first holds
 		at := of[0].Cell.GradedAt()

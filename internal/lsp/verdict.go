@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -19,8 +20,9 @@ type verdicts struct {
 // shared is for how long what was decided is shown again: clients ask after each key stroke.
 const shared = 2 * time.Second
 
-// decided are the last verdicts of the project, and whether they hold. It asks no backend
-// that the project is not trusted to have asked.
+// decided are the last verdicts of the project, and whether they hold; none of a project that
+// was never run, whose files need not be read to know that. It asks no backend that the project
+// is not trusted to have asked.
 func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointStatus, error) {
 	p.verdicts.mu.Lock()
 	defer p.verdicts.mu.Unlock()
@@ -29,6 +31,9 @@ func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointSta
 	}
 	if !again && time.Since(p.verdicts.asked) < shared {
 		return p.verdicts.all, nil
+	}
+	if runs, err := event.Runs(p.options.StateDir()); err == nil && len(runs) == 0 {
+		return nil, nil
 	}
 	all, _, err := eval.Status(ctx, p.options, eval.Selection{})
 	if err != nil {
