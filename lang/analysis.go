@@ -153,13 +153,6 @@ func (a *Analysis) References(file string, at int) []Span {
 	if span := d.nameSpan(); span.End > span.Start {
 		all = append(all, span)
 	}
-	if d.kind == "variable" {
-		for _, src := range a.l.outside.files {
-			if attr := src.body.Attributes[d.name()]; attr != nil {
-				all = append(all, spanOf(src, attr.NameRange))
-			}
-		}
-	}
 	for _, u := range a.l.uses {
 		if u.to == d && !slices.Contains(all, u.span) {
 			all = append(all, u.span)
