@@ -138,11 +138,22 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	if text, open := l.options.Overlay(path); open {
 		return text, nil
 	}
-	// What an editor opens was looked at by no person yet: a pipe would have it wait.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	if err := l.refused(path); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(path)
+}
+
+// refused is why a file is not read for an editor, which shows what no person has looked at
+// yet: a pipe would have it wait.
+func (l *loader) refused(path string) error {
+	if l.options.Overlay == nil {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	}
+	return nil
 }
 
 // show is the name of a file for people.

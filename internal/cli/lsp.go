@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ It executes nothing that a project names.`,
 			if _, ok := terminal(a.io.In); ok {
 				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
 			}
+			debug.SetGCPercent(300) // who types waits for every collection, and there is little to keep
 			if !lsp.Serve(cmd.Context(), stdio{a.io.In, a.io.Out}, lsp.Options{Project: a.options()}) {
 				return exit.With(exit.Failed, nil)
 			}

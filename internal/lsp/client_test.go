@@ -221,7 +221,7 @@ func within(text string, r Range) string {
 }
 
 // placeOf is where the n-th occurrence of a text begins, from 0.
-func placeOf(t *testing.T, text, part string, n int) Position {
+func placeOf(t testing.TB, text, part string, n int) Position {
 	t.Helper()
 	at := -1
 	for range n + 1 {
