@@ -177,6 +177,9 @@ func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	case !hclsyntax.ValidIdentifier(name):
 		return refuse("A name is made of letters, digits, \"_\" and \"-\" and begins with a letter or \"_\".")
 	}
+	if _, taken := a.l.builtins(d.src.dir)[name]; taken && d.kind == "function" {
+		return refuse(name + " is a function of the language.")
+	}
 	for other := range a.l.declared() {
 		if other != d && other.kind == d.kind && other.name() == name && slices.Equal(other.path[:len(other.path)-1], d.path[:len(d.path)-1]) {
 			return refuse(other.title() + " is there already.")

@@ -1,9 +1,7 @@
 package lsp
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -103,63 +101,6 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// What is typed in place of a line, with | at the place, and some of what is offered there.
-func TestCompletion(t *testing.T) {
-	c, uri := openProject(t, kvstoreFiles())
-	whole := Range{End: Position{Line: 1 << 20}}
-	for _, test := range []struct {
-		line, typed string
-		want, not   []string
-	}{
-		{"pool \"slow\" { slots = 2 }", "|", []string{"problem", "backend", "suite"}, []string{"title"}},
-		{"  entry    = \"python main.py\"", "  |", []string{"title", "entry", "checkpoint", "judge", "dynamic"}, []string{"timeout", "for_each", "pytest", "suite"}},
-		{"  timeout  = local.wanted", "  timeout = local.|", []string{"sizes", "wanted"}, nil},
-		{"  timeout  = local.wanted", "  timeout = local.sizes.|", []string{"small", "large"}, nil},
-		{"  timeout  = local.wanted", "  timeout = |", []string{"local", "var", "each", "format", "path"}, []string{"self"}},
-		{"  for_each = problem.kv", "  for_each = problem.|", []string{"kv"}, nil},
-		{"  problem  = each.value", "  problem = |", []string{"problem.kv"}, nil},
-		{"  problem  = each.value", "  problem = each.|", []string{"key", "value"}, nil},
-		{"  source   = \"solutions/${each.key}\"", "  source = \"sol|\"", []string{"solutions/"}, nil},
-		{"  source   = \"solutions/${each.key}\"", "  source = \"solutions/|", []string{"small/", "large/"}, nil},
-		{"  source   = \"solutions/${each.key}\"", "  source = \"x/${checkpoint.|}\"", []string{"name", "order", "version"}, nil},
-		{"  source   = \"solutions/${each.key}\"", "  missing = |", []string{"error", "skip", "omit"}, nil},
-		{"  source   = \"solutions/${each.key}\"", "  missing = \"|\"", []string{"error", "skip", "omit"}, []string{"var"}},
-		{"backend \"local\" \"host\" {", "backend \"|\" \"host\" {", []string{"local", "docker", "gojudge"}, nil},
-		{"  pool = pool.slow", "  pool = pool.|", []string{"slow", "cpu"}, nil},
-		{"  repeat = 2", "  |", []string{"exclude", "retry", "description"}, []string{"matrix "}},
-		{"  matrix { solution = [solution.agent[\"small\"]] }", "  matrix { solution = [solution.|] }", []string{"agent"}, nil},
-		{"  matrix { solution = [solution.agent[\"small\"]] }", "  matrix { backend = [backend.|] }", []string{"local"}, nil},
-		{"  matrix { solution = [solution.agent[\"small\"]] }", "  matrix { backend = [backend.local.|] }", []string{"host"}, nil},
-		{"  sensitive = true", "  sensitive = |", []string{"true", "false"}, nil},
-		{"# A store", "# var.|", nil, []string{"limit"}},
-	} {
-		line, _, _ := strings.Cut(test.typed, "|")
-		text := strings.Replace(kvstore, test.line, strings.Replace(test.typed, "|", "", 1), 1)
-		c.edit(uri, whole, text)
-		p := placeOf(t, kvstore, test.line, 0)
-		p.Character += len(line)
-		var items []completionItem
-		c.call("textDocument/completion", c.at(uri, p), &items)
-		var labels []string
-		for _, i := range items {
-			labels = append(labels, i.Label)
-			if i.TextEdit.Range.Start.Line != p.Line || i.TextEdit.Range.End != p {
-				t.Fatalf("%q: %s replaces %+v at %+v", test.typed, i.Label, i.TextEdit.Range, p)
-			}
-		}
-		for _, want := range test.want {
-			if !slices.Contains(labels, want) {
-				t.Errorf("%q is not offered for %q: %v", want, test.typed, labels)
-			}
-		}
-		for _, not := range test.not {
-			if slices.Contains(labels, not) {
-				t.Errorf("%q is offered for %q", not, test.typed)
-			}
-		}
-	}
-}
-
 func TestRename(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
 	rename := func(part string, n int, to string) error {
@@ -241,84 +182,5 @@ func TestQuickFixes(t *testing.T) {
 		if got := applied(c.texts[uri], actions[0].Edit.Changes[uri]); got != kvstore {
 			t.Error(cmp.Diff(kvstore, got))
 		}
-	}
-}
-
-// An included file, and a file of variables, are part of the project; texts of files that
-// functions read count as they are in the editor.
-func TestSeveralFiles(t *testing.T) {
-	files := kvstoreFiles()
-	files["fevalgraph.hcl"] = "fevalgraph { include = [\"parts/*.hcl\"] }\n" + strings.Replace(kvstore, "default = 20", "default = tonumber(chomp(file(\"limit.txt\")))", 1)
-	files["parts/more.hcl"] = "variable \"size\" {\n  type = string\n}\n\nlocals { size = var.size }\n"
-	files["my.auto.vars.hcl"] = "size = \"large\"\n"
-	files["limit.txt"] = "30\n"
-	dir := writeProject(t, files)
-	c := start(t, "{}")
-	part := c.open(filepath.Join(dir, "parts/more.hcl"))
-	if found := c.diagnostics(part); len(found) > 0 {
-		t.Fatal(found)
-	}
-	p := placeOf(t, files["parts/more.hcl"], "var.size", 0)
-	p.Character += 5
-	var edit workspaceEdit
-	c.call("textDocument/rename", map[string]any{"textDocument": map[string]any{"uri": part}, "position": p, "newName": "extent"}, &edit)
-	if got := applied(files["my.auto.vars.hcl"], edit.Changes[uriOf(filepath.Join(dir, "my.auto.vars.hcl"))]); got != "extent = \"large\"\n" {
-		t.Errorf("the file of variables is %q", got)
-	}
-	main := c.open(filepath.Join(dir, "fevalgraph.hcl"))
-	c.openText(filepath.Join(dir, "limit.txt"), "many\n")
-	c.edit(main, Range{}, "\n")
-	found := c.diagnostics(main)
-	if len(found) != 1 || found[0].Code != "function-call" {
-		t.Errorf("got %v", found)
-	}
-}
-
-// Texts that are no file of a project have what texts alone can have.
-func TestOtherTexts(t *testing.T) {
-	c := start(t, "{}")
-	uri := "untitled:Untitled-1"
-	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 1, "text": "locals {\na = 1\n}\n"}})
-	var edits []textEdit
-	c.call("textDocument/formatting", map[string]any{"textDocument": map[string]any{"uri": uri}}, &edits)
-	if got := applied("locals {\na = 1\n}\n", edits); got != "locals {\n  a = 1\n}\n" {
-		t.Errorf("got %q", got)
-	}
-	for method := range requests {
-		if err := c.ask(method, json.RawMessage(`{"textDocument": {"uri": "untitled:Untitled-1"}, "newName": "x"}`), nil); err != nil {
-			t.Errorf("%s: %v", method, err)
-		}
-	}
-}
-
-// Of a project that is closed nothing is shown any more.
-func TestClose(t *testing.T) {
-	files := kvstoreFiles()
-	files["fevalgraph.hcl"] += "nonsense {}\n"
-	c, uri := openProject(t, files)
-	if found := c.diagnostics(uri); len(found) != 1 {
-		t.Fatal(found)
-	}
-	c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
-	c.wait("empty list", func() bool { return len(c.published[uri].Diagnostics) == 0 })
-	uri = c.openText(pathOf(uri), files["fevalgraph.hcl"])
-	if found := c.diagnostics(uri); len(found) != 1 {
-		t.Error(found)
-	}
-}
-
-// Files of HCL that belong to no project have no diagnostics: they are of other programs.
-func TestForeignFiles(t *testing.T) {
-	dir := writeProject(t, map[string]string{"main.tf.hcl": "resource {}\n", "own.feval.hcl": "nonsense {}\n"})
-	c := start(t, "{}")
-	foreign := c.open(filepath.Join(dir, "main.tf.hcl"))
-	own := c.open(filepath.Join(dir, "own.feval.hcl"))
-	if found := c.diagnostics(own); len(found) == 0 {
-		t.Error("a file that is named as part of a configuration has no diagnostics")
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p, published := c.published[foreign]; published {
-		t.Errorf("another program's file has %v", p)
 	}
 }
