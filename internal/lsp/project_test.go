@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,5 +84,31 @@ func TestForeignFiles(t *testing.T) {
 	defer c.mu.Unlock()
 	if p, published := c.published[foreign]; published {
 		t.Errorf("another program's file has %v", p)
+	}
+}
+
+// What others write is seen, such as a file that was missing.
+func TestWatchedFiles(t *testing.T) {
+	files := kvstoreFiles()
+	delete(files, "solutions/large/main.py")
+	c, uri := openProject(t, files)
+	if found := c.diagnostics(uri); len(found) != 1 || found[0].Code != "missing-file" {
+		t.Fatal(found)
+	}
+	dir := filepath.Dir(pathOf(uri))
+	if err := os.MkdirAll(filepath.Join(dir, "solutions", "large"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": uriOf(filepath.Join(dir, "solutions", "large")), "type": 1}}})
+	c.wait("news", func() bool { return len(c.published[uri].Diagnostics) == 0 })
+}
+
+func TestRecords(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/a/.git/index": true, "/a/.fevalgraph/runs/x/events.jsonl": true, "/a/.fevalgraph/latest": false, "/a/tests/test_a.py": false, "/a/latest": false,
+	} {
+		if got := isRecord(filepath.FromSlash(path)); got != want {
+			t.Errorf("%s is a record: %t", path, got)
+		}
 	}
 }

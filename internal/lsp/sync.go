@@ -51,11 +51,16 @@ func (s *server) touched(p struct {
 		URI string `json:"uri"`
 	} `json:"changes"`
 }) error {
-	s.renew()
+	seen := false
 	for _, c := range p.Changes {
-		if !isRecord(pathOf(c.URI)) {
-			s.look(c.URI, (*project).lookAtDisk)
+		if isRecord(pathOf(c.URI)) {
+			continue
 		}
+		if !seen {
+			s.renew()
+			seen = true
+		}
+		s.look(c.URI, (*project).lookAtDisk)
 	}
 	return nil
 }
