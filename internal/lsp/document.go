@@ -94,7 +94,7 @@ func (s *snapshot) overlay() func(path string) ([]byte, bool) {
 }
 
 // maxFile is how much of a file is read to find places in it.
-const maxFile = 16 << 20 // bytes
+const maxFile = 4 << 20 // bytes
 
 // readSmall reads a regular file that is not too large to be one that people write.
 func readSmall(path string) []byte {

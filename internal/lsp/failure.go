@@ -91,18 +91,33 @@ func (d *document) failure(one *eval.CheckpointStatus, t *report.Test) diagnosti
 // definitionOf finds the function of a test of pytest in a text of Python by its ID, such as
 // TestClass::test_name[case]; the text's first line when it is not there.
 func definitionOf(python []byte, id string) (start, end int) {
-	name, _, _ := strings.Cut(id, "[")
-	name = name[strings.LastIndexByte(name, ':')+1:]
+	id, _, _ = strings.Cut(id, "[")
+	parts := strings.Split(id, "::")
+	for i, name := range parts {
+		keyword := "class "
+		if i == len(parts)-1 {
+			keyword = "def "
+		}
+		at := statement(python[end:], keyword+name)
+		if name == "" || at < 0 {
+			return 0, max(bytes.IndexByte(python, '\n'), 0)
+		}
+		start = end + at + len(keyword)
+		end = start + len(name)
+	}
+	return start, end
+}
+
+// statement is the byte at which a line of a text of Python begins with some words, indented or
+// async; -1 when none does.
+func statement(python []byte, words string) int {
 	at := 0
 	for line := range bytes.Lines(python) {
-		trimmed := bytes.TrimLeft(line, " \t")
-		trimmed = bytes.TrimPrefix(trimmed, []byte("async "))
-		if rest, ok := bytes.CutPrefix(trimmed, []byte("def "+name)); ok && len(name) > 0 && len(rest) > 0 && (rest[0] == '(' || rest[0] == ' ' || rest[0] == '[') {
-			start = at + len(line) - len(rest) - len(name)
-			return start, start + len(name)
+		trimmed := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("async "))
+		if rest, ok := bytes.CutPrefix(trimmed, []byte(words)); ok && len(rest) > 0 && strings.IndexByte("( [:", rest[0]) >= 0 {
+			return at + len(line) - len(trimmed)
 		}
 		at += len(line)
 	}
-	end = bytes.IndexByte(python, '\n')
-	return 0, max(end, 0)
+	return -1
 }
