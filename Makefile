@@ -52,9 +52,9 @@ export UV_HTTP_RETRIES ?= 8
 REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch ./report/page
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/...
+RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
-.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser docker-up docker-down
+.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser editors vscode docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -87,6 +87,15 @@ $(ESBUILD): tools/esbuild/go.mod tools/esbuild/go.sum
 # What reports are shown with in tests, and their program is built with.
 browser:
 	scripts/apt-install chromium=chromium node=nodejs npm=npm
+
+# What uses the language server in tests.
+editors: browser
+	scripts/apt-install nvim=neovim
+
+# Packs the extension for VS Code.
+vscode: $(ESBUILD) browser
+	@mkdir -p bin && touch bin/fevalgraph.vsix
+	scripts/build-vscode $(ESBUILD) bin/fevalgraph.vsix
 
 # Builds the program of reports, which is committed.
 web: $(ESBUILD) browser
@@ -141,11 +150,11 @@ plain: modules
 race: modules
 	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
-# The tests that need Python, uv, a Docker daemon, go-judge, bazel-remote, and node with a browser; under
+# The tests that need Python, uv, a Docker daemon, go-judge, bazel-remote, Neovim, and node with a browser; under
 # FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
 # and FEVALGRAPH_TEST_BAZEL_REMOTE none may skip. The daemons end with it, also when it is
 # interrupted.
-real: build $(UV) $(GOJUDGE) $(BAZELREMOTE) $(ESBUILD) browser
+real: build $(UV) $(GOJUDGE) $(BAZELREMOTE) $(ESBUILD) browser editors
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge

@@ -74,7 +74,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// schemaTables are the tables of lang.Schema, by the comment that asks for them.
+// schemaTables are the tables of what `fevalgraph schema` prints, by the comment that asks for them.
 func schemaTables() map[string][]string {
 	tables := map[string][]string{}
 	var walk func(path string, s lang.BlockSchema)
@@ -89,7 +89,7 @@ func schemaTables() map[string][]string {
 			walk(path+"."+inner.Name, inner)
 		}
 	}
-	for _, s := range lang.Schema(plan.WithBenchmarks(lang.Options{}, compat.Benchmarks()).Readers...) {
+	for _, s := range lang.Describe(plan.WithBenchmarks(lang.Options{}, compat.Benchmarks())).Blocks {
 		walk(s.Name, s)
 	}
 	return tables

@@ -22,6 +22,7 @@ type CheckpointStatus struct {
 	Run   string             // that judged it or served its verdict last
 	State string             // as in Decision; "error" of an invalid problem
 	Cause string             // "" when it is fresh
+	Node  string             // address of the node that Cause is about; "" when it is fresh
 
 	of *report.Cell // that has Last; nil when only the build log has it
 }
@@ -143,7 +144,7 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []Check
 		for _, cc := range cell.Checkpoints {
 			if asked[cc.Aggregate] {
 				one := status(cell.ID().At(cc.Checkpoint.Name))
-				one.State, one.Cause = holds(rep, cc)
+				one.State, one.Cause, one.Node = p.holds(rep, cc)
 				all = append(all, one)
 			}
 		}
@@ -153,14 +154,14 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []Check
 
 // holds tells whether a checkpoint's verdict still holds: the first of its nodes
 // that is not fresh says why not.
-func holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause string) {
+func (p *Project) holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause, node string) {
 	for _, id := range cc.Own {
 		st := rep.Status(id)
 		if state := stateOf(st); state != Fresh {
-			return state, causeOf(st)
+			return state, causeOf(st), p.Plan.Graph.Node(id).Addr
 		}
 	}
-	return Fresh, ""
+	return Fresh, "", ""
 }
 
 // LastResults are the last known results of every checkpoint that the configuration has.

@@ -62,9 +62,9 @@ func (l *loader) addAdHoc(a AdHoc) {
 // filesByDefault has s consist of the files that a solution block has without saying so.
 func (s *Solution) filesByDefault() {
 	schema := solutionSchema()
-	s.Files = defaultValue(schema.attribute("files")).AsString()
-	s.IgnoreSyntax = defaultValue(schema.attribute("ignore_syntax")).AsString()
-	for _, v := range defaultValue(schema.attribute("ignore")).AsValueSlice() {
+	s.Files = defaultValue(schema.Attribute("files")).AsString()
+	s.IgnoreSyntax = defaultValue(schema.Attribute("ignore_syntax")).AsString()
+	for _, v := range defaultValue(schema.Attribute("ignore")).AsValueSlice() {
 		s.Ignore = append(s.Ignore, v.AsString())
 	}
 }

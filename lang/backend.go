@@ -38,7 +38,7 @@ func (b *block) inheritance(made *Backend) {
 }
 
 func (l *loader) evaluateBackend(d *decl) cty.Value {
-	b := &block{l: l, src: d.src, decl: d, schema: l.topSchema("backend").forKind(d.path[0]), ctx: l.scope(d), header: d.header}
+	b := &block{l: l, src: d.src, decl: d, schema: l.topSchema("backend").ForKind(d.path[0]), ctx: l.scope(d), header: d.header}
 	if d.block != nil {
 		b = l.open(d, d.block, d.schema, l.scope(d))
 	}

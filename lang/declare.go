@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func (l *loader) declare() {
 				continue
 			}
 			if schema.Kinds != nil {
-				if schema = schema.forKind(b.Labels[0]); schema == nil {
+				if schema = schema.ForKind(b.Labels[0]); schema == nil {
 					continue
 				}
 			}
@@ -245,3 +246,19 @@ func drivers(schema *BlockSchema) []string {
 
 // place is "file:line" of a range.
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
+
+// declared are all declarations, with those that blocks have for themselves.
+func (l *loader) declared() iter.Seq[*decl] {
+	return func(yield func(*decl) bool) {
+		for _, d := range l.decls {
+			if !yield(d) {
+				return
+			}
+			for _, own := range d.own {
+				if !yield(own) {
+					return
+				}
+			}
+		}
+	}
+}

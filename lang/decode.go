@@ -89,7 +89,7 @@ func article(t cty.Type) string {
 // schemaOf is the attribute's row of the table. Asking for what is not there
 // is a bug in this package.
 func (b *block) schemaOf(name string, types ...AttributeType) *AttributeSchema {
-	a := b.schema.attribute(name)
+	a := b.schema.Attribute(name)
 	if a == nil || !slices.Contains(types, a.Type) {
 		panic(fmt.Sprintf("lang: %s.%s is read as %v, which is not in the table", b.schema.Name, name, types))
 	}
@@ -396,6 +396,9 @@ func (b *block) limit(name string) (time.Duration, given) {
 
 // path reads a path and makes it absolute.
 func (b *block) path(name string) (string, given) {
+	if a := b.schema.Attribute(name); a == nil || !a.Path {
+		panic(fmt.Sprintf("lang: %s.%s is read as a path, which is not in the table", b.schema.Name, name))
+	}
 	s, g := b.text(name)
 	if g != isSet {
 		return "", g

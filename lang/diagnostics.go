@@ -75,6 +75,7 @@ func (r *reporter) report(f finding) {
 			}
 			d.Context = r.context(src.enclosing(f.rng))
 			d.Values = referenceValues(src, f.expr, f.ctx)
+			d.Fix = fixOf(src, f)
 		}
 	}
 	d.Detail, d.Hint = r.scrub(d.Detail), r.scrub(d.Hint)

@@ -60,7 +60,7 @@ func (b *block) divisible(p *Pytest) {
 // divisibleFile looks into one Python file directly in the pytest root.
 func (b *block) divisibleFile(file string, modules []string) {
 	b.l.input("file", file)
-	text, err := os.ReadFile(file)
+	text, err := b.l.readFile(file)
 	if err != nil {
 		b.reject("root", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
 		return

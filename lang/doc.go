@@ -18,6 +18,9 @@
 //	order      topological order; cycles are shown hop by hop
 //	decode     evaluate each declaration once, in that order
 //
+// Editors use Analyze, which knows places as well as values, and CursorAt, which knows them in
+// texts that do not parse.
+//
 // A declaration that fails has an unknown value; what depends on it evaluates
 // to unknown and stays silent, so that one mistake is one diagnostic. Those of
 // an instance of a problem can stay with it, see Problem.Invalid; whatever is

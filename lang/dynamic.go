@@ -21,7 +21,7 @@ func (l *loader) open(d *decl, syntax *hclsyntax.Block, schema *BlockSchema, ctx
 func (l *loader) openBody(d *decl, body *hclsyntax.Body, labels []string, header hcl.Range, schema *BlockSchema, ctx *hcl.EvalContext) *block {
 	b := &block{l: l, src: d.src, decl: d, schema: schema, labels: labels, attrs: body.Attributes, ctx: ctx, header: header}
 	for _, attr := range sortedAttributes(body.Attributes) {
-		if known := schema.attribute(attr.Name); !schema.free && known == nil {
+		if known := schema.Attribute(attr.Name); !schema.Free && known == nil {
 			d.failed = true // reported by checkStructure
 		}
 	}
@@ -30,7 +30,7 @@ func (l *loader) openBody(d *decl, body *hclsyntax.Body, labels []string, header
 			b.expand(inner)
 			continue
 		}
-		known := schema.block(inner.Type)
+		known := schema.Block(inner.Type)
 		if known == nil || len(inner.Labels) != len(known.Labels) {
 			d.failed = true // reported by checkStructure
 			continue
@@ -50,7 +50,7 @@ func (b *block) expand(dynamic *hclsyntax.Block) {
 	}
 	var made *BlockSchema
 	if len(dynamic.Labels) == 1 {
-		made = b.schema.block(dynamic.Labels[0])
+		made = b.schema.Block(dynamic.Labels[0])
 	}
 	if made == nil || each == nil || content == nil {
 		b.decl.failed = true

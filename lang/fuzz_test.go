@@ -66,3 +66,38 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// FuzzCursor: whatever is written, editors get an answer about every place of it.
+func FuzzCursor(f *testing.F) {
+	f.Add([]byte("problem \"a\" {\n  b = [local.c, \"${d}\"]\n}\n"), 20)
+	f.Add([]byte("a {\n \"\n <<E\n ${ \n"), 9)
+	f.Fuzz(func(t *testing.T, text []byte, at int) {
+		if at < 0 || at > len(text) {
+			return
+		}
+		c := CursorOver(text, at)
+		if c.Start < 0 || c.Start > len(text) {
+			t.Errorf("a word begins at %d of %d", c.Start, len(text))
+		}
+		if c := CursorAt(text, at); c.Start > at || at-c.Start != len(c.Word) {
+			t.Errorf("the word %q is from %d to %d", c.Word, c.Start, at)
+		}
+		NamesAround(text, at)
+		TextAround(text, at)
+		for _, fold := range Folds(text) {
+			if fold.Start >= fold.End || fold.End > len(text) {
+				t.Errorf("a fold is from %d to %d of %d", fold.Start, fold.End, len(text))
+			}
+		}
+		var walk func(items []Item, from, to int)
+		walk = func(items []Item, from, to int) {
+			for _, i := range items {
+				if i.Start < from || i.End > to || i.Start > i.Name[0] || i.Name[0] > i.Name[1] || i.Name[1] > i.End {
+					t.Errorf("%s is from %d to %d, in %d to %d", i.Title, i.Start, i.End, from, to)
+				}
+				walk(i.Items, i.Start, i.End)
+			}
+		}
+		walk(Outline(text), 0, len(text))
+	})
+}

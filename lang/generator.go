@@ -135,7 +135,7 @@ func (b *block) whoAnswers(g *Generator) {
 	if g.Model == "" && b.attrs["model"] == nil {
 		b.fail(finding{
 			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
-			detail: `A generator with an endpoint needs the attribute "model".`, hint: "model: " + b.schema.attribute("model").Doc,
+			detail: `A generator with an endpoint needs the attribute "model".`, hint: "model: " + b.schema.Attribute("model").Doc,
 		})
 	}
 }

@@ -46,6 +46,8 @@ type loader struct {
 	instances  instances
 	calling    sync.Mutex // see Expr
 	unresolved bool       // no point in evaluating: a file did not parse
+	tolerant   bool       // of files that do not parse, what could be read is used
+	uses       []use
 }
 
 func newLoader(o Options) *loader {

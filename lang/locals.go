@@ -14,7 +14,7 @@ import (
 
 // declareOwn collects the locals that d declares for itself.
 func (l *loader) declareOwn(d *decl) {
-	if d.block == nil || d.schema.block("locals") == nil {
+	if d.block == nil || d.schema.Block("locals") == nil {
 		return
 	}
 	named := map[string]*decl{}
@@ -66,6 +66,10 @@ func (l *loader) resolveOwn(d *decl, t hcl.Traversal, n names, f *finding) (bool
 		f.rng = hcl.RangeBetween(t[0].SourceRange(), rng)
 		f.detail = fmt.Sprintf("local.%s, declared at %s, is a value of each instance, and this is evaluated before there are any.", name, place(own.header))
 		return true, f
+	case own != nil:
+		l.use(d.src, own, t, 1)
+	}
+	switch {
 	case !n.own || n.from == nil:
 	case own != nil:
 		n.from.needs = append(n.from.needs, need{own, t.SourceRange()})

@@ -55,7 +55,7 @@ func (b *block) solutionAxis(paired bool) bool {
 	case !paired && !written:
 		b.fail(finding{
 			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
-			detail: `A matrix block needs the attribute "solution".`, hint: "solution: " + b.schema.attribute("solution").Doc,
+			detail: `A matrix block needs the attribute "solution".`, hint: "solution: " + b.schema.Attribute("solution").Doc,
 		})
 	default:
 		return true

@@ -11,6 +11,10 @@ type Options struct {
 	// and what secrets name. Nil is an empty environment.
 	Env func(name string) (string, bool)
 
+	// Overlay is the text of a file that an editor has open, by its absolute path; it is read
+	// in place of what is on disk. False, or nil, is that none has.
+	Overlay func(path string) (text []byte, open bool)
+
 	Version string // of the program, for required_version; not a version number: unchecked
 	AdHoc   *AdHoc // adds one solution that no block declares
 	// References adds the solutions that problems ship, and a suite that has each so often;

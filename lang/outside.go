@@ -74,6 +74,9 @@ func (l *loader) addAssignments(path string) {
 	}
 	for _, attr := range sortedAttributes(src.body.Attributes) {
 		l.checkAssigned(attr.Name, finding{rng: attr.NameRange})
+		if d := l.byAddr["variable."+attr.Name]; d != nil {
+			l.uses = append(l.uses, use{d, spanOf(src, attr.NameRange)})
+		}
 	}
 	l.outside.files = append(l.outside.files, src)
 }

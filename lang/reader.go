@@ -24,10 +24,9 @@ import (
 // benchmark's problem. Its block stands for attributes and blocks of the block that it is
 // in. What is written in HCL wins over what is read.
 type Reader struct {
-	// Block is the reader's block. Its attributes are strings.
+	// Block is the reader's block. Its attributes are strings; paths are made absolute, and
+	// the first of them is where a problem is read from.
 	Block BlockSchema
-	// Paths are those of its attributes that are paths, which are made absolute.
-	Paths []string
 	// Owner is the kind of block that it may stand in: "problem" or "solution".
 	Owner string
 	// Driver is the driver block that it makes for a problem.
@@ -76,7 +75,7 @@ type ReaderFiles struct {
 }
 
 func (f *ReaderFiles) place() funcs.Files {
-	return funcs.Files{Dir: f.dir, Read: f.l.input, Allowed: f.l.within}
+	return f.l.files(f.dir)
 }
 
 // Open opens a regular file, for what need not be read as a whole. It is an error that wraps
@@ -247,7 +246,7 @@ func (b *block) read(owner string, p *Problem) {
 		}
 		for _, a := range r.Block.Attributes {
 			value, g := of.text(a.Name)
-			if slices.Contains(r.Paths, a.Name) && value != "" {
+			if a.Path && value != "" {
 				value, g = of.path(a.Name)
 			}
 			if !g.usable() {
@@ -259,8 +258,8 @@ func (b *block) read(owner string, p *Problem) {
 		}
 		if owner == "problem" {
 			b.l.instances.read[p] = wasRead{r.Block.Name, given}
-			if len(r.Paths) > 0 {
-				p.ReadFrom = given[r.Paths[0]]
+			if at := slices.IndexFunc(r.Block.Attributes, func(a AttributeSchema) bool { return a.Path }); at >= 0 {
+				p.ReadFrom = given[r.Block.Attributes[at].Name]
 			}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
@@ -297,7 +296,7 @@ func (b *block) merge(made *Made, at hcl.Range) {
 		if one.At.File != "" {
 			place = hclRange(one.At)
 		}
-		kid, schema := b.kid(one.Kind, one.Labels), b.schema.block(one.Kind)
+		kid, schema := b.kid(one.Kind, one.Labels), b.schema.Block(one.Kind)
 		if kid == nil || schema.Repeats && len(one.Labels) == 0 {
 			kid = &block{l: b.l, src: b.src, decl: b.decl, schema: schema, labels: one.Labels, ctx: b.ctx, header: place}
 			b.kids = append(b.kids, kid)

@@ -14,7 +14,7 @@ import (
 
 // listReader reads problems from files with a line for each checkpoint: its name and its limit.
 func listReader() []lang.Reader {
-	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Doc: "The file."}
+	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Path: true, Doc: "The file."}
 	read := func(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 		text, err := files.Read(given["path"])
 		if err != nil {
@@ -38,7 +38,7 @@ func listReader() []lang.Reader {
 		return made, nil
 	}
 	return []lang.Reader{
-		{Owner: "problem", Driver: "pytest", Paths: []string{"path"}, Read: read, Block: lang.BlockSchema{Name: "list", Attributes: []lang.AttributeSchema{path}}},
+		{Owner: "problem", Driver: "pytest", Read: read, Block: lang.BlockSchema{Name: "list", Attributes: []lang.AttributeSchema{path}}},
 		{Owner: "solution", Read: read, Block: lang.BlockSchema{Name: "list", Attributes: []lang.AttributeSchema{
 			path, {Name: "solution", Type: lang.TypeText, Default: `"yes"`, Doc: "Set."},
 		}}},

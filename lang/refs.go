@@ -67,7 +67,7 @@ func (l *loader) resolveAll() {
 		case d.attr != nil:
 			l.resolveExpr(d, d.attr.Expr, names{})
 		case d.block != nil:
-			n := names{each: d.schema.attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil, own: true}
+			n := names{each: d.schema.Attribute("for_each") != nil && d.block.Body.Attributes["for_each"] != nil, own: true}
 			for _, p := range functionParams(d) {
 				n = n.with(p)
 			}
@@ -129,13 +129,13 @@ func functionParams(d *decl) []string {
 
 func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema, n names) {
 	for _, attr := range sortedAttributes(body.Attributes) {
-		known := schema.attribute(attr.Name)
-		if known == nil || known.Type == TypeNames || known.Type == TypeType || known.scope == scopeStatic {
+		known := schema.Attribute(attr.Name)
+		if known == nil || known.Type == TypeNames || known.Type == TypeType || known.Scope == scopeStatic {
 			continue
 		}
 		here := n
-		here.scope = known.scope
-		if known.scope == scopeOutside {
+		here.scope = known.Scope
+		if known.Scope == scopeOutside {
 			here.scope, here.each, here.own = "", false, false
 		}
 		l.resolveExpr(d, attr.Expr, here)
@@ -145,12 +145,12 @@ func (l *loader) resolveBody(d *decl, body *hclsyntax.Body, schema *BlockSchema,
 	}
 	for _, b := range body.Blocks {
 		if b.Type == "dynamic" && len(b.Labels) == 1 {
-			if made := schema.block(b.Labels[0]); made != nil {
+			if made := schema.Block(b.Labels[0]); made != nil {
 				l.resolveDynamic(d, b, made, n)
 			}
 			continue
 		}
-		if inner := schema.block(b.Type); inner != nil {
+		if inner := schema.Block(b.Type); inner != nil {
 			l.resolveBody(d, b.Body, inner, n)
 		}
 	}
@@ -258,10 +258,7 @@ func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 // resolveDecl finds the declaration and notes that d needs it.
 func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	kind := declKind(t.RootName())
-	labels := 1
-	if kind == "backend" {
-		labels = 2
-	}
+	labels := referenceLabels(t.RootName())
 	var path []string
 	for i := 1; i <= labels; i++ {
 		name, _ := stepName(t, i)
@@ -281,9 +278,11 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	}
 	if to := l.byAddr[kind+"."+strings.Join(path, ".")]; to != nil {
 		if to == d && d.kind == "variable" {
+			l.use(d.src, to, t, labels)
 			return nil // a validation speaks of its own variable
 		}
 		d.needs = append(d.needs, need{to, t.SourceRange()})
+		l.use(d.src, to, t, labels)
 		return nil
 	}
 	return l.unknownDecl(d, kind, path, t, f)
@@ -332,6 +331,7 @@ func stepName(t hcl.Traversal, i int) (string, hcl.Range) {
 func (l *loader) resolveCall(d *decl, call *hclsyntax.FunctionCallExpr) *finding {
 	if to := l.byAddr["function."+call.Name]; to != nil {
 		d.needs = append(d.needs, need{to, call.NameRange})
+		l.uses = append(l.uses, use{to, spanOf(d.src, call.NameRange)})
 		return nil
 	}
 	builtins := l.builtins(d.src.dir)
@@ -398,10 +398,15 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 	return found
 }
 
+// files is what functions see of the files from a directory on.
+func (l *loader) files(dir string) funcs.Files {
+	return funcs.Files{Dir: dir, Read: l.input, Allowed: l.within, Overlay: l.options.Overlay}
+}
+
 // builtins are the functions of the language for files of dir.
 func (l *loader) builtins(dir string) map[string]function.Function {
 	if l.libraries[dir] == nil {
-		library := funcs.Library(funcs.Files{Dir: dir, Read: l.input, Allowed: l.within})
+		library := funcs.Library(l.files(dir))
 		for _, f := range l.options.Functions {
 			library[f.Name] = l.callable(f, dir)
 		}

@@ -13,9 +13,9 @@ type BlockSchema struct {
 	Attributes []AttributeSchema `json:"attributes,omitempty"`
 	Blocks     []BlockSchema     `json:"blocks,omitempty"` // nested
 	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // what a first label of that name adds
+	Free       bool              `json:"free,omitempty"`   // any attribute is taken: locals
 
 	title string   // what messages call it, when not Name
-	free  bool     // any attribute is taken: locals
 	later []string // kinds and nested blocks that a later version has
 	axes  bool     // attributes are matrix axes
 }
@@ -28,9 +28,11 @@ type AttributeSchema struct {
 	Default  string        `json:"default,omitempty"` // HCL text of a fixed default; Doc tells computed ones
 	Values   []string      `json:"values,omitempty"`  // the only ones allowed
 	Doc      string        `json:"doc"`
+	Path     bool          `json:"path,omitempty"`   // a file or directory, relative to the file that says it
+	Scope    string        `json:"scope,omitempty"`  // name in scope beside the global ones: checkpoint, cell, self; or static, outside
+	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it takes, of what Schema returns
 
-	scope   string // name in scope beside the global ones: checkpoint, cell, self
-	secrets bool   // may hold secret values
+	secrets bool // may hold secret values
 }
 
 // AttributeType is the kind of value an attribute takes, as shown to people.
@@ -64,6 +66,25 @@ const (
 	TypeExpression AttributeType = "expression" // evaluated later, with self in scope
 )
 
+// refers are the prefixes of the references that a value of the type is made of.
+func (t AttributeType) refers() []string {
+	switch t {
+	case TypeProblem:
+		return []string{"problem"}
+	case TypeSuite:
+		return []string{"suite"}
+	case TypePool:
+		return []string{"pool"}
+	case TypeSolutions:
+		return []string{"solution"}
+	case TypeBackend, TypeBackends:
+		return []string{"backend"}
+	case TypeSource:
+		return []string{"task"}
+	}
+	return nil
+}
+
 // Schema returns the blocks of the language in the order in which the
 // documentation treats them, with those of readers. Names that only later versions know are
 // left out.
@@ -76,7 +97,10 @@ func Schema(readers ...Reader) []BlockSchema {
 }
 
 func (s BlockSchema) shown() BlockSchema {
-	s.Blocks, s.Kinds = slices.Clone(s.Blocks), slices.Clone(s.Kinds)
+	s.Attributes, s.Blocks, s.Kinds = slices.Clone(s.Attributes), slices.Clone(s.Blocks), slices.Clone(s.Kinds)
+	for i := range s.Attributes {
+		s.Attributes[i].Refers = s.Attributes[i].Type.refers()
+	}
 	for i := range s.Blocks {
 		s.Blocks[i] = s.Blocks[i].shown()
 	}
@@ -86,7 +110,8 @@ func (s BlockSchema) shown() BlockSchema {
 	return s
 }
 
-func (s *BlockSchema) attribute(name string) *AttributeSchema {
+// Attribute is the row of an attribute, or nil.
+func (s *BlockSchema) Attribute(name string) *AttributeSchema {
 	for i := range s.Attributes {
 		if s.Attributes[i].Name == name {
 			return &s.Attributes[i]
@@ -95,7 +120,8 @@ func (s *BlockSchema) attribute(name string) *AttributeSchema {
 	return nil
 }
 
-func (s *BlockSchema) block(name string) *BlockSchema {
+// Block is the row of a nested block, or nil.
+func (s *BlockSchema) Block(name string) *BlockSchema {
 	for i := range s.Blocks {
 		if s.Blocks[i].Name == name {
 			return &s.Blocks[i]
@@ -104,9 +130,9 @@ func (s *BlockSchema) block(name string) *BlockSchema {
 	return nil
 }
 
-// forKind is the schema of a block whose first label is kind: the common part
+// ForKind is the schema of a block whose first label is kind: the common part
 // and the kind's own; nil when there is no such kind.
-func (s *BlockSchema) forKind(kind string) *BlockSchema {
+func (s *BlockSchema) ForKind(kind string) *BlockSchema {
 	for _, k := range s.Kinds {
 		if k.Name == kind {
 			merged := *s

@@ -6,7 +6,7 @@ func topLevel() []BlockSchema {
 		settingsSchema(),
 		variableSchema(),
 		{
-			Name: "locals", Repeats: true, free: true,
+			Name: "locals", Repeats: true, Free: true,
 			Doc: "Named values: every attribute is one, referred to as local.<name>.",
 		},
 		functionSchema(),
@@ -22,7 +22,7 @@ func topLevel() []BlockSchema {
 			Doc: "A value that is masked everywhere and never enters a key. It may be used in env. Exactly one of env and file is set.",
 			Attributes: []AttributeSchema{
 				{Name: "env", Type: TypeText, Doc: "Environment variable that holds it."},
-				{Name: "file", Type: TypeText, Doc: "File that holds it; one newline at its end is dropped."},
+				{Name: "file", Type: TypeText, Path: true, Doc: "File that holds it; one newline at its end is dropped."},
 			},
 		},
 		backendSchema(),
@@ -42,13 +42,13 @@ func settingsSchema() BlockSchema {
 		Doc:  "Settings of the whole configuration; stands at most once.",
 		Attributes: []AttributeSchema{
 			{Name: "required_version", Type: TypeText, Doc: "Versions of fevalgraph that may read this: comma-separated conditions such as \">= 0.1, < 2\"."},
-			{Name: "include", Type: TypeTexts, scope: scopeStatic, Doc: "Further files, as paths or globs relative to the file; only path.root and path.module may be referred to. A glob must match something."},
+			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Further files, as paths or globs relative to the file; only path.root and path.module may be referred to. A glob must match something."},
 		},
 		Blocks: []BlockSchema{{
 			Name: "cache",
 			Doc:  "Where results are kept.",
 			Attributes: []AttributeSchema{
-				{Name: "dir", Type: TypeText, Doc: "Directory of the store. The default is the user's cache directory."},
+				{Name: "dir", Type: TypeText, Path: true, Doc: "Directory of the store. The default is the user's cache directory."},
 			},
 			Blocks: []BlockSchema{remoteSchema()},
 		}},

@@ -18,7 +18,7 @@ func commandSchema() BlockSchema {
 		Name: "command",
 		Doc:  "Judges by a program of the problem's own that gives a score.",
 		Attributes: []AttributeSchema{
-			{Name: "root", Type: TypeText, Required: true, Doc: "Directory with the problem's files."},
+			{Name: "root", Type: TypeText, Path: true, Required: true, Doc: "Directory with the problem's files."},
 			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Where they go in the workspace, and where commands run: a relative path without \"..\"."},
 			{Name: "ignore", Type: TypeTexts, Default: commandIgnore, Doc: "Patterns, relative to root, of files that are left out."},
 			{Name: "solution", Type: TypeText, Required: true, Doc: "Where a solution goes in the workspace, whatever it is called: the path of its file or, when it is a directory, of that. Relative to the workspace, not to directory."},

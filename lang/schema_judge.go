@@ -20,7 +20,7 @@ const (
 
 func judgeSchema() BlockSchema {
 	attributes := []AttributeSchema{
-		{Name: "root", Type: TypeText, Required: true, Doc: "Directory of the problem. The other paths are relative to it."},
+		{Name: "root", Type: TypeText, Path: true, Required: true, Doc: "Directory of the problem. The other paths are relative to it."},
 		{Name: "mode", Type: TypeText, Default: `"default"`, Values: []string{ModeDefault, ModeInteractive}, Doc: "How a case is judged: a program reads its input, then a checker its output; or it talks to an interactor."},
 		{Name: "checker", Type: TypeSource, Doc: "C++ source of the checker, or a task's output that is one. mode = \"default\" needs it."},
 		{Name: "interactor", Type: TypeSource, Doc: "C++ source of the interactor, or a task's output that is one. mode = \"interactive\" needs it."},
@@ -82,7 +82,7 @@ func referenceSchema() BlockSchema {
 		Name: "reference",
 		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`. It is no part of any suite.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeText, Required: true, scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
+			{Name: "source", Type: TypeText, Path: true, Required: true, Scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
 			{Name: "score", Type: TypeNumber, Doc: "What it must reach at least. The default is 100. Not of a pytest problem, where it must pass every checkpoint."},
 		},
 	}

@@ -12,7 +12,7 @@ func suiteSchema() BlockSchema {
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
 			{Name: "stop_after", Type: TypeInteger, Default: "0", Doc: "Cells that may fail before nothing new starts; 0 is no limit."},
-			{Name: "pairs", Type: TypeText, Doc: "File with a line SOLUTION:PROBLEM for each solution of the suite, in place of matrix.solution."},
+			{Name: "pairs", Type: TypeText, Path: true, Doc: "File with a line SOLUTION:PROBLEM for each solution of the suite, in place of matrix.solution."},
 			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only the I-th of N parts of the cells, chosen by their names."},
 		},
 		Blocks: []BlockSchema{
@@ -28,8 +28,8 @@ func suiteSchema() BlockSchema {
 				Name: "exclude", Repeats: true,
 				Doc: "Removes cells. cell.solution, cell.backend, cell.problem and cell.repeat are in scope.",
 				Attributes: []AttributeSchema{
-					{Name: "when", Type: TypeBool, Required: true, scope: "cell", Doc: "Whether the cell is removed."},
-					{Name: "reason", Type: TypeText, Default: `""`, scope: "cell", Doc: "Why, for people."},
+					{Name: "when", Type: TypeBool, Required: true, Scope: "cell", Doc: "Whether the cell is removed."},
+					{Name: "reason", Type: TypeText, Default: `""`, Scope: "cell", Doc: "Why, for people."},
 				},
 			},
 			retrySchema(),
@@ -43,7 +43,7 @@ func resultSchema() BlockSchema {
 		Doc: "A leaderboard over a suite's results.",
 		Attributes: []AttributeSchema{
 			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
-			{Name: "where", Type: TypeExpression, scope: "self", Doc: "Which rows count, over self."},
+			{Name: "where", Type: TypeExpression, Scope: "self", Doc: "Which rows count, over self."},
 			{Name: "group_by", Type: TypeTexts, Default: "[]", Doc: "Axes that make a row: problem, solution, backend, or a label."},
 			{Name: "sort", Type: TypeTexts, Default: "[]", Doc: "Metrics or axes of group_by, most important first; a leading \"-\" is descending."},
 		},
@@ -51,7 +51,7 @@ func resultSchema() BlockSchema {
 			Name: "metric", Labels: []string{"name"}, Repeats: true,
 			Doc: "A column.",
 			Attributes: []AttributeSchema{
-				{Name: "value", Type: TypeExpression, scope: "self", Doc: "Its value, over self."},
+				{Name: "value", Type: TypeExpression, Scope: "self", Doc: "Its value, over self."},
 				{Name: "pass_at", Type: TypeInteger, Doc: "In place of value: the share of problems that at least one of so many attempts is expected to solve, and its interval."},
 				{Name: "best_of", Type: TypeInteger, Doc: "In place of value: the mean over problems of the best score that so many attempts are expected to have, and its interval."},
 				{Name: "elo", Type: TypeBool, Default: "false", Doc: "In place of value: a rating of the rows by the problems that they have in common."},
@@ -71,7 +71,7 @@ func exportSchema() BlockSchema {
 		Doc: "Writes a suite's results to a file after a run.",
 		Attributes: []AttributeSchema{
 			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
-			{Name: "path", Type: TypeText, Required: true, Doc: "The file, or for scbench, frontier and harbor the directory."},
+			{Name: "path", Type: TypeText, Path: true, Required: true, Doc: "The file, or for scbench, frontier and harbor the directory."},
 		},
 		Kinds: kinds,
 		later: []string{"html"},

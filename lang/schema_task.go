@@ -33,7 +33,7 @@ func taskInputSchema() BlockSchema {
 		Name: "input", Labels: []string{"name"}, Repeats: true,
 		Doc: "What the workspace has before the command runs.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeSource, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
 			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the name of the checkpoint whose code it is. The default is the only one."},
 			{Name: "target", Type: TypeText, Doc: "Place in the workspace: a relative path without \"..\". The default is the input's name."},
 			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out. Not of a solution, which has its own."},

@@ -43,6 +43,32 @@ func TestSchemaIsWhole(t *testing.T) {
 	}
 }
 
+// What editors show of functions is there, and a reference leads to a block of the table.
+func TestLanguageIsWhole(t *testing.T) {
+	described := Describe(Options{})
+	for _, f := range described.Functions {
+		if f.Doc == "" || len(f.Params) == 0 && f.Variadic == "" {
+			t.Errorf("the function %s has no doc, or takes nothing", f.Name)
+		}
+	}
+	for _, r := range described.References {
+		if !slices.Contains(schemaNames(described.Blocks), r.Block) {
+			t.Errorf("%s is declared by %s, which is no block", r.Prefix, r.Block)
+		}
+	}
+	for _, top := range described.Blocks {
+		walkSchema(top.Name, top, func(at string, s BlockSchema) {
+			for _, a := range s.Attributes {
+				for _, prefix := range a.Refers {
+					if !slices.Contains(referable(), prefix) {
+						t.Errorf("%s.%s refers to %s, which no reference begins with", at, a.Name, prefix)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestSchemaHasEveryBlock(t *testing.T) {
 	want := []string{"fevalgraph", "variable", "locals", "function", "pool", "secret", "backend", "problem", "solution", "task", "suite", "result", "export", "generator"}
 	if got := schemaNames(Schema()); !slices.Equal(got, want) {

@@ -24,11 +24,11 @@ func problemSchema() BlockSchema {
 		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest, judge, command or verifier.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
-			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
+			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, Scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
 			{Name: "name", Type: TypeText, Doc: "Unique name. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Default: `""`, Doc: "Path of the task text, for generators; evaluation does not read it. Checkpoints inherit it."},
+			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text, for generators; evaluation does not read it. Checkpoints inherit it."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the problem."},
 			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
 			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
@@ -48,7 +48,7 @@ func problemSchema() BlockSchema {
 
 func ownLocalsSchema() BlockSchema {
 	return BlockSchema{
-		Name: "locals", Repeats: true, free: true,
+		Name: "locals", Repeats: true, Free: true,
 		Doc: "Named values of each instance, referred to as local.<name> inside of this block alone.",
 	}
 }
@@ -67,7 +67,7 @@ func preconditionSchema() BlockSchema {
 
 func forEachSchema() AttributeSchema {
 	return AttributeSchema{
-		Name: "for_each", Type: TypeForEach, scope: scopeOutside,
+		Name: "for_each", Type: TypeForEach, Scope: scopeOutside,
 		Doc: "Makes one instance for each element, with each.key and each.value in scope; instances are referred to as <block>.<label>[\"key\"].",
 	}
 }
@@ -77,7 +77,7 @@ func pytestSchema() BlockSchema {
 		Name: "pytest",
 		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them.",
 		Attributes: []AttributeSchema{
-			{Name: "root", Type: TypeSource, Required: true, Doc: "Directory with the test files, or a task's output with them."},
+			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
 			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
 			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a checkpoint's test file that does not exist is: a mistake, or no tests, so that only those of other files run."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "How SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME> name places: by absolute paths, or relative to the workspace, where tests start."},
@@ -106,7 +106,7 @@ func assetSchema() BlockSchema {
 		Name: "asset", Labels: []string{"name"}, Repeats: true,
 		Doc: "A file or directory that the tests may read. One of a checkpoint replaces the problem's of the same name.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeSource, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something. Or a task's output."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something. Or a task's output."},
 			{Name: "target", Type: TypeText, Doc: "Place below the assets directory or, for a command problem, in the workspace: a relative path without \"..\". The default is the asset's name."},
 			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
@@ -123,7 +123,7 @@ func checkpointSchema() BlockSchema {
 			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
 			{Name: "state", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Doc: "Path of the task text; evaluation does not read it. The default is the problem's."},
+			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text; evaluation does not read it. The default is the problem's."},
 			{Name: "tests", Type: TypeOneOrTexts, Doc: "Its own test files, relative to the pytest root. The default is [\"test_<name>.py\"]."},
 			{Name: "include_prior_tests", Type: TypeBool, Default: "true", Doc: "Whether the tests of earlier checkpoints run too."},
 			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null is none. The default is the problem's."},
@@ -141,7 +141,7 @@ func passSchema() BlockSchema {
 		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", and what gives scores neither passes nor fails.",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
-			{Name: "when", Type: TypeExpression, scope: "self", Doc: "a condition over the checkpoint's result, self."},
+			{Name: "when", Type: TypeExpression, Scope: "self", Doc: "a condition over the checkpoint's result, self."},
 		},
 	}
 }
@@ -154,9 +154,9 @@ func solutionSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
-			{Name: "source", Type: TypeSource, Required: true, scope: "checkpoint", Doc: "Directory (or single file) with the code, or a task's output. For a judge problem a single file."},
-			{Name: "entry", Type: TypeText, scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
-			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Directory (or single file) with the code, or a task's output. For a judge problem a single file."},
+			{Name: "entry", Type: TypeText, Scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "What a source that does not exist is: a mistake; a checkpoint that was never reached, which counts as not solved; or one that is not asked for, and counts nowhere."},
 			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "What is taken of a source: everything as it is, where what cannot be is an error; or only the contents of regular files, without executable bits, links and empty directories."},
 			{Name: "failed", Type: TypeText, Doc: "Why there is no code: a model gave no answer, for example. The solution is then an error with the score 0, and its source is not looked at. Only for problems that give scores; null is as if it were not there."},

@@ -44,8 +44,11 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 		}
 		l.input("file", file)
 	}
-	var err error
-	if s.Value, err = s.Read(l.options.Env); err != nil {
+	err := l.refused(s.File)
+	if err == nil {
+		s.Value, err = s.Read(l.options.Env)
+	}
+	if err != nil {
 		b.reject("file", "unreadable-file", "Unreadable file", pathReason(l.show(file), err), "")
 		return cty.DynamicVal
 	}

@@ -1,6 +1,10 @@
 package lang
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -33,6 +37,41 @@ var CellsShape = groupShapes(map[string]cty.Type{
 	"score": cty.Number, "score_unbounded": cty.Number, "scored_mean": cty.Number, "scored_mean_unbounded": cty.Number,
 	"bounded": summaryShape, "unbounded": summaryShape, "figures": cty.Map(cty.Number),
 })
+
+// ScopeKeys are the names that can follow a reference to what is in scope beside the
+// declarations: "path", "each", or, where the row of an attribute says so, "checkpoint", "cell"
+// and "self". block is the name of the attribute's block.
+func ScopeKeys(reference, block, scope string) []string {
+	root, rest, _ := strings.Cut(reference, ".")
+	var shape cty.Type
+	switch {
+	case reference == "each":
+		return []string{"key", "value"}
+	case reference == "path":
+		return []string{"module", "root"}
+	case root != scope:
+		return nil
+	case reference == "checkpoint":
+		return keysOf(checkpointValue(&Checkpoint{}))
+	case reference == "cell":
+		return []string{"backend", "problem", "repeat", "solution"}
+	case root == "self" && block == "pass":
+		shape = CheckpointShape
+	case root == "self":
+		shape = CellsShape
+	}
+	for rest != "" && shape != cty.NilType {
+		var name string
+		if name, rest, _ = strings.Cut(rest, "."); !shape.IsObjectType() || !shape.HasAttribute(name) {
+			return nil
+		}
+		shape = shape.AttributeType(name)
+	}
+	if shape == cty.NilType || !shape.IsObjectType() {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(shape.AttributeTypes()))
+}
 
 // checkSelf evaluates an expression over a self of which only the shape is known, so
 // that a mistyped name shows before anything runs.

@@ -85,7 +85,7 @@ func (l *loader) addSource(path string, at *finding) bool {
 	src := l.parse(path, at)
 	if src == nil || src.body == nil {
 		l.unresolved = true
-		return false
+		return l.tolerant
 	}
 	l.sources = append(l.sources, src)
 	return true
@@ -95,7 +95,7 @@ func (l *loader) addSource(path string, at *finding) bool {
 func (l *loader) parse(path string, at *finding) *source {
 	l.input("hcl", path)
 	src := &source{path: path, shown: l.show(path), dir: filepath.Dir(path)}
-	text, err := os.ReadFile(path)
+	text, err := l.readFile(path)
 	if err != nil {
 		f := finding{}
 		if at != nil {
@@ -124,10 +124,36 @@ func (l *loader) parse(path string, at *finding) *source {
 	for _, p := range problems {
 		l.reportHCL(p, "syntax")
 	}
-	if problems.HasErrors() {
+	if problems.HasErrors() && !l.tolerant {
 		src.body = nil
 	}
 	return src
+}
+
+// readFile is the text of a file, as an editor has it or as it is on disk.
+func (l *loader) readFile(path string) ([]byte, error) {
+	if l.options.Overlay == nil {
+		return os.ReadFile(path)
+	}
+	if text, open := l.options.Overlay(path); open {
+		return text, nil
+	}
+	if err := l.refused(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// refused is why a file is not read for an editor, which shows what no person has looked at
+// yet: a pipe would have it wait.
+func (l *loader) refused(path string) error {
+	if l.options.Overlay == nil {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	}
+	return nil
 }
 
 // show is the name of a file for people.

@@ -29,10 +29,10 @@ func (l *loader) checkBody(body *hclsyntax.Body, schema *BlockSchema, owner stri
 }
 
 func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, owner string) {
-	if schema.free {
+	if schema.Free {
 		return
 	}
-	known := schema.attribute(attr.Name)
+	known := schema.Attribute(attr.Name)
 	f := finding{code: "unknown-attribute", summary: "Unknown attribute", rng: attr.NameRange}
 	switch {
 	case known != nil:
@@ -44,10 +44,10 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 	case owner == "":
 		f.detail = fmt.Sprintf("%q stands outside of any block.", attr.Name)
 		f.hint = "values that others refer to belong into locals { }"
-	case schema.block(attr.Name) != nil:
+	case schema.Block(attr.Name) != nil:
 		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
-	case schema.block(strings.TrimSuffix(attr.Name, "s")) != nil:
+	case schema.Block(strings.TrimSuffix(attr.Name, "s")) != nil:
 		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("write a block for each: %s { … }", strings.TrimSuffix(attr.Name, "s"))
 	default:
@@ -107,7 +107,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 	if known == nil {
 		return
 	}
-	if known.free {
+	if known.Free {
 		l.report(finding{
 			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
 			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names are there before anything is evaluated.", known.Name),
@@ -142,21 +142,21 @@ func dynamicSchema(made *BlockSchema) BlockSchema {
 	content := *made
 	content.Name, content.Labels, content.title = "content", nil, made.Name
 	s := BlockSchema{
-		Name: "dynamic",
+		Name: "dynamic", Labels: []string{"kind"}, Repeats: true, Doc: "Makes blocks of the kind of its label.",
 		Attributes: []AttributeSchema{
-			{Name: "for_each", Type: TypeAny, Required: true},
-			{Name: "iterator", Type: TypeNames},
+			{Name: "for_each", Type: TypeAny, Required: true, Doc: "A map, set or list: a block is made for each element."},
+			{Name: "iterator", Type: TypeNames, Doc: "What content calls the element. The default is the kind of block that is made."},
 		},
 		Blocks: []BlockSchema{content},
 	}
 	if len(made.Labels) > 0 {
-		s.Attributes = append(s.Attributes, AttributeSchema{Name: "labels", Type: TypeTexts, Required: true})
+		s.Attributes = append(s.Attributes, AttributeSchema{Name: "labels", Type: TypeTexts, Required: true, Doc: "Labels of the block that is made."})
 	}
 	return s
 }
 
 func (l *loader) knownBlock(b *hclsyntax.Block, kind string, schema *BlockSchema, owner string) *BlockSchema {
-	if known := schema.block(kind); known != nil {
+	if known := schema.Block(kind); known != nil {
 		return known
 	}
 	f := finding{code: "unknown-block", summary: "Unknown block", rng: b.DefRange(), hint: didYouMean(kind, schema.blockNames(), "")}
@@ -167,7 +167,7 @@ func (l *loader) knownBlock(b *hclsyntax.Block, kind string, schema *BlockSchema
 		f.hint = "available: " + strings.Join(drivers(schema), ", ")
 	case owner == "":
 		f.detail = fmt.Sprintf("There is no block %q.", kind)
-	case schema.attribute(kind) != nil:
+	case schema.Attribute(kind) != nil:
 		f.detail = fmt.Sprintf("There is no block %q in %s.", kind, owner)
 		f.hint = fmt.Sprintf("%s is an attribute: write %s = …", kind, kind)
 	default:
@@ -199,7 +199,7 @@ func (l *loader) checkLabels(b *hclsyntax.Block, known *BlockSchema) bool {
 // knownKind is the schema for the block's first label.
 func (l *loader) knownKind(b *hclsyntax.Block, known *BlockSchema) *BlockSchema {
 	kind := b.Labels[0]
-	if merged := known.forKind(kind); merged != nil {
+	if merged := known.ForKind(kind); merged != nil {
 		return merged
 	}
 	available := schemaNames(known.Kinds)

@@ -34,6 +34,8 @@ import (
 //	runid NAME                set the variable to the id of the last run
 //	smaller FILE BYTES        a file is not larger
 //	sameresults FILE OTHER    results are equal but for their runs and how long they took
+//	editor METHOD FILE [LINE COLUMN]  what the language server answers, in answer.json, and what
+//	                          it finds, in diagnostics.json
 //	clone DIR                 copy the project, not its state, to DIR
 //	judgeserver NAME PROBLEM  start a judge server that has the problem and set
 //	                          the variable to its address; solutions are what
@@ -59,6 +61,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"events":     eventsCommand,
 		"runid":      runIDCommand,
 		"clone":      cloneCommand,
+		"editor":     editorCommand,
 
 		"sameresults": sameResultsCommand,
 

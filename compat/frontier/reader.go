@@ -14,11 +14,11 @@ const block = "frontier"
 func readers() []lang.Reader {
 	return []lang.Reader{
 		{
-			Owner: "problem", Paths: []string{"path"}, Read: readProblem,
+			Owner: "problem", Read: readProblem,
 			Block: lang.BlockSchema{
 				Name: block, Doc: "Reads a problem of Frontier-CS, of the algorithmic or the research track. It stands for everything that its config.yaml says; attributes and blocks beside it win.",
 				Attributes: []lang.AttributeSchema{
-					{Name: "path", Type: lang.TypeText, Required: true, Doc: "Directory of the problem, below a directory problems."},
+					{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the problem, below a directory problems."},
 					{Name: "compat", Type: lang.TypeText, Doc: "How scores are read: see judge and command. The default is safe for the algorithmic track, and frontier for research."},
 					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Where a research problem is graded. On a local machine, /work in the text of graders is replaced by the workspace; a container has it."},
 					{Name: "images", Type: lang.TypeText, Default: `"backend"`, Values: []string{"backend", "own"}, Doc: "Which image a research problem's containers have: the backend's, or the one that its config.yaml names."},
@@ -26,10 +26,10 @@ func readers() []lang.Reader {
 			},
 		},
 		{
-			Owner: "solution", Paths: []string{"path"}, Read: readSolution,
+			Owner: "solution", Read: readSolution,
 			Block: lang.BlockSchema{
 				Name: block, Doc: "Reads a solution from the name of its file, MODEL.cpp or MODEL_N.cpp, .py on the research track, or MODEL.FAILED when the model gave none. It stands for name, source, failed and the labels model and variant, or attempt on the research track.",
-				Attributes: []lang.AttributeSchema{{Name: "path", Type: lang.TypeText, Required: true, Doc: "The file."}},
+				Attributes: []lang.AttributeSchema{{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "The file."}},
 			},
 		},
 	}

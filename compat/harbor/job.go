@@ -21,7 +21,7 @@ import (
 func jobReader() lang.Reader {
 	return lang.Reader{
 		Owner: "solution", Collect: collect,
-		Attribute: lang.AttributeSchema{Name: "harbor_job", Type: lang.TypeText,
+		Attribute: lang.AttributeSchema{Name: "harbor_job", Type: lang.TypeText, Path: true,
 			Doc: "Directory of a job that Harbor recorded. Each finished trial in it is a solution of the problem whose task it ran, called as the trial, with the labels agent, model, dataset, attempt, cost, tokens and cause. It stands for problem, source and missing."},
 	}
 }

@@ -17,7 +17,7 @@ func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 	t.Helper()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": `solution "s" { job = "." }`})
 	var got *lang.ReaderFiles
-	reader := lang.Reader{Owner: "solution", Attribute: lang.AttributeSchema{Name: "job", Type: lang.TypeText},
+	reader := lang.Reader{Owner: "solution", Attribute: lang.AttributeSchema{Name: "job", Type: lang.TypeText, Path: true},
 		Collect: func(files *lang.ReaderFiles, _ string, _ []lang.Candidate) ([]lang.Collected, diag.List) {
 			got = files
 			return nil, nil

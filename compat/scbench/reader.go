@@ -17,9 +17,9 @@ const block = "slopcodebench"
 var servers = map[string][]int{"eve_market_tools": {8000}, "trajectory_api": {8080}}
 
 func readers() []lang.Reader {
-	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Required: true, Doc: "Directory of the problem, which has its config.yaml."}
-	run := lang.AttributeSchema{Name: "run", Type: lang.TypeText, Default: `""`, Doc: "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot. Empty is the problem's own solutions."}
-	environment := lang.AttributeSchema{Name: "environment", Type: lang.TypeText, Default: `""`, Doc: "File with the environment's commands. The default is environment.yaml of the run, or else configs/environments/local-py.yaml of the checkout."}
+	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the problem, which has its config.yaml."}
+	run := lang.AttributeSchema{Name: "run", Type: lang.TypeText, Path: true, Default: `""`, Doc: "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot. Empty is the problem's own solutions."}
+	environment := lang.AttributeSchema{Name: "environment", Type: lang.TypeText, Path: true, Default: `""`, Doc: "File with the environment's commands. The default is environment.yaml of the run, or else configs/environments/local-py.yaml of the checkout."}
 	own := []lang.AttributeSchema{path, run, environment}
 	for i := range own {
 		own[i].Required, own[i].Default = false, ""
@@ -27,7 +27,7 @@ func readers() []lang.Reader {
 	}
 	return []lang.Reader{
 		{
-			Owner: "problem", Driver: "pytest", Paths: []string{"path", "run", "environment"}, Read: readProblem,
+			Owner: "problem", Driver: "pytest", Read: readProblem,
 			Block: lang.BlockSchema{
 				Name: block, Doc: "Reads a problem of SlopCodeBench. It stands for everything that its config.yaml says; attributes and blocks beside it win.",
 				Attributes: []lang.AttributeSchema{
@@ -37,7 +37,7 @@ func readers() []lang.Reader {
 			},
 		},
 		{
-			Owner: "solution", Paths: []string{"path", "run", "environment"}, Read: readSolution,
+			Owner: "solution", Read: readSolution,
 			Block: lang.BlockSchema{
 				Name: block, Doc: "Reads the solution that a problem of SlopCodeBench has, or what an agent left in its run directory. It stands for everything but problem.",
 				Attributes: own,

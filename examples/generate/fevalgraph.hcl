@@ -7,7 +7,7 @@
 
 problem "countdown" {
   title = "Countdown"
-  spec  = "problems/countdown/task.md"
+  spec  = "problems/countdown/statement.md"
 
   command {
     root      = "problems/countdown"

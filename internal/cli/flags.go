@@ -19,15 +19,15 @@ import (
 var flagUsers = map[string][]string{
 	"chdir":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
 	"file":     {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
-	"var":      {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen"},
-	"var-file": {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen"},
+	"var":      {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
+	"var-file": {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
 	"cache":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "watch", "plan", "eval", "merge", "validate", "verify"},
 	"progress": {"run", "watch", "eval", "merge", "validate", "gen"},
 	"offline":  {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
 	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare", "gen"},
-	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen"},
+	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen", "schema"},
 }
 
 // relevant reports whether a global flag means something for a command. The program

@@ -32,10 +32,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
 			}
 			cfg, diags := lang.Load(a.langOptions())
-			if diags = append(diags, validate.Invalid(cfg)...); !diags.HasErrors() {
-				diags = append(diags, validate.Gaps(cfg)...)
-			}
-			diags.Sort()
+			diags = validate.Findings(cfg, diags)
 			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
 					diags = diag.List{}

@@ -58,6 +58,13 @@ type Diagnostic struct {
 	Context  string   `json:"context,omitempty"` // the block it is in: problem "kvstore"
 	Snippet  []string `json:"snippet,omitempty"`
 	Values   []Value  `json:"values,omitempty"`
+	Fix      *Fix     `json:"fix,omitempty"`
+}
+
+// Fix is an edit that mends a finding, if what its hint suggests was meant.
+type Fix struct {
+	Range Range  `json:"range"`
+	Text  string `json:"text"` // in place of what is in the range
 }
 
 // List is a set of findings; it is an error when any of them is one.

@@ -24,6 +24,8 @@ type Files struct {
 	// kind "file" or "exists" with an absolute path, or "fileset" with an
 	// absolute directory, "\x00" and a pattern.
 	Read func(kind, name string)
+	// Overlay, when set, is the text of a file that an editor has open, by its absolute path.
+	Overlay func(path string) (text []byte, open bool)
 	// Allowed, when set, reports whether a function may look at an absolute path.
 	Allowed func(path string) bool
 }
@@ -73,19 +75,38 @@ func (f Files) file() function.Function {
 // ReadFile is what the function file returns. An error wraps fs.ErrNotExist when there is no
 // such file, and is an *OutsideError when it may not be looked at.
 func (f Files) ReadFile(written string) (string, error) {
-	file, err := f.Open(written)
+	text, err := f.bytes(written)
 	if err != nil {
 		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return "", reason(written, err)
 	}
 	if !utf8.Valid(text) {
 		return "", fmt.Errorf("%q is not UTF-8 text", written)
 	}
 	return string(text), nil
+}
+
+// bytes are those of a file, as an editor has it or as it is on disk.
+func (f Files) bytes(written string) ([]byte, error) {
+	if f.Overlay != nil {
+		name, err := f.place(written)
+		if err != nil {
+			return nil, err
+		}
+		if text, open := f.Overlay(name); open {
+			f.read("file", name)
+			return text, nil
+		}
+	}
+	file, err := f.Open(written)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, reason(written, err)
+	}
+	return text, nil
 }
 
 // Open opens a file under the same rules.

@@ -107,20 +107,20 @@ func Pure() map[string]function.Function {
 		"sha256":       sha256Func,
 		"urlencode":    urlEncodeFunc,
 		"yamldecode":   yamlDecodeFunc,
-		"yamlencode":   yaml.YAMLEncodeFunc,
+		"yamlencode":   yaml.YAMLEncodeFunc.WithNewDescriptions("YAML of a value.", []string{""}),
 
 		// paths, without looking at the disk
 		"basename": baseNameFunc,
 		"dirname":  dirNameFunc,
 
 		// types and failures
-		"can":      tryfunc.CanFunc,
+		"can":      tryfunc.CanFunc.WithNewDescriptions("Whether an expression has a value.", []string{""}),
 		"tobool":   stdlib.MakeToFunc(cty.Bool),
 		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
 		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
 		"tonumber": stdlib.MakeToFunc(cty.Number),
 		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 		"tostring": stdlib.MakeToFunc(cty.String),
-		"try":      tryfunc.TryFunc,
+		"try":      tryfunc.TryFunc.WithNewDescriptions("Value of the first expression that has one.", []string{""}),
 	}
 }

@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestNeovim has a real editor use the language server, with the configuration that
+// editors/neovim has for people. What it does is in testdata/neovim.lua.
+func TestNeovim(t *testing.T) {
+	if os.Getenv(realVariable) == "" {
+		t.Skipf("needs Neovim: set %s=1, or use `make real`", realVariable)
+	}
+	for _, use := range []neovimUse{
+		{example: "quickstart", reference: "problem.tally", declared: `problem "tally" {`, says: "`problem \"tally\"` at `fevalgraph.hcl`:6"},
+		{example: "scbench", reference: "var.image", declared: `variable "image" { default = "" }`, says: "`variable \"image\"` at `fevalgraph.hcl`:6"},
+	} {
+		t.Run(use.example, use.run)
+	}
+}
+
+// neovimUse is an example, and a reference in it.
+type neovimUse struct {
+	example, reference string
+	declared           string // the line that declares it
+	says               string // what hovering over it says
+}
+
+// neovimResults are what the editor writes down.
+type neovimResults struct {
+	Error    string   `json:"error"`
+	Version  string   `json:"version"`
+	Clean    int      `json:"clean"`    // diagnostics of the file as it is
+	Mistake  []string `json:"mistake"`  // texts in the file that errors are about
+	Messages []string `json:"messages"` // of these
+	Mended   bool     `json:"mended"`   // whether the action for the misspelt name did
+	Hover    string   `json:"hover"`
+	Defined  string   `json:"defined"` // the line that the definition leads to
+	Renamed  string   `json:"renamed"` // the buffer after a rename
+	Format   bool     `json:"format"`  // whether formatting mended the layout
+	Complete []string `json:"complete"`
+	Lenses   []string `json:"lenses"`
+	Folds    int      `json:"folds"`
+	Symbols  int      `json:"symbols"`
+	Same     bool     `json:"same"` // whether the buffer is what it was, and the server has it so
+}
+
+func (use neovimUse) run(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", use.example))); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "fevalgraph.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := use.drive(t, dir)
+	t.Logf("Neovim %s: %d diagnostics, %d symbols, %d folds, %d completions, lenses %q", got.Version, got.Clean, got.Symbols, got.Folds, len(got.Complete), got.Lenses)
+	if got.Error != "" {
+		t.Fatal(got.Error)
+	}
+	if diff := cmp.Diff([]string{"var.nope", `pool "p"`, "slost"}, got.Mistake); diff != "" {
+		t.Errorf("errors are about: %s\n%q", diff, got.Messages)
+	}
+	if !got.Mended || !got.Format || !got.Same {
+		t.Errorf("mended %t, formatted %t, the same text %t", got.Mended, got.Format, got.Same)
+	}
+	if !strings.Contains(got.Hover, use.says) || got.Defined != use.declared {
+		t.Errorf("hover %q, definition %q", got.Hover, got.Defined)
+	}
+	kind, name, _ := strings.Cut(use.reference, ".")
+	want := strings.NewReplacer(use.declared, strings.Replace(use.declared, name, "renamed", 1), use.reference, kind+".renamed").Replace(string(before))
+	if diff := cmp.Diff(want, got.Renamed); diff != "" {
+		t.Errorf("renamed: %s", diff)
+	}
+	if !slices.Contains(got.Complete, name) || got.Symbols == 0 || got.Folds == 0 {
+		t.Errorf("completions %q, %d symbols, %d folds", got.Complete, got.Symbols, got.Folds)
+	}
+}
+
+// drive has Neovim do what testdata/neovim.lua says, in a project.
+func (use neovimUse) drive(t *testing.T, dir string) (got neovimResults) {
+	program, err := exec.LookPath("fevalgraph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, results := t.TempDir(), filepath.Join(t.TempDir(), "results.json")
+	kind, name, _ := strings.Cut(use.reference, ".")
+	nvim := exec.Command("nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", "luafile "+filepath.Join(here, "testdata", "neovim.lua"))
+	nvim.Dir = dir
+	nvim.Env = append(os.Environ(), "HOME="+home, "FEVALGRAPH_CACHE_DIR="+home, "FEVALGRAPH_VAR_root="+dir,
+		"XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_DATA_HOME="+home,
+		"SERVER="+program, "CONFIGURATION="+filepath.Join(here, "..", "..", "editors", "neovim", "fevalgraph.lua"), "RESULTS="+results,
+		"REFERENCE="+use.reference, "RENAMED="+kind+".renamed", "NAME="+name)
+	var said bytes.Buffer
+	nvim.Stdout, nvim.Stderr = &said, &said
+	if err := nvim.Run(); err != nil {
+		t.Fatalf("nvim: %v\n%s", err, said.Bytes())
+	}
+	written, err := os.ReadFile(results)
+	if err == nil {
+		err = json.Unmarshal(written, &got)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, said.Bytes(), written)
+	}
+	return got
+}

@@ -1,0 +1,46 @@
+// Starts `fevalgraph lsp`, and runs what its code lenses offer.
+const vscode = require("vscode");
+const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+
+let client;
+
+function settings() {
+  const all = vscode.workspace.getConfiguration("fevalgraph");
+  return { program: all.get("path"), words: all.get("arguments") };
+}
+
+// A lens's command runs the program as a task: it gets its words as they are, through no shell.
+function task(verb) {
+  return (target) => {
+    if (!vscode.workspace.isTrusted) {
+      vscode.window.showWarningMessage("fevalgraph runs nothing in a workspace that is not trusted.");
+      return;
+    }
+    const { program, words } = settings();
+    const file = target.file ? ["-f", target.file] : [];
+    const run = new vscode.ProcessExecution(program, ["-C", target.directory, ...file, ...words, verb, "--", ...target.arguments]);
+    const name = [verb, ...target.arguments].join(" ");
+    return vscode.tasks.executeTask(new vscode.Task({ type: "process" }, vscode.TaskScope.Workspace, name, "fevalgraph", run));
+  };
+}
+
+async function activate(context) {
+  context.subscriptions.push(
+    vscode.commands.registerCommand("fevalgraph.run", task("run")),
+    vscode.commands.registerCommand("fevalgraph.explain", task("explain")),
+  );
+  const { program, words } = settings();
+  const server = { command: program, args: ["lsp", ...words], transport: TransportKind.stdio };
+  client = new LanguageClient("fevalgraph", "fevalgraph", server, { documentSelector: [{ language: "fevalgraph" }] });
+  try {
+    await client.start();
+  } catch (wrong) {
+    vscode.window.showErrorMessage(`fevalgraph: ${wrong.message}. The setting fevalgraph.path says where the program is.`);
+  }
+}
+
+async function deactivate() {
+  await client?.stop();
+}
+
+module.exports = { activate, deactivate };

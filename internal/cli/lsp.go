@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/lsp"
+)
+
+func (a *app) lspCommand() *cobra.Command {
+	return command("lsp", "Help editors with configurations",
+		`Lsp is a language server: an editor starts it and speaks the Language Server
+Protocol with it over stdin and stdout. It shows what validate finds in texts as
+they are typed, completes, explains, renames, formats, and shows last verdicts.
+It executes nothing that a project names.`,
+		`  fevalgraph lsp
+  fevalgraph lsp --var root=/data/checkout`,
+		func(cmd *cobra.Command, args []string) error {
+			if _, ok := terminal(a.io.In); ok {
+				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
+			}
+			debug.SetGCPercent(300) // who types waits for every collection, and there is little to keep
+			if !lsp.Serve(cmd.Context(), stdio{a.io.In, a.io.Out}, lsp.Options{Project: a.options()}) {
+				return exit.With(exit.Failed, nil)
+			}
+			return nil
+		})
+}
+
+// stdio are the program's own streams, which end with it.
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+func (stdio) Close() error { return nil }

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// schemaJSON is what schema prints.
+type schemaJSON struct {
+	Schema  int    `json:"schema"`
+	Version string `json:"version"`
+	lang.Language
+}
+
+func (a *app) schemaCommand() *cobra.Command {
+	return command("schema", "Print the language's schema as JSON",
+		`Schema prints what a configuration may hold, as one JSON object: blocks with
+their labels, attributes and nested blocks, references, and functions. Reading
+configurations, the documentation and the language server use the same table.`,
+		`  fevalgraph schema
+  fevalgraph schema | jq '.blocks[] | select(.name == "suite").attributes'`,
+		func(cmd *cobra.Command, args []string) error {
+			return a.writeJSON(schemaJSON{Schema: 1, Version: Version(), Language: lang.Describe(a.langOptions())})
+		})
+}

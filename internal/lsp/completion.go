@@ -1,0 +1,156 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// Kinds of completions that the protocol has.
+const (
+	completesFunction  = 3
+	completesField     = 5
+	completesVariable  = 6
+	completesClass     = 7
+	completesProperty  = 10
+	completesValue     = 12
+	completesKeyword   = 14
+	completesFile      = 17
+	completesReference = 18
+	completesFolder    = 19
+)
+
+type completionItem struct {
+	Label            string    `json:"label"`
+	Kind             int       `json:"kind"`
+	Detail           string    `json:"detail,omitempty"`
+	Documentation    *markup   `json:"documentation,omitempty"`
+	SortText         string    `json:"sortText,omitempty"`
+	FilterText       string    `json:"filterText,omitempty"`
+	InsertTextFormat int       `json:"insertTextFormat,omitempty"` // 2 is a snippet
+	TextEdit         *textEdit `json:"textEdit"`
+}
+
+// completer collects what can stand at a place.
+type completer struct {
+	*place
+	cursor   lang.Cursor
+	language *lang.Language
+	row      *lang.BlockSchema // of the block around the place; nil when it is unknown
+	snippets bool
+	items    []completionItem
+}
+
+// complete offers what can stand at a place: blocks and attributes that are not there yet,
+// kinds of blocks, values, references by kind, functions, and names of files.
+func (s *server) complete(_ context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	if in == nil {
+		return []completionItem{}, nil
+	}
+	s.mu.Lock()
+	snippets := s.client.TextDocument.Completion.CompletionItem.SnippetSupport
+	s.mu.Unlock()
+	c := completer{place: in, cursor: lang.CursorAt(in.text, in.at), language: &s.language, snippets: snippets, items: []completionItem{}}
+	c.row = c.language.At(c.cursor.Path)
+	switch {
+	case c.row == nil || c.cursor.Attribute == "#":
+	case c.cursor.Header != "":
+		c.label()
+	case c.cursor.Attribute != "":
+		c.value()
+	default:
+		c.names()
+	}
+	return c.items, nil
+}
+
+// add offers a text in place of the word at the place.
+func (c *completer) add(kind int, label, insert, detail, doc string) *completionItem {
+	i := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: &textEdit{Range: c.between(c.cursor.Start, c.at), NewText: insert}}
+	if doc != "" {
+		i.Documentation = &markup{Kind: "markdown", Value: doc}
+	}
+	c.items = append(c.items, i)
+	return &c.items[len(c.items)-1]
+}
+
+// snippet is add with places to fill in, for clients that know these.
+func (c *completer) snippet(kind int, label, plain, snippet, detail, doc string) {
+	if !c.snippets {
+		c.add(kind, label, plain, detail, doc)
+		return
+	}
+	c.add(kind, label, snippet, detail, doc).InsertTextFormat = 2
+}
+
+// names offers attributes and blocks.
+func (c *completer) names() {
+	present := c.present()
+	for _, a := range c.row.Attributes {
+		if present[a.Name] {
+			continue
+		}
+		value := "$0"
+		if textual(a.Type) {
+			value = `"$0"`
+		}
+		c.snippet(completesProperty, a.Name, a.Name+" = ", a.Name+" = "+value, string(a.Type), attributeRow(&a))
+	}
+	for _, b := range c.row.Blocks {
+		if present[b.Name] && !b.Repeats {
+			continue
+		}
+		header, filled := b.Name, b.Name
+		for i, label := range b.Labels {
+			header += ` ""`
+			filled += fmt.Sprintf(` "${%d:%s}"`, i+1, label)
+		}
+		c.snippet(completesClass, b.Name, header+" {}", filled+" {\n  $0\n}", "block", blockRow(&b))
+	}
+	if len(c.cursor.Path) > 0 && len(c.row.Blocks) > 0 && c.row.Name != "dynamic" {
+		c.snippet(completesClass, "dynamic", `dynamic "" {}`, "dynamic \"${1:block}\" {\n  for_each = $2\n  content {\n    $0\n  }\n}", "block", "Makes blocks for each element of a list or map.")
+	}
+}
+
+// textual reports whether values of a type are mostly written in quotes.
+func textual(t lang.AttributeType) bool {
+	return slices.Contains([]lang.AttributeType{lang.TypeText, lang.TypeDuration, lang.TypeSize, lang.TypeOneOrTexts, lang.TypeSource}, t)
+}
+
+// present are the names in the body around the place.
+func (c *completer) present() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range lang.NamesAround(c.text, c.at) {
+		names[name] = true
+	}
+	return names
+}
+
+// label offers kinds of blocks, for the first label.
+func (c *completer) label() {
+	if c.cursor.Header == "dynamic" && len(c.cursor.Labels) == 0 {
+		for _, b := range c.row.Blocks {
+			c.add(completesClass, b.Name, c.quoted(b.Name), "block", blockRow(&b))
+		}
+		return
+	}
+	block := c.row.Block(c.cursor.Header)
+	if block == nil || len(c.cursor.Labels) > 0 {
+		return
+	}
+	for _, kind := range block.Kinds {
+		c.add(completesKeyword, kind.Name, c.quoted(kind.Name), block.Name, kind.Doc)
+	}
+}
+
+// quoted is a text as it stands at the place: in quotes, unless these are there.
+func (c *completer) quoted(s string) string {
+	if c.cursor.InText {
+		return s
+	}
+	return `"` + s + `"`
+}

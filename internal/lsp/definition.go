@@ -1,0 +1,75 @@
+package lsp
+
+import (
+	"context"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// place is where in a file of a project a request is about.
+type place struct {
+	*document
+	of  *project
+	now *snapshot
+	at  int // byte
+}
+
+// find is the place of a request; nil in what is not open, or is no file. Its project is held
+// until release is called.
+func (s *server) find(now *snapshot, uri string, p Position) (found *place, release func()) {
+	d := now.open[uri]
+	if d == nil || d.path == "" {
+		return nil, func() {}
+	}
+	of := s.projectOf(d.path)
+	if of == nil {
+		return nil, func() {}
+	}
+	of.mu.Lock()
+	return &place{document: d, of: of, now: now, at: d.offset(p)}, of.mu.Unlock
+}
+
+// location is where a span is for the client.
+func (p *place) location(s lang.Span) location {
+	d := p.now.file(s.File)
+	return location{URI: d.uri, Range: d.between(s.Start, s.End)}
+}
+
+// definition is where what is named at a place is declared, or the file that a path names.
+func (s *server) definition(_ context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	if in == nil {
+		return nil, nil
+	}
+	symbol, _, ok := in.of.analysis(now).Named(in.path, in.at)
+	if ok && symbol.NameSpan != (lang.Span{}) {
+		return in.location(symbol.NameSpan), nil
+	}
+	if file := in.writtenPath(); file != "" {
+		return location{URI: now.file(file).uri}, nil
+	}
+	return nil, nil
+}
+
+func (s *server) references(_ context.Context, now *snapshot, p struct {
+	at
+	Context struct {
+		IncludeDeclaration bool `json:"includeDeclaration"`
+	} `json:"context"`
+}) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	locations := []location{}
+	if in == nil {
+		return locations, nil
+	}
+	a := in.of.analysis(now)
+	symbol, _, _ := a.Named(in.path, in.at)
+	for _, span := range a.References(in.path, in.at) {
+		if p.Context.IncludeDeclaration || span != symbol.NameSpan {
+			locations = append(locations, in.location(span))
+		}
+	}
+	return locations, nil
+}

@@ -1,0 +1,107 @@
+package lsp
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+const source = "fevalgraph"
+
+// publish sends the findings of `validate` on the texts, by file. Files of which there are no
+// more findings get an empty list. Where texts have changed meanwhile, that is done again.
+func (p *project) publish(now *snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.analysis(now)
+	found := map[string][]diagnostic{}
+	for _, path := range a.Files() {
+		if d := now.file(path); now.open[d.uri] != nil { // a client may wait for the news that all is well
+			found[d.uri] = []diagnostic{}
+		}
+	}
+	for _, f := range p.findings {
+		d := now.file(p.fileOf(f.Range))
+		found[d.uri] = append(found[d.uri], d.diagnostic(f))
+	}
+	if !p.s.currently(now.version) {
+		p.lookAtTexts()
+		return
+	}
+	for uri := range p.published {
+		if _, still := found[uri]; !still {
+			found[uri] = []diagnostic{}
+		}
+	}
+	for _, uri := range slices.Sorted(maps.Keys(found)) {
+		message := publishDiagnostics{URI: uri, Diagnostics: found[uri]}
+		if d := now.open[uri]; d != nil {
+			message.Version = &d.version
+		}
+		if p.published[uri] = true; len(found[uri]) == 0 {
+			delete(p.published, uri)
+		}
+		p.s.publish(message)
+	}
+}
+
+func (s *server) publish(p publishDiagnostics) {
+	_ = s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p) // the client may have gone
+}
+
+// fileOf is the file that a finding is about: without a place, the main one.
+func (p *project) fileOf(r *diag.Range) string {
+	if r == nil || r.File == "" || strings.HasPrefix(r.File, "--var ") {
+		return p.current.Path(cmp.Or(p.options.File, mainFile))
+	}
+	return p.current.Path(r.File)
+}
+
+func (d *document) diagnostic(f diag.Diagnostic) diagnostic {
+	shown := diagnostic{Severity: severityError, Code: f.Code, Source: source, Message: f.Summary}
+	if f.Severity == diag.Warning {
+		shown.Severity = severityWarning
+	}
+	if f.Detail != "" {
+		shown.Message += ": " + f.Detail
+	}
+	for _, v := range f.Values {
+		shown.Message += "\n" + v.Expression + " is " + v.Value
+	}
+	if f.Hint != "" {
+		shown.Message += "\n" + f.Hint
+	}
+	shown.Message = text.Block(shown.Message)
+	if f.Range != nil {
+		shown.Range = d.rangeOf(*f.Range)
+	}
+	return shown
+}
+
+// rangeOf is a range of lang in a document. What is read of files that are no HCL has lines and
+// columns alone.
+func (d *document) rangeOf(r diag.Range) Range {
+	if r.Start.Byte == 0 && (r.Start.Line > 1 || r.Start.Column > 1) {
+		return d.between(d.counted(r.Start), d.counted(r.End))
+	}
+	return d.between(r.Start.Byte, r.End.Byte)
+}
+
+// counted is the byte of a place by its line and, in characters, its column.
+func (d *document) counted(p diag.Pos) int {
+	line := p.Line - 1
+	if line < 0 || line >= len(d.starts) {
+		return len(d.text)
+	}
+	at, end := d.starts[line], d.end(line)
+	for column := 1; column < p.Column && at < end; column++ {
+		_, size := utf8.DecodeRune(d.text[at:end])
+		at += size
+	}
+	return at
+}

@@ -1,0 +1,155 @@
+package lsp
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// randomEdits is how many edits TestRandomEdits makes, over all examples.
+const randomEdits = 2000
+
+// TestRandomEdits edits the examples at random places, in the middle of anything. After each
+// edit the server answers; every so often its diagnostics are those of validate on the text
+// that the client has, and what it formats and outlines is that text.
+func TestRandomEdits(t *testing.T) {
+	examples := exampleFiles(t)
+	each := randomEdits/len(examples) + 1
+	for name, files := range examples {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(7, uint64(len(name))))
+			c := start(t, "{}")
+			var uris []string
+			for _, file := range files {
+				uris = append(uris, c.open(file))
+			}
+			for i := range each {
+				uri := uris[random.IntN(len(uris))]
+				c.edit(uri, c.randomRange(random, uri), c.randomText(random, uri))
+				if i%5 == 0 {
+					c.probe(random, uri)
+				}
+				if i%10 == 9 {
+					c.checkState(t, uri)
+				}
+				if i%50 == 49 { // begin again with what is right
+					text := c.textOnDisk(uri)
+					c.edit(uri, Range{End: Position{Line: 1 << 20}}, text)
+				}
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, line := range c.logged {
+				t.Errorf("the server says %s", line)
+			}
+		})
+	}
+}
+
+func (c *client) textOnDisk(uri string) string { return string(readSmall(pathOf(uri))) }
+
+func (c *client) randomPosition(random *rand.Rand, uri string) Position {
+	all, starts := units(c.texts[uri])
+	line := random.IntN(len(starts))
+	end := len(all)
+	if line+1 < len(starts) {
+		end = starts[line+1]
+		for end > starts[line] && (all[end-1] == '\n' || all[end-1] == '\r') {
+			end--
+		}
+	}
+	p := Position{Line: line, Character: random.IntN(end - starts[line] + 1)}
+	if at := starts[line] + p.Character; at > 0 && at < len(all) && utf16.IsSurrogate(rune(all[at])) && all[at] >= 0xdc00 {
+		p.Character-- // no client edits half a character
+	}
+	return p
+}
+
+func (c *client) randomRange(random *rand.Rand, uri string) Range {
+	a, b := c.randomPosition(random, uri), c.randomPosition(random, uri)
+	if random.IntN(3) > 0 { // an insertion, or a few characters
+		b = a
+		if random.IntN(2) > 0 {
+			b.Character += random.IntN(4)
+			all, starts := units(c.texts[uri])
+			if at := starts[b.Line] + b.Character; at < len(all) && all[at] >= 0xdc00 && all[at] <= 0xdfff {
+				b.Character++
+			}
+		}
+	} else if random.IntN(20) > 0 { // rarely much
+		b = Position{Line: a.Line + random.IntN(2), Character: 0}
+	}
+	if b.Line < a.Line || b.Line == a.Line && b.Character < a.Character {
+		a, b = b, a
+	}
+	return Range{a, b}
+}
+
+func (c *client) randomText(random *rand.Rand, uri string) string {
+	pieces := append([]string{"problem \"x\" {\n", "}\n", "source = ", "problem.", "local.x", "\"${", "<<EOT\n", "EOT\n", "for_each = {}", "dynamic \"checkpoint\" {", "[", "]", "# ", "/*", "*/"}, hard...)
+	var b strings.Builder
+	for range random.IntN(3) {
+		b.WriteString(pieces[random.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// probe asks for everything at a random place. Ranges of answers lie in the text.
+func (c *client) probe(random *rand.Rand, uri string) {
+	c.t.Helper()
+	p := c.randomPosition(random, uri)
+	of := map[string]any{"uri": uri}
+	for _, method := range []string{"hover", "definition", "completion", "prepareRename"} {
+		c.call("textDocument/"+method, c.at(uri, p), nil)
+	}
+	var found []location
+	c.call("textDocument/references", map[string]any{"textDocument": of, "position": p, "context": map[string]any{"includeDeclaration": true}}, &found)
+	name := ""
+	for _, l := range found { // all are the same name
+		if got := within(c.textOf(l.URI), l.Range); name == "" {
+			name = got
+		} else if got != name {
+			c.t.Errorf("references of %q have %q at %+v", name, got, l)
+		}
+	}
+	whole := Range{End: Position{Line: 1 << 20}}
+	c.call("textDocument/inlayHint", map[string]any{"textDocument": of, "range": whole}, nil)
+	c.call("textDocument/codeAction", map[string]any{"textDocument": of, "range": whole}, nil)
+	var edit workspaceEdit
+	_ = c.ask("textDocument/rename", map[string]any{"textDocument": of, "position": p, "newName": "other"}, &edit) // may be refused
+	for changed, edits := range edit.Changes {
+		for _, e := range edits {
+			if got := within(c.textOf(changed), e.Range); got != name {
+				c.t.Errorf("renaming %q changes %q", name, got)
+			}
+		}
+	}
+}
+
+// checkState holds what the server has against what the client has.
+func (c *client) checkState(t *testing.T, uri string) {
+	t.Helper()
+	text := c.texts[uri]
+	c.checkDiagnostics(t, uri)
+	of := map[string]any{"textDocument": map[string]any{"uri": uri}}
+	var edits []textEdit
+	c.call("textDocument/formatting", of, &edits)
+	want, findings := lang.Format("", []byte(text))
+	if findings.HasErrors() {
+		want = []byte(text)
+	}
+	if got := applied(text, edits); got != string(want) {
+		t.Fatalf("formatting %s makes\n%q\nof\n%q", filepath.Base(pathOf(uri)), got, text)
+	}
+	var symbols []documentSymbol
+	c.call("textDocument/documentSymbol", of, &symbols)
+	for _, s := range symbols {
+		if word, _, _ := strings.Cut(s.Name, " "); !strings.HasPrefix(within(text, s.SelectionRange), word) {
+			t.Fatalf("the symbol %s is at %q", s.Name, within(text, s.SelectionRange))
+		}
+	}
+}

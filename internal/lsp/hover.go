@@ -1,0 +1,147 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+const (
+	shownInstances = 3    // of which a hover has values
+	shownValue     = 2000 // bytes of a value that it has
+)
+
+// hover has the documented row of what is at a place, what is declared there, and the value.
+func (s *server) hover(_ context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	if in == nil {
+		return nil, nil
+	}
+	parts := in.documented(&s.language)
+	a := in.of.analysis(now)
+	if symbol, _, ok := a.Named(in.path, in.at); ok {
+		parts = append(parts, in.declared(symbol))
+	}
+	parts = append(parts, in.valued(a)...)
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return map[string]any{"contents": markup{Kind: "markdown", Value: strings.Join(parts, "\n\n")}}, nil
+}
+
+// documented is the row of the block, attribute or function whose name is at a place.
+func (p *place) documented(language *lang.Language) []string {
+	c := lang.CursorOver(p.text, p.at)
+	row := language.At(c.Path)
+	switch {
+	case row == nil || c.InText || c.Word == "":
+	case c.Attribute != "" && c.Before == "" && p.called(c):
+		for _, f := range language.Functions {
+			if f.Name == c.Word {
+				return []string{functionRow(f)}
+			}
+		}
+	case c.Attribute != "" || c.Header != "":
+	case row.Attribute(c.Word) != nil:
+		return []string{attributeRow(row.Attribute(c.Word))}
+	case row.Block(c.Word) != nil:
+		return []string{blockRow(row.Block(c.Word))}
+	}
+	return nil
+}
+
+// called reports whether the word of a cursor is followed by arguments.
+func (p *place) called(c lang.Cursor) bool {
+	after := c.Start + len(c.Word)
+	return after < len(p.text) && p.text[after] == '('
+}
+
+func attributeRow(a *lang.AttributeSchema) string {
+	row := fmt.Sprintf("**%s**: %s", a.Name, a.Type)
+	switch {
+	case a.Required:
+		row += ", required"
+	case a.Default != "":
+		row += ", default " + inline(a.Default)
+	}
+	row += "\n\n" + a.Doc
+	if len(a.Values) > 0 {
+		row += " One of `" + strings.Join(a.Values, "`, `") + "`."
+	}
+	return row
+}
+
+func blockRow(b *lang.BlockSchema) string {
+	title := b.Name
+	for _, label := range b.Labels {
+		title += " \"" + strings.ToUpper(label) + "\""
+	}
+	return fmt.Sprintf("**%s**\n\n%s", title, b.Doc)
+}
+
+func functionRow(f lang.FunctionSchema) string {
+	return fmt.Sprintf("`%s`\n\n%s", signature(f), f.Doc)
+}
+
+func signature(f lang.FunctionSchema) string {
+	params := f.Params
+	if f.Variadic != "" {
+		params = append(slices.Clip(params), f.Variadic+"...")
+	}
+	return fmt.Sprintf("%s(%s)", f.Name, strings.Join(params, ", "))
+}
+
+// declared is a declaration and where it is.
+func (p *place) declared(symbol lang.Symbol) string {
+	said := inline(symbol.Title)
+	if symbol.NameSpan.File != "" {
+		d := p.now.file(symbol.NameSpan.File)
+		said += fmt.Sprintf(" at %s:%d", inline(p.of.shown(d.path)), d.position(symbol.NameSpan.Start).Line+1)
+	}
+	return said
+}
+
+// valued are the values of what is at a place.
+func (p *place) valued(a *lang.Analysis) []string {
+	values, total := a.Values(p.path, p.at, shownInstances)
+	if len(values) == 0 {
+		return nil
+	}
+	var shown strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			shown.WriteByte('\n')
+		}
+		if v.In != "" {
+			fmt.Fprintf(&shown, "# %s\n", text.Line(v.In, 0))
+		}
+		value := text.Block(v.Value)
+		if len(value) > shownValue {
+			value = strings.ToValidUTF8(value[:shownValue], "") + " …"
+		}
+		shown.WriteString(value)
+	}
+	if total > len(values) {
+		fmt.Fprintf(&shown, "\n# %d in all", total)
+	}
+	return []string{fenced("hcl", shown.String())}
+}
+
+// fenced is a text as a block of code, whatever backquotes it has.
+func fenced(language, s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + s + "\n" + fence
+}
+
+// inline is a text as code in a line.
+func inline(s string) string {
+	return "`" + strings.ReplaceAll(text.Line(s, 0), "`", "'") + "`"
+}

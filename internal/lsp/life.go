@@ -1,0 +1,85 @@
+package lsp
+
+import (
+	"encoding/json"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// initialize answers what the server can do.
+func (s *server) initialize(raw json.RawMessage) (any, error) {
+	p, err := decode[initialize](raw)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.client = p.Capabilities
+	for _, f := range p.WorkspaceFolders {
+		s.folders = append(s.folders, pathOf(f.URI))
+	}
+	if len(s.folders) == 0 && pathOf(p.RootURI) != "" {
+		s.folders = []string{pathOf(p.RootURI)}
+	}
+	s.mu.Unlock()
+	s.stage = initialized
+	return map[string]any{
+		"serverInfo": map[string]any{"name": "fevalgraph", "version": s.options.Project.Version},
+		"capabilities": map[string]any{
+			"positionEncoding":           "utf-16",
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": map[string]any{}},
+			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix"}},
+			"codeLensProvider":           map[string]any{},
+			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "/", "[", "{"}},
+			"definitionProvider":         true,
+			"documentFormattingProvider": true,
+			"documentSymbolProvider":     true,
+			"foldingRangeProvider":       true,
+			"hoverProvider":              true,
+			"inlayHintProvider":          true,
+			"referencesProvider":         true,
+			"renameProvider":             map[string]any{"prepareProvider": true},
+			"workspaceSymbolProvider":    true,
+		},
+	}, nil
+}
+
+// begun asks to be notified of files that others write: sources of cells, tests, and records
+// of runs.
+func (s *server) begun(struct{}) error {
+	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
+		return nil
+	}
+	s.call("client/registerCapability", map[string]any{"registrations": []any{map[string]any{
+		"id": "files", "method": "workspace/didChangeWatchedFiles",
+		"registerOptions": map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*"}}},
+	}}})
+	return nil
+}
+
+// call asks the client for something, and does not wait until it answers.
+func (s *server) call(method string, params any) {
+	s.spawn(func() {
+		var ignored json.RawMessage
+		_ = s.conn.Call(s.ctx, method, params, &ignored) // without it things are seen later
+	})
+}
+
+// exit ends the connection.
+func (s *server) exit(struct{}) error {
+	s.orderly = s.stage == shutDown
+	s.ended()
+	return nil
+}
+
+// cancel ends a request, if it is not answered yet.
+func (s *server) cancel(p struct {
+	ID jsonrpc2.ID `json:"id"`
+}) error {
+	s.mu.Lock()
+	cancel := s.running[p.ID]
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	return nil
+}

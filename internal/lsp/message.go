@@ -1,0 +1,112 @@
+package lsp
+
+// The part of the protocol's messages that the server reads and writes, version 3.17.
+
+type textDocument struct {
+	URI     string `json:"uri"`
+	Version int    `json:"version,omitempty"`
+}
+
+// at are the parameters of requests about a place.
+type at struct {
+	TextDocument textDocument `json:"textDocument"`
+	Position     Position     `json:"position"`
+}
+
+type textChange struct {
+	Range *Range `json:"range,omitempty"` // nil is the whole text
+	Text  string `json:"text"`
+}
+
+type didOpen struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+}
+
+type didChange struct {
+	TextDocument   textDocument `json:"textDocument"`
+	ContentChanges []textChange `json:"contentChanges"`
+}
+
+type ofDocument struct {
+	TextDocument textDocument `json:"textDocument"`
+}
+
+type location struct {
+	URI   string `json:"uri"`
+	Range Range  `json:"range"`
+}
+
+type textEdit struct {
+	Range   Range  `json:"range"`
+	NewText string `json:"newText"`
+}
+
+// workspaceEdit has edits by URI.
+type workspaceEdit struct {
+	Changes map[string][]textEdit `json:"changes"`
+}
+
+// Severities of diagnostics.
+const (
+	severityError   = 1
+	severityWarning = 2
+)
+
+type diagnostic struct {
+	Range    Range  `json:"range"`
+	Severity int    `json:"severity"`
+	Code     string `json:"code"`
+	Source   string `json:"source"`
+	Message  string `json:"message"`
+}
+
+type publishDiagnostics struct {
+	URI         string       `json:"uri"`
+	Version     *int         `json:"version,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type markup struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+type command struct {
+	Title     string `json:"title"`
+	Command   string `json:"command"`
+	Arguments []any  `json:"arguments,omitempty"`
+}
+
+// clientCapabilities are those that change what the server does.
+type clientCapabilities struct {
+	Workspace struct {
+		CodeLens struct {
+			RefreshSupport bool `json:"refreshSupport"`
+		} `json:"codeLens"`
+		InlayHint struct {
+			RefreshSupport bool `json:"refreshSupport"`
+		} `json:"inlayHint"`
+		DidChangeWatchedFiles struct {
+			DynamicRegistration bool `json:"dynamicRegistration"`
+		} `json:"didChangeWatchedFiles"`
+	} `json:"workspace"`
+	TextDocument struct {
+		Completion struct {
+			CompletionItem struct {
+				SnippetSupport bool `json:"snippetSupport"`
+			} `json:"completionItem"`
+		} `json:"completion"`
+	} `json:"textDocument"`
+}
+
+type initialize struct {
+	RootURI          string             `json:"rootUri"`
+	Capabilities     clientCapabilities `json:"capabilities"`
+	WorkspaceFolders []struct {
+		URI string `json:"uri"`
+	} `json:"workspaceFolders"`
+}

@@ -1,0 +1,74 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// maxEntries is how many files of a directory are offered.
+const maxEntries = 1000
+
+// files offers the entries of the directory that is written so far. Those whose names would be
+// read as templates, or do not fit in quotes, are left out.
+func (c *completer) files() {
+	written := c.cursor.Word
+	if strings.ContainsAny(written, "$%\\") {
+		return
+	}
+	dir, name := filepath.Split(filepath.FromSlash(written))
+	from := dir
+	if !filepath.IsAbs(dir) {
+		from = filepath.Join(filepath.Dir(c.path), dir)
+	}
+	directory, err := os.Open(from)
+	if err != nil {
+		return
+	}
+	defer directory.Close()
+	entries, _ := directory.ReadDir(maxEntries)
+	c.cursor.Start += len(written) - len(name)
+	for _, e := range entries {
+		if strings.ContainsAny(e.Name(), "\"\\\n\r$%") || strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(name, ".") {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(from, e.Name())); err == nil && info.IsDir() {
+			c.add(completesFolder, e.Name()+"/", e.Name()+"/", "", "")
+		} else {
+			c.add(completesFile, e.Name(), e.Name(), "", "")
+		}
+	}
+}
+
+// writtenPath is the file that the text at a place names, where the attribute takes a path; ""
+// when there is none.
+func (p *place) writtenPath() string {
+	written, ok := lang.TextAround(p.text, p.at)
+	if !ok || written == "" {
+		return ""
+	}
+	c := lang.CursorAt(p.text, p.at)
+	row := p.of.s.language.At(c.Path)
+	if row == nil || row.Attribute(c.Attribute) == nil || !row.Attribute(c.Attribute).Path && row.Name != "fevalgraph" {
+		return ""
+	}
+	path := filepath.FromSlash(written)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(p.path), path)
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
+// shown is how a file of the project is called.
+func (p *project) shown(path string) string {
+	dir := p.options.ProjectDir()
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

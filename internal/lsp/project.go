@@ -1,0 +1,158 @@
+package lsp
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+)
+
+const mainFile = "fevalgraph.hcl"
+
+// project is a configuration of which the client has a file open.
+type project struct {
+	s       *server
+	options eval.Options
+
+	mu        sync.Mutex      // of all below; an analysis is for one goroutine at a time
+	version   int             // of the texts that current was made of
+	current   *lang.Analysis  // nil before the first
+	whole     *lang.Analysis  // the last one with values
+	findings  diag.List       // of validate, on current
+	published map[string]bool // URIs with findings
+
+	failures map[string]bool // URIs of tests that failed
+
+	verdicts    verdicts
+	texts, disk delayed
+}
+
+// projectOf is the project of a file: that of the nearest directory with a configuration. Where
+// there is none, a file that is named as one is a project of its own, and others have none: nil.
+func (s *server) projectOf(path string) *project {
+	o := s.options.Project
+	o.Dir, o.File, o.Notify = filepath.Dir(path), "", nil
+	// What `fevalgraph trust` has written down counts, and no flag or variable: these would
+	// trust whatever is opened.
+	o.Trusted = false
+	key := path
+	if dir, found := options.FindProject(o.Dir); found {
+		o.Dir, key = dir, dir
+	} else if name := filepath.Base(path); name == mainFile || strings.HasSuffix(name, ".feval.hcl") {
+		o.File = name
+	} else {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.projects[key] == nil {
+		s.projects[key] = &project{s: s, options: o, published: map[string]bool{}, failures: map[string]bool{}}
+	}
+	return s.projects[key]
+}
+
+// analysis is that of the texts of a request. mu is held as long as it is used.
+func (p *project) analysis(now *snapshot) *lang.Analysis {
+	if p.current != nil && p.version == now.version {
+		return p.current
+	}
+	o := p.options.Lang()
+	o.Overlay = now.overlay()
+	p.current, p.version = lang.Analyze(o), now.version
+	p.findings = validate.Findings(p.current.Config(), p.current.Findings())
+	if p.current.Whole() {
+		p.whole = p.current
+	}
+	return p.current
+}
+
+// values is the analysis that has values: the current one, or that of the texts before a
+// syntax error. Places in it may be elsewhere now.
+func (p *project) values(now *snapshot) *lang.Analysis {
+	if a := p.analysis(now); a.Whole() || p.whole == nil {
+		return a
+	}
+	return p.whole
+}
+
+// delayed is something that is done in a moment, once for all that ask for it until then.
+type delayed struct {
+	mu      sync.Mutex
+	pending bool
+}
+
+func (d *delayed) in(pause time.Duration, s *server, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pending {
+		return
+	}
+	d.pending = true
+	time.AfterFunc(pause, func() {
+		d.mu.Lock()
+		d.pending = false
+		d.mu.Unlock()
+		s.spawn(func() {
+			if _, err := s.guard("diagnostics", func() (any, error) { do(); return nil, nil }); err != nil {
+				s.say(err)
+			}
+		})
+	})
+}
+
+// lookAtTexts has the diagnostics of the texts looked for in a moment.
+func (p *project) lookAtTexts() {
+	p.texts.in(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
+}
+
+// diskPauses is how much longer than after an edit it takes until verdicts are looked for: what
+// is on disk changes in many places at once.
+const diskPauses = 20
+
+// lookAtDisk has verdicts looked for, too.
+func (p *project) lookAtDisk() {
+	p.lookAtTexts()
+	p.disk.in(diskPauses*p.s.options.Pause, p.s, func() {
+		if !p.isOpen() {
+			p.forget()
+			return
+		}
+		p.publishFailures(p.s.ctx, p.s.snapshot())
+		p.s.mu.Lock()
+		client := p.s.client.Workspace
+		p.s.mu.Unlock()
+		if client.CodeLens.RefreshSupport {
+			p.s.call("workspace/codeLens/refresh", nil)
+		}
+	})
+}
+
+// isOpen reports whether the client has a file of the project open.
+func (p *project) isOpen() bool {
+	for _, d := range p.s.snapshot().open {
+		if d.path != "" && p.s.projectOf(d.path) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes back what was published of a project that the client has closed, and keeps
+// nothing of it in memory.
+func (p *project) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, published := range []map[string]bool{p.published, p.failures} {
+		for uri := range published {
+			p.s.publish(publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
+		}
+		clear(published)
+	}
+	p.current, p.whole, p.findings = nil, nil, nil
+}

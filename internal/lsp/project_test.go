@@ -1,0 +1,114 @@
+package lsp
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An included file, and a file of variables, are part of the project; texts of files that
+// functions read count as they are in the editor.
+func TestSeveralFiles(t *testing.T) {
+	files := kvstoreFiles()
+	files["fevalgraph.hcl"] = "fevalgraph { include = [\"parts/*.hcl\"] }\n" + strings.Replace(kvstore, "default = 20", "default = tonumber(chomp(file(\"limit.txt\")))", 1)
+	files["parts/more.hcl"] = "variable \"size\" {\n  type = string\n}\n\nlocals { size = var.size }\n"
+	files["my.auto.vars.hcl"] = "size = \"large\"\n"
+	files["limit.txt"] = "30\n"
+	dir := writeProject(t, files)
+	c := start(t, "{}")
+	part := c.open(filepath.Join(dir, "parts/more.hcl"))
+	if found := c.diagnostics(part); len(found) > 0 {
+		t.Fatal(found)
+	}
+	p := placeOf(t, files["parts/more.hcl"], "var.size", 0)
+	p.Character += 5
+	var edit workspaceEdit
+	c.call("textDocument/rename", map[string]any{"textDocument": map[string]any{"uri": part}, "position": p, "newName": "extent"}, &edit)
+	if got := applied(files["my.auto.vars.hcl"], edit.Changes[uriOf(filepath.Join(dir, "my.auto.vars.hcl"))]); got != "extent = \"large\"\n" {
+		t.Errorf("the file of variables is %q", got)
+	}
+	main := c.open(filepath.Join(dir, "fevalgraph.hcl"))
+	c.openText(filepath.Join(dir, "limit.txt"), "many\n")
+	c.edit(main, Range{}, "\n")
+	found := c.diagnostics(main)
+	if len(found) != 1 || found[0].Code != "function-call" {
+		t.Errorf("got %v", found)
+	}
+}
+
+// Texts that are no file of a project have what texts alone can have.
+func TestOtherTexts(t *testing.T) {
+	c := start(t, "{}")
+	uri := "untitled:Untitled-1"
+	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 1, "text": "locals {\na = 1\n}\n"}})
+	var edits []textEdit
+	c.call("textDocument/formatting", map[string]any{"textDocument": map[string]any{"uri": uri}}, &edits)
+	if got := applied("locals {\na = 1\n}\n", edits); got != "locals {\n  a = 1\n}\n" {
+		t.Errorf("got %q", got)
+	}
+	for method := range requests {
+		if err := c.ask(method, json.RawMessage(`{"textDocument": {"uri": "untitled:Untitled-1"}, "newName": "x"}`), nil); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// Of a project that is closed nothing is shown any more.
+func TestClose(t *testing.T) {
+	files := kvstoreFiles()
+	files["fevalgraph.hcl"] += "nonsense {}\n"
+	c, uri := openProject(t, files)
+	if found := c.diagnostics(uri); len(found) != 1 {
+		t.Fatal(found)
+	}
+	c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	c.wait("empty list", func() bool { return len(c.published[uri].Diagnostics) == 0 })
+	uri = c.openText(pathOf(uri), files["fevalgraph.hcl"])
+	if found := c.diagnostics(uri); len(found) != 1 {
+		t.Error(found)
+	}
+}
+
+// Files of HCL that belong to no project have no diagnostics: they are of other programs.
+func TestForeignFiles(t *testing.T) {
+	dir := writeProject(t, map[string]string{"main.tf.hcl": "resource {}\n", "own.feval.hcl": "nonsense {}\n"})
+	c := start(t, "{}")
+	foreign := c.open(filepath.Join(dir, "main.tf.hcl"))
+	own := c.open(filepath.Join(dir, "own.feval.hcl"))
+	if found := c.diagnostics(own); len(found) == 0 {
+		t.Error("a file that is named as part of a configuration has no diagnostics")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, published := c.published[foreign]; published {
+		t.Errorf("another program's file has %v", p)
+	}
+}
+
+// What others write is seen, such as a file that was missing.
+func TestWatchedFiles(t *testing.T) {
+	files := kvstoreFiles()
+	delete(files, "solutions/large/main.py")
+	c, uri := openProject(t, files)
+	if found := c.diagnostics(uri); len(found) != 1 || found[0].Code != "missing-file" {
+		t.Fatal(found)
+	}
+	dir := filepath.Dir(pathOf(uri))
+	if err := os.MkdirAll(filepath.Join(dir, "solutions", "large"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": uriOf(filepath.Join(dir, "solutions", "large")), "type": 1}}})
+	c.wait("news", func() bool { return len(c.published[uri].Diagnostics) == 0 })
+}
+
+func TestRecords(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/a/.git/index": true, "/a/.fevalgraph/runs/x/events.jsonl": true, "/a/.fevalgraph/latest": false, "/a/tests/test_a.py": false, "/a/latest": false,
+	} {
+		if got := isRecord(filepath.FromSlash(path)); got != want {
+			t.Errorf("%s is a record: %t", path, got)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package lsp
+
+import (
+	"context"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+func (s *server) prepareRename(_ context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	if in == nil {
+		return nil, nil
+	}
+	symbol, name, ok := in.of.analysis(now).Named(in.path, in.at)
+	if !ok || symbol.NameSpan.File == "" {
+		return nil, nil
+	}
+	return map[string]any{"range": in.between(name.Start, name.End), "placeholder": symbol.Name}, nil
+}
+
+// rename changes a name where it is declared and wherever it is referred to. That it can be
+// done everywhere is known before anything is changed.
+func (s *server) rename(_ context.Context, now *snapshot, p struct {
+	at
+	NewName string `json:"newName"`
+}) (any, error) {
+	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	defer release()
+	if in == nil {
+		return nil, nil
+	}
+	a := in.of.analysis(now)
+	if refused := a.Rename(in.path, in.at, p.NewName); refused != nil {
+		return nil, &jsonrpc2.Error{Code: codeFailed, Message: refused.Detail}
+	}
+	edit := workspaceEdit{Changes: map[string][]textEdit{}}
+	for _, span := range a.References(in.path, in.at) {
+		where := in.location(span)
+		edit.Changes[where.URI] = append(edit.Changes[where.URI], textEdit{Range: where.Range, NewText: p.NewName})
+	}
+	return edit, nil
+}

@@ -1,0 +1,96 @@
+package lsp
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/options"
+)
+
+func (s *server) opened(p didOpen) error {
+	s.put(newDocument(p.TextDocument.URI, p.TextDocument.Version, []byte(p.TextDocument.Text)))
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	return nil
+}
+
+func (s *server) changed(p didChange) error {
+	s.mu.Lock()
+	d := s.open[p.TextDocument.URI]
+	s.mu.Unlock()
+	if d == nil {
+		return fmt.Errorf("%s was changed and is not open", p.TextDocument.URI)
+	}
+	for _, change := range p.ContentChanges {
+		d = d.edited(p.TextDocument.Version, change)
+	}
+	s.put(d)
+	s.look(d.uri, (*project).lookAtTexts)
+	return nil
+}
+
+func (s *server) saved(p ofDocument) error {
+	s.renew()
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	return nil
+}
+
+func (s *server) closed(p ofDocument) error {
+	s.mu.Lock()
+	delete(s.open, p.TextDocument.URI)
+	s.version++
+	s.mu.Unlock()
+	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	return nil
+}
+
+// touched hears of files that were written by others.
+func (s *server) touched(p struct {
+	Changes []struct {
+		URI string `json:"uri"`
+	} `json:"changes"`
+}) error {
+	seen := false
+	for _, c := range p.Changes {
+		if isRecord(pathOf(c.URI)) {
+			continue
+		}
+		if !seen {
+			s.renew()
+			seen = true
+		}
+		s.look(c.URI, (*project).lookAtDisk)
+	}
+	return nil
+}
+
+// isRecord reports whether a file is one of those that runs and git write all the time. Of a
+// run, the end is written into the file latest.
+func isRecord(path string) bool {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return slices.Contains(parts, ".git") || slices.Contains(parts, options.StateName) && parts[len(parts)-1] != "latest"
+}
+
+func (s *server) put(d *document) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[d.uri] = d
+	s.version++
+}
+
+// renew makes what was read of the disk void.
+func (s *server) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+}
+
+// look has the project of a file looked at, if it has one.
+func (s *server) look(uri string, at func(*project)) {
+	if path := pathOf(uri); path != "" {
+		if p := s.projectOf(path); p != nil {
+			at(p)
+		}
+	}
+}

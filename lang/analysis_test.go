@@ -1,0 +1,137 @@
+package lang
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// eachCase calls a test with every golden case.
+func eachCase(t *testing.T, test func(t *testing.T, o Options)) {
+	t.Helper()
+	var files []string
+	for _, dir := range []string{"diagnostics", "config"} {
+		found, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+		if err != nil || len(found) == 0 {
+			t.Fatal(found, err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			_, o := readCase(t, file)
+			test(t, o)
+		})
+	}
+}
+
+// An editor gets the findings that everybody gets, and the configuration.
+func TestAnalysisIsLoad(t *testing.T) {
+	eachCase(t, func(t *testing.T, o Options) {
+		_, want := Load(o)
+		if diff := cmp.Diff(want, Analyze(o).Findings()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Each declaration is found where it has its name, and at every place that refers to it; what
+// is there is that name.
+func TestReferencesAreNames(t *testing.T) {
+	eachCase(t, func(t *testing.T, o Options) {
+		a := Analyze(o)
+		for _, s := range a.Symbols() {
+			if s.Kind == "fevalgraph" {
+				continue
+			}
+			spans := a.References(s.NameSpan.File, s.NameSpan.Start)
+			if len(spans) == 0 || spans[0] != s.NameSpan {
+				t.Errorf("%s is named at %v, and its references are %v", s.Title, s.NameSpan, spans)
+			}
+			for _, span := range spans {
+				text, err := os.ReadFile(span.File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := string(text[span.Start:span.End]); got != s.Name {
+					t.Errorf("%s is named %q at %v", s.Title, got, span)
+				}
+				if other, at, ok := a.Named(span.File, span.End); !ok || other.NameSpan != s.NameSpan || at != span {
+					t.Errorf("at %v %s is named, not %s", span, other.Title, s.Title)
+				}
+			}
+		}
+	})
+}
+
+// Values are there for what is right, also beside what is not, and never show a secret.
+func TestValues(t *testing.T) {
+	dir := t.TempDir()
+	text := `variable "token" {
+  default   = "hush-hush"
+  sensitive = true
+}
+locals {
+  list  = [1, 2]
+  plain = "a${local.list[1]}"
+  token = "x-${var.token}"
+  wrong = local.nothing
+}
+problem "p" {
+  for_each = { a = "1s", b = "2s" }
+  locals { half = "${each.value}" }
+  timeout = local.half
+  entry   = "python main.py"
+  command {
+    root = "."
+    run  = ["true"]
+  }
+}
+`
+	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, mainFile) }}
+	a := Analyze(o)
+	for part, want := range map[string][]Evaluated{
+		"plain = ":   {{"", `"a2"`}},
+		"token = \"": {{"", `"(sensitive)"`}},
+		"wrong = ":   nil,
+		"timeout = ": {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
+		"half = ":    {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
+	} {
+		got, _ := a.Values(filepath.Join(dir, mainFile), indexOf(t, text, part)+2, 5)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s%s", part, diff)
+		}
+	}
+	if got, total := a.Values(filepath.Join(dir, mainFile), indexOf(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
+		t.Errorf("one of %d is %v", total, got)
+	}
+}
+
+// Of files with a syntax error, names and references are known.
+func TestAnalysisOfBrokenFile(t *testing.T) {
+	dir := t.TempDir()
+	text := "pool \"p\" { slots = 1 }\nbackend \"local\" \"b\" { pool = pool.p }\nproblem \"x\" {\n  title = \n"
+	a := Analyze(Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, mainFile) }})
+	if a.Whole() || !a.Findings().HasErrors() {
+		t.Fatalf("it is whole: %v", a.Findings())
+	}
+	if got := a.References(filepath.Join(dir, mainFile), indexOf(t, text, "\"p\"")+1); len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+	if refused := a.Rename(filepath.Join(dir, mainFile), indexOf(t, text, "\"p\"")+1, "q"); refused == nil {
+		t.Error("a name is changed in a file that cannot be read as a whole")
+	}
+}
+
+func indexOf(t *testing.T, text, part string) int {
+	t.Helper()
+	for at := range text {
+		if len(text[at:]) >= len(part) && text[at:at+len(part)] == part {
+			return at
+		}
+	}
+	t.Fatalf("there is no %q", part)
+	return 0
+}

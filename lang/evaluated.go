@@ -1,0 +1,184 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Evaluated is the value of an expression in one instance of its block.
+type Evaluated struct {
+	In    string // the instance, or its checkpoint: `each.key = "a"`; "" of the only one
+	Value string // as HCL text, sensitive parts masked
+}
+
+// expression is one of a file, with what it takes to evaluate it.
+type expression struct {
+	d     *decl
+	own   bool   // of a local that d has for itself
+	scope string // as in AttributeSchema
+	expr  hclsyntax.Expression
+	whole hclsyntax.Expression // of the attribute
+}
+
+// Values are those of what stands at a place: of the reference there, or else of the whole
+// attribute. At most so many instances are evaluated; total is how many there are. There are
+// none where values exist only when results do, or depend on a mistake.
+func (a *Analysis) Values(file string, at, most int) (values []Evaluated, total int) {
+	e := a.expressionAt(file, at)
+	if e == nil || !a.whole || a.l.bad[e.whole.Range()] || slices.Contains([]string{"self", "cell", scopeStatic}, e.scope) {
+		return nil, 0
+	}
+	scopes := a.l.scopesOf(e)
+	for _, s := range scopes {
+		if len(values) == most {
+			break
+		}
+		if v, problems := e.expr.Value(s.ctx); !problems.HasErrors() && (v.IsMarked() || v.IsWhollyKnown()) {
+			values = append(values, Evaluated{In: s.in, Value: valueText(v)})
+		}
+	}
+	return values, len(scopes)
+}
+
+// expressionAt finds the expression at a place; nil where there is none, or where it is made
+// several times in an instance.
+func (a *Analysis) expressionAt(file string, at int) *expression {
+	for _, d := range a.l.decls {
+		if !d.span().covers(file, at) {
+			continue
+		}
+		if d.attr != nil {
+			return (&expression{d: d, whole: d.attr.Expr}).narrow(at)
+		}
+		for _, own := range d.own {
+			if own.span().covers(file, at) {
+				return (&expression{d: d, own: true, whole: own.attr.Expr}).narrow(at)
+			}
+		}
+		if attr, scope := attributeAt(d.block.Body, d.schema, at); attr != nil {
+			return (&expression{d: d, scope: scope, whole: attr.Expr}).narrow(at)
+		}
+	}
+	return nil
+}
+
+// attributeAt finds the attribute at a byte of a body.
+func attributeAt(body *hclsyntax.Body, schema *BlockSchema, at int) (*hclsyntax.Attribute, string) {
+	for _, attr := range body.Attributes {
+		if row := schema.Attribute(attr.Name); row != nil && attr.SrcRange.Start.Byte <= at && at <= attr.SrcRange.End.Byte {
+			if row.Type == TypeNames || row.Type == TypeType {
+				return nil, ""
+			}
+			return attr, row.Scope
+		}
+	}
+	for _, b := range body.Blocks {
+		if inner := schema.Block(b.Type); inner != nil && wholeBlock(b).Start.Byte <= at && at <= wholeBlock(b).End.Byte {
+			return attributeAt(b.Body, inner, at)
+		}
+	}
+	return nil, ""
+}
+
+// narrow is the expression of the reference at a byte, where there is one.
+func (e *expression) narrow(at int) *expression {
+	e.expr = e.whole
+	_ = hclsyntax.VisitAll(e.whole, func(node hclsyntax.Node) hcl.Diagnostics {
+		if ref, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && ref.SrcRange.Start.Byte <= at && at <= ref.SrcRange.End.Byte {
+			e.expr = ref
+		}
+		return nil
+	})
+	return e
+}
+
+// scoped is a scope, and the instance that it is of.
+type scoped struct {
+	in  string
+	ctx *hcl.EvalContext
+}
+
+// scopesOf are the scopes in which an expression has a value. Whatever is wrong there is said
+// elsewhere.
+func (l *loader) scopesOf(e *expression) []scoped {
+	if e.d.attr != nil || e.scope == scopeOutside {
+		return []scoped{{ctx: l.scope(e.d)}}
+	}
+	quiet := e.d.apart(l.reporterFor(""))
+	var all []scoped
+	for _, inst := range l.expandEach(quiet) {
+		s := scoped{ctx: l.evaluateOwn(quiet, inst.ctx)}
+		if inst.each {
+			s.in = fmt.Sprintf("each.key = %q", inst.key)
+		}
+		if e.scope != "checkpoint" {
+			all = append(all, s)
+			continue
+		}
+		for _, c := range l.checkpointsOf(quiet, inst) {
+			ctx := s.ctx.NewChild()
+			ctx.Variables = map[string]cty.Value{"checkpoint": checkpointValue(c)}
+			in := s.in
+			if c.Name != "" {
+				if in != "" {
+					in += ", "
+				}
+				in += fmt.Sprintf("checkpoint %q", c.Name)
+			}
+			all = append(all, scoped{in, ctx})
+		}
+	}
+	return all
+}
+
+// checkpointsOf are those that an instance of a solution answers, or that a problem has.
+func (l *loader) checkpointsOf(d *decl, inst instance) []*Checkpoint {
+	if p := l.instances.problems[inst.ref(d)]; d.kind == "problem" && p != nil {
+		return p.Checkpoints
+	}
+	attr := d.block.Body.Attributes["problem"]
+	if d.kind != "solution" || attr == nil || l.bad[attr.Expr.Range()] {
+		return nil
+	}
+	v, problems := attr.Expr.Value(inst.ctx)
+	if problems.HasErrors() || !v.IsWhollyKnown() {
+		return nil
+	}
+	v, _ = v.UnmarkDeep()
+	if p := l.instances.problems[refOf(v)]; p != nil {
+		return p.Checkpoints
+	}
+	return nil
+}
+
+// Keys are the names that can follow a reference at a place, such as local.limits; none when
+// its value has none.
+func (a *Analysis) Keys(reference, file string, at int) []string {
+	expr, problems := hclsyntax.ParseExpression([]byte(reference), "", hcl.InitialPos)
+	if problems.HasErrors() || !a.whole {
+		return nil
+	}
+	for _, d := range a.l.decls {
+		if !d.span().covers(file, at) {
+			continue
+		}
+		seeing := *d // every declaration, since the reference is not written yet
+		seeing.needs = slices.Clone(d.needs)
+		for _, other := range a.l.decls {
+			seeing.needs = append(seeing.needs, need{to: other})
+		}
+		for _, s := range a.l.scopesOf(&expression{d: &seeing, expr: expr}) {
+			v, problems := expr.Value(s.ctx)
+			if problems.HasErrors() {
+				continue
+			}
+			v, _ = v.Unmark()
+			return keysOf(v)
+		}
+	}
+	return nil
+}
