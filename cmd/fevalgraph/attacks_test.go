@@ -194,6 +194,14 @@ func attackProject(t *testing.T) *checkout {
 	if err := os.WriteFile(filepath.Join(c.dir, callersSecret), []byte("42"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// The image has the wheels of these pins, and no newer ones.
+	lock, err := os.ReadFile(filepath.Join("testdata", "contained", "fevalgraph.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "fevalgraph.lock"), lock, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	image := "fevalgraph-test/python:latest"
 	_, programs, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator)) // without the stand-ins
 	c.env = append(c.env, "FEVALGRAPH_ISOLATION=full", "FEVALGRAPH_VAR_solutions="+string(listed), "FEVALGRAPH_VAR_image="+image,
