@@ -90,7 +90,7 @@ problem "p" {
   }
 }
 `
-	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, mainFile) }}
+	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
 	a := Analyze(o)
 	for part, want := range map[string][]Evaluated{
 		"plain = ":   {{"", `"a2"`}},
@@ -99,12 +99,12 @@ problem "p" {
 		"timeout = ": {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
 		"half = ":    {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
 	} {
-		got, _ := a.Values(filepath.Join(dir, mainFile), indexOf(t, text, part)+2, 5)
+		got, _ := a.Values(filepath.Join(dir, MainFile), indexOf(t, text, part)+2, 5)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s%s", part, diff)
 		}
 	}
-	if got, total := a.Values(filepath.Join(dir, mainFile), indexOf(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
+	if got, total := a.Values(filepath.Join(dir, MainFile), indexOf(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
 		t.Errorf("one of %d is %v", total, got)
 	}
 }
@@ -113,14 +113,14 @@ problem "p" {
 func TestAnalysisOfBrokenFile(t *testing.T) {
 	dir := t.TempDir()
 	text := "pool \"p\" { slots = 1 }\nbackend \"local\" \"b\" { pool = pool.p }\nproblem \"x\" {\n  title = \n"
-	a := Analyze(Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, mainFile) }})
+	a := Analyze(Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }})
 	if a.Whole() || !a.Findings().HasErrors() {
 		t.Fatalf("it is whole: %v", a.Findings())
 	}
-	if got := a.References(filepath.Join(dir, mainFile), indexOf(t, text, "\"p\"")+1); len(got) != 2 {
+	if got := a.References(filepath.Join(dir, MainFile), indexOf(t, text, "\"p\"")+1); len(got) != 2 {
 		t.Errorf("got %v", got)
 	}
-	if refused := a.Rename(filepath.Join(dir, mainFile), indexOf(t, text, "\"p\"")+1, "q"); refused == nil {
+	if refused := a.Rename(filepath.Join(dir, MainFile), indexOf(t, text, "\"p\"")+1, "q"); refused == nil {
 		t.Error("a name is changed in a file that cannot be read as a whole")
 	}
 }

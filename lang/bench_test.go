@@ -35,7 +35,7 @@ solution "s%d" {
 `, i, i, i)
 	}
 	text.WriteString("suite \"all\" {\n  exclude {\n    when = cell.solution.labels.model == \"7\"\n  }\n}\n")
-	write(t, dir+"/"+mainFile, []byte(text.String()))
+	write(t, dir+"/"+MainFile, []byte(text.String()))
 	for b.Loop() {
 		c, list := Load(Options{Dir: dir})
 		if list.HasErrors() || len(c.Suites[0].Cells) != 9900 {

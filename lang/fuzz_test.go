@@ -24,7 +24,7 @@ func FuzzLoad(f *testing.F) {
 				f.Fatal(err)
 			}
 			for _, part := range archive.Files {
-				if part.Name == mainFile {
+				if part.Name == MainFile {
 					f.Add(part.Data)
 				}
 			}
@@ -44,7 +44,7 @@ func FuzzLoad(f *testing.F) {
 		if len(src) > 4096 || strings.Contains(string(src), "/") { // stay inside of dir
 			return
 		}
-		path := filepath.Join(dir, mainFile)
+		path := filepath.Join(dir, MainFile)
 		if err := os.WriteFile(path, src, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func FuzzLoad(f *testing.F) {
 			if d.Code == "" || d.Summary == "" {
 				t.Errorf("a finding without code or summary: %+v", d)
 			}
-			if d.Range != nil && d.Range.File == mainFile && d.Range.End.Byte > len(src) {
+			if d.Range != nil && d.Range.File == MainFile && d.Range.End.Byte > len(src) {
 				t.Errorf("%+v is not in the text", d.Range)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // What has no value in one instance is a mistake of that instance alone.
 func TestNoValueOfInstance(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"chk.cc": "", mainFile: `
+	for name, text := range map[string]string{"chk.cc": "", MainFile: `
 problem "p" {
   for_each = toset(["null", "1"])
   invalid  = "report"

@@ -13,9 +13,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
+// The files of a configuration: the main one, and those beside it.
 const (
-	mainFile      = "fevalgraph.hcl"
-	siblingSuffix = ".feval.hcl"
+	MainFile      = "fevalgraph.hcl"
+	SiblingSuffix = ".feval.hcl"
 	autoVarSuffix = ".auto.vars.hcl"
 )
 
@@ -37,7 +38,7 @@ func (l *loader) readSources() {
 		return
 	}
 	l.base = base
-	main := filepath.Join(base, mainFile)
+	main := filepath.Join(base, MainFile)
 	if l.options.File != "" {
 		main = l.options.File
 		if !filepath.IsAbs(main) {
@@ -49,7 +50,7 @@ func (l *loader) readSources() {
 	if !l.addSource(main, nil) {
 		return
 	}
-	for _, sibling := range l.siblings(siblingSuffix) {
+	for _, sibling := range l.siblings(SiblingSuffix) {
 		if sibling != main {
 			l.addSource(sibling, nil)
 		}
@@ -104,10 +105,10 @@ func (l *loader) parse(path string, at *finding) *source {
 		f.code, f.summary, f.detail = "unreadable-file", "Unreadable file", pathReason(src.shown, err)
 		if errors.Is(err, fs.ErrNotExist) {
 			f.code, f.summary = "missing-file", "Missing file"
-			if filepath.Base(path) == mainFile && at == nil {
+			if filepath.Base(path) == MainFile && at == nil {
 				f.summary = "No configuration"
 				if l.options.Dir != "" {
-					f.detail = fmt.Sprintf("There is no %q in %q.", mainFile, l.options.Dir)
+					f.detail = fmt.Sprintf("There is no %q in %q.", MainFile, l.options.Dir)
 				}
 				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE looks elsewhere"
 			}

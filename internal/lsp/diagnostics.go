@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -57,7 +58,7 @@ func (s *server) publish(p publishDiagnostics) {
 // fileOf is the file that a finding is about: without a place, the main one.
 func (p *project) fileOf(r *diag.Range) string {
 	if r == nil || r.File == "" || strings.HasPrefix(r.File, "--var ") {
-		return p.current.Path(cmp.Or(p.options.File, mainFile))
+		return p.current.Path(cmp.Or(p.options.File, lang.MainFile))
 	}
 	return p.current.Path(r.File)
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-const mainFile = "fevalgraph.hcl"
-
 // project is a configuration of which the client has a file open.
 type project struct {
 	s       *server
@@ -44,7 +42,7 @@ func (s *server) projectOf(path string) *project {
 	key := path
 	if dir, found := options.FindProject(o.Dir); found {
 		o.Dir, key = dir, dir
-	} else if name := filepath.Base(path); name == mainFile || strings.HasSuffix(name, ".feval.hcl") {
+	} else if name := filepath.Base(path); name == lang.MainFile || strings.HasSuffix(name, lang.SiblingSuffix) {
 		o.File = name
 	} else {
 		return nil

@@ -86,7 +86,7 @@ func (s *server) everyProject() []*project {
 	folders := slices.Clone(s.folders)
 	s.mu.Unlock()
 	for _, dir := range folders {
-		if main := filepath.Join(dir, mainFile); dir != "" && readSmall(main) != nil {
+		if main := filepath.Join(dir, lang.MainFile); dir != "" && readSmall(main) != nil {
 			s.projectOf(main)
 		}
 	}
