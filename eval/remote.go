@@ -150,7 +150,7 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is set, and FEVALGRAPH_CACHE_HOST_%s does not say for which HOST:PORT", suffix, suffix)
 	case bound != host:
 		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is for %s, and the configuration names %s", suffix, bound, host)
-	case !secure && !isLoopback(u.Hostname()):
+	case !secure && !lang.IsLoopback(u.Hostname()):
 		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is not sent in the clear (hint: grpcs:// or https://)", suffix)
 	}
 	var config *tls.Config
@@ -171,11 +171,6 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 		return httpcache.Open(u, config, reapi.Authorization(token)), nil
 	}
 	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Headers: map[string]string{"authorization": reapi.Authorization(token)}})
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // lookups are how many decisions may wait for stores at once; 0 leaves it to the engine.

@@ -3,7 +3,6 @@ package lang
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -148,7 +147,7 @@ func (b *block) chatEndpoint(keys bool) string {
 	case err != nil || text == "":
 	case strings.HasSuffix(u.Path, "/chat/completions"):
 		b.reject("endpoint", "bad-value", "Bad endpoint", "An endpoint is what /chat/completions is below.", fmt.Sprintf("write endpoint = %q", strings.TrimSuffix(text, "/chat/completions")))
-	case keys && u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case keys && u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		b.reject("endpoint", "bad-value", "Key in the clear", "A key is not sent to another machine without TLS.", "write https://")
 	}
 	return text
@@ -254,11 +253,6 @@ func (b *block) unnamedFile() string {
 		b.reject("file", "bad-path", "Bad path", fmt.Sprintf("file must be a path within the solution, not %q.", file), "")
 	}
 	return file
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // FileName is a name as one of a file: other names have others. What a name may have beside

@@ -113,8 +113,13 @@ func loopback(endpoint string) bool {
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return IsLoopback(u.Hostname())
+}
+
+// IsLoopback reports whether a host, by its name or address, is this machine.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 var headerName = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
