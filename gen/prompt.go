@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/gen/answer"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // Outputs of the nodes.
@@ -51,7 +52,7 @@ type prompting struct {
 func (p *prompting) Describe(_ context.Context, m *graph.Manifest) error {
 	spec, err := readSpec(p.check.Spec)
 	if err == nil && spec == "" && p.g.Template == nil && p.problem.Description == "" {
-		err = &graph.InputError{Err: fmt.Errorf("%s says nothing of its task: write spec = \"task.md\" there, or a prompt in %s", p.problem.Ref, p.g.Ref)}
+		err = &graph.InputError{Err: fmt.Errorf("%s has no task text: write spec = \"task.md\" there, or a prompt in %s", p.problem.Ref, p.g.Ref)}
 	}
 	if err != nil {
 		return err
@@ -154,10 +155,7 @@ func fenced(files []answer.File) string {
 			fmt.Fprintf(&b, "%s: %d bytes that are no text\n\n", f.Path, len(f.Content))
 			continue
 		}
-		fence := "```"
-		for strings.Contains(f.Content, fence) {
-			fence += "`"
-		}
+		fence := strings.Repeat("`", max(3, 1+text.Backquotes(f.Content)))
 		fmt.Fprintf(&b, "%sfile=%q\n%s", fence, f.Path, f.Content)
 		if !strings.HasSuffix(f.Content, "\n") {
 			b.WriteByte('\n')

@@ -113,7 +113,7 @@ func (p *page) results(r *Results, o Options) {
 	if writeTable(&table, r, Options{Verbose: o.Verbose}) != nil {
 		return
 	}
-	fence := strings.Repeat("`", 3+longestRun(table.String(), '`'))
+	fence := strings.Repeat("`", 3+text.Backquotes(table.String()))
 	head, tail := "\n<details><summary>All results</summary>\n\n"+fence+"text\n", fence+"\n\n</details>\n"
 	if len(head)+len(tail)+pageReserve > p.left {
 		return
@@ -138,23 +138,11 @@ func code(s string) string {
 		return ""
 	}
 	s = text.Line(s, 0)
-	fence := strings.Repeat("`", 1+longestRun(s, '`'))
+	fence := strings.Repeat("`", 1+text.Backquotes(s))
 	if strings.Contains(s, "`") {
 		s = " " + s + " "
 	}
 	return fence + s + fence
-}
-
-// longestRun is how often a character stands in a row at most.
-func longestRun(s string, c rune) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if run++; r != c {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }
 
 // maxAnnotations is how many annotations of a kind GitHub shows for a step.

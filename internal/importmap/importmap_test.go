@@ -32,7 +32,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
 	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/shards", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "gen", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
-	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
+	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
 	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},

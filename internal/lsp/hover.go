@@ -134,10 +134,7 @@ func (p *place) valued(a *lang.Analysis) []string {
 
 // fenced is a text as a block of code, whatever backquotes it has.
 func fenced(language, s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
+	fence := strings.Repeat("`", max(3, 1+text.Backquotes(s)))
 	return fence + language + "\n" + s + "\n" + fence
 }
 

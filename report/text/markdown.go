@@ -32,3 +32,16 @@ func Markdown(s string, limit int) string {
 }
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Backquotes is how many backquotes stand in a row in s at most: a longer row encloses it as
+// code.
+func Backquotes(s string) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
