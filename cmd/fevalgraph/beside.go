@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// findToolsBeside adds the program's directory to the end of PATH if uv is there and
-// nowhere else: a wheel brings uv, but those who install it as a tool (uv, pipx) link
-// only the program itself to a directory in PATH.
+// findToolsBeside adds the program's directory to the end of PATH if that is one of a
+// Python environment with uv, and PATH has no uv: a wheel brings uv, but installers of
+// tools (uv, pipx) link only the program itself to a directory in PATH.
 func findToolsBeside() {
 	if _, err := exec.LookPath("uv"); err == nil {
 		return
@@ -21,6 +21,9 @@ func findToolsBeside() {
 		return
 	}
 	dir := filepath.Dir(program)
+	if _, err := os.Stat(filepath.Join(dir, "..", "pyvenv.cfg")); err != nil {
+		return
+	}
 	if _, err := exec.LookPath(filepath.Join(dir, "uv")); err != nil {
 		return
 	}
