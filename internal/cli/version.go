@@ -14,14 +14,15 @@ const release = "0.1.0"
 // built is what the Go toolchain wrote into the program: what it was built from.
 // Fields are empty where it knew nothing, as without a checkout.
 type built struct {
-	Revision string            `json:"revision,omitempty"` // commit
-	Time     string            `json:"time,omitempty"`     // of the commit, RFC 3339
-	Modified bool              `json:"modified,omitempty"` // the checkout had changes that were not committed
-	Modules  map[string]string `json:"modules,omitempty"`  // version of each module that is in it, by path
+	Revision string `json:"revision,omitempty"` // commit
+	Time     string `json:"time,omitempty"`     // of the commit, RFC 3339
+	Modified bool   `json:"modified,omitempty"` // the checkout had changes that were not committed
+
+	deps []*debug.Module
 }
 
 func readBuilt() built {
-	b := built{Modules: map[string]string{}}
+	var b built
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -36,18 +37,12 @@ func readBuilt() built {
 			b.Modified = s.Value == "true"
 		}
 	}
-	for _, m := range info.Deps {
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		b.Modules[m.Path] = m.Version
-	}
+	b.deps = info.Deps
 	return b
 }
 
-// Version is the release, with the revision it was built from when known.
-func Version() string {
-	b := readBuilt()
+// version is the release, with the revision when it is known.
+func (b *built) version() string {
 	if b.Revision == "" {
 		return release
 	}
@@ -58,11 +53,30 @@ func Version() string {
 	return version
 }
 
+// modules are the versions of the modules that are in the program, by path.
+func (b *built) modules() map[string]string {
+	versions := make(map[string]string, len(b.deps))
+	for _, m := range b.deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		versions[m.Path] = m.Version
+	}
+	return versions
+}
+
+// Version is the release, with the revision it was built from when known.
+func Version() string {
+	b := readBuilt()
+	return b.version()
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that it was built with;
 as JSON, also the commit, and the version of each module that is in it.`, "  fevalgraph version --json",
 		func(cmd *cobra.Command, args []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
+			b := readBuilt()
 			if a.flags.json {
 				return a.writeJSON(struct {
 					Schema   int    `json:"schema"`
@@ -70,9 +84,10 @@ as JSON, also the commit, and the version of each module that is in it.`, "  fev
 					Go       string `json:"go"`
 					Platform string `json:"platform"`
 					built
-				}{1, Version(), runtime.Version(), platform, readBuilt()})
+					Modules map[string]string `json:"modules,omitempty"`
+				}{1, b.version(), runtime.Version(), platform, b, b.modules()})
 			}
-			fmt.Fprintf(a.io.Out, "fevalgraph %s (%s, %s)\n", Version(), runtime.Version(), platform)
+			fmt.Fprintf(a.io.Out, "fevalgraph %s (%s, %s)\n", b.version(), runtime.Version(), platform)
 			return nil
 		})
 }
