@@ -76,8 +76,8 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	if out.Exit == exit.NoMatch && p.onlyShared(g.targets) {
 		out.Exit = exit.Passed
 	}
-	out.End = event.RunEnd{Type: "run.end", Run: p.run, Nodes: c.nodes, Executed: rep.Executed, Cached: rep.Cached + c.nodes - len(rep.Nodes), Failed: rep.Failed,
-		Broken: rep.Broken, Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Preempted: rep.Preempted, Seconds: rep.Seconds, Exit: int(out.Exit)}
+	out.End = rep.End(p.run)
+	out.End.Nodes, out.End.Cached, out.End.Exit = c.nodes, rep.Cached+c.nodes-len(rep.Nodes), int(out.Exit)
 	if len(out.Rows) > 0 {
 		var all report.Tally
 		for i := range out.Rows {
@@ -134,15 +134,10 @@ func (p *Project) cells() int {
 // exitOf applies the rules of the exit codes; what kept the run from judging
 // outweighs what was judged.
 func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err error) exit.Class {
+	if class := exit.OfExecution(ctx, rep, err); class != exit.Passed {
+		return class
+	}
 	switch {
-	case context.Cause(ctx) != nil:
-		return exit.Interrupted
-	case err != nil:
-		return exit.NotJudged
-	case rep.InputErrors > 0:
-		return exit.Usage
-	case rep.Broken > 0, rep.Skipped > 0:
-		return exit.NotJudged
 	case out.results != nil && len(out.Rows) == 0 && r.Shard == "" && r.Cells == "": // a shard may be empty
 		return exit.NoMatch
 	case r.Policy == nil:

@@ -47,7 +47,5 @@ func (s *Step) Estimate(rep *graph.Report) (u Usage, whole bool) {
 		text, _ := p.text("")
 		length = len(text)
 	}
-	about := s.Generator.estimate(length)
-	u.add(about, s.Generator.cost(about))
-	return u, whole
+	return s.Generator.of(s.Generator.estimate(length)), whole
 }

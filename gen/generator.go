@@ -34,12 +34,16 @@ type Usage struct {
 	Cost float64 // dollars; 0 where there is no price
 }
 
-func (u *Usage) add(more model.Usage, cost float64) {
-	u.Requests++
+// Add adds what other answers took.
+func (u *Usage) Add(more Usage) {
+	u.Requests += more.Requests
 	u.InputTokens += more.InputTokens
 	u.OutputTokens += more.OutputTokens
-	u.Cost += cost
+	u.Cost += more.Cost
 }
+
+// of is what one answer took.
+func (g *Generator) of(u model.Usage) Usage { return Usage{Requests: 1, Usage: u, Cost: g.cost(u)} }
 
 // Asked is what the answers of this call took.
 func (g *Generator) Asked() Usage {
@@ -49,10 +53,9 @@ func (g *Generator) Asked() Usage {
 }
 
 func (g *Generator) answered(u model.Usage) {
-	cost := g.cost(u)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.spent.add(u, cost)
+	g.spent.Add(g.of(u))
 }
 
 // cost is what tokens cost, in dollars.

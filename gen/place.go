@@ -161,7 +161,7 @@ func (p *placing) usage(ctx context.Context, done *Placed, st *graph.Status) err
 	if err := json.Unmarshal(text, &how); err != nil {
 		return err
 	}
-	done.Usage.add(how.Usage, done.Step.Generator.cost(how.Usage))
+	done.Usage = done.Step.Generator.of(how.Usage)
 	return nil
 }
 

@@ -119,6 +119,12 @@ type Report struct {
 	Preempted                                                       int // attempts that were made again because their machine was taken away
 }
 
+// End is the last event of a run, without what only the caller knows.
+func (r *Report) End(run string) event.RunEnd {
+	return event.RunEnd{Type: "run.end", Run: run, Nodes: len(r.Nodes), Executed: r.Executed, Cached: r.Cached, Failed: r.Failed, Broken: r.Broken,
+		Blocked: r.Blocked, Skipped: r.Skipped, Interrupted: r.Interrupted, Preempted: r.Preempted, Seconds: r.Seconds}
+}
+
 // Status returns what was decided about a node of the closure.
 func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
 

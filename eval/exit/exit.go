@@ -3,10 +3,12 @@
 package exit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 )
 
 // Class is the class of an ending. The numbers are the exit codes of the program.
@@ -44,6 +46,22 @@ func With(class Class, err error) error { return &Error{class, err} }
 
 // Unmatched is the error of a selector that picks nothing.
 func Unmatched(format string, args ...any) error { return With(NoMatch, fmt.Errorf(format, args...)) }
+
+// OfExecution is the class of what kept an execution from being whole; Passed is that nothing
+// did. err is why it has no outcome of its own.
+func OfExecution(ctx context.Context, rep *graph.Report, err error) Class {
+	switch {
+	case context.Cause(ctx) != nil:
+		return Interrupted
+	case err != nil:
+		return NotJudged
+	case rep.InputErrors > 0:
+		return Usage
+	case rep.Broken > 0, rep.Skipped > 0:
+		return NotJudged
+	}
+	return Passed
+}
 
 // Past gives a class to the error of a past run that cannot be shown: what is asked for
 // may be wrong, or its record may be damaged.

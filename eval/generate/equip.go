@@ -2,9 +2,7 @@ package generate
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/gen/keypool"
@@ -71,8 +70,7 @@ func who(cfg *lang.Config, g *lang.Generator) []gen.Field {
 		}
 		sum := "unreadable"
 		if content, err := os.ReadFile(path); err == nil {
-			digest := sha256.Sum256(content)
-			sum = hex.EncodeToString(digest[:])
+			sum = cache.SumBytes(content).Hex()
 		}
 		fields = append(fields, gen.Field{Label: "file " + g.Command[i], Value: sum})
 	}

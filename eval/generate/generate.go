@@ -211,15 +211,12 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 	}
 	for _, g := range c.all {
 		u := g.Asked()
-		out.Asked.Requests += u.Requests
-		out.Asked.InputTokens += u.InputTokens
-		out.Asked.OutputTokens += u.OutputTokens
-		out.Asked.Cost += u.Cost
+		out.Asked.Add(u)
 		out.Priced = out.Priced && (u.Requests == 0 || g.Price != nil)
 	}
 	out.Exit = exitOf(ctx, rep, out, err)
-	out.End = event.RunEnd{Type: "run.end", Run: c.run, Nodes: nodes, Executed: rep.Executed, Cached: rep.Cached, Failed: rep.Failed, Broken: rep.Broken,
-		Blocked: rep.Blocked, Skipped: rep.Skipped, Interrupted: rep.Interrupted, Seconds: rep.Seconds, Exit: int(out.Exit)}
+	out.End = rep.End(c.run)
+	out.End.Exit = int(out.Exit)
 	sink.Emit(out.End)
 	if err != nil {
 		return out, exit.With(out.Exit, err)
@@ -254,18 +251,9 @@ func (c *call) event(p gen.Placed) event.Generated {
 
 // exitOf applies the rules of the exit codes.
 func exitOf(ctx context.Context, rep *graph.Report, out *Outcome, err error) exit.Class {
-	unusable := slices.ContainsFunc(out.Placed, func(p gen.Placed) bool { return p.Outcome == gen.Unusable })
-	switch {
-	case context.Cause(ctx) != nil:
-		return exit.Interrupted
-	case err != nil:
-		return exit.NotJudged
-	case rep.InputErrors > 0:
-		return exit.Usage
-	case rep.Broken > 0, rep.Skipped > 0:
-		return exit.NotJudged
-	case unusable:
-		return exit.Failed
+	class := exit.OfExecution(ctx, rep, err)
+	if class == exit.Passed && slices.ContainsFunc(out.Placed, func(p gen.Placed) bool { return p.Outcome == gen.Unusable }) {
+		class = exit.Failed
 	}
-	return exit.Passed
+	return class
 }

@@ -36,10 +36,7 @@ func (c *call) plan(rep *graph.Report) *Outcome {
 		case st.Stale:
 			p.About, p.Whole = s.Estimate(rep)
 			out.Priced = out.Priced && s.Generator.Price != nil
-			out.Asked.Requests++
-			out.Asked.InputTokens += p.About.InputTokens
-			out.Asked.OutputTokens += p.About.OutputTokens
-			out.Asked.Cost += p.About.Cost
+			out.Asked.Add(p.About)
 		case rep.Status(s.Prompt).Message != "":
 			p.Wrong = rep.Status(s.Prompt).Message
 			out.Exit = exit.Usage

@@ -3,7 +3,7 @@
 // stream that was cut is not taken for an answer.
 //
 // Nothing is sent again here, and no redirect is followed: which key is used next, and when,
-// is decided by who asks, and a key goes to no other place than the endpoint.
+// is decided by the caller, and a key goes to no other place than the endpoint.
 package openai
 
 import (

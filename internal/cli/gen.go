@@ -164,10 +164,7 @@ func generatedTable(placed []gen.Placed) (header []string, rows [][]string) {
 		}
 		counts[name][p.Outcome]++
 		seen[p.Outcome] = true
-		u := usage[name]
-		u.InputTokens += p.Usage.InputTokens
-		u.OutputTokens += p.Usage.OutputTokens
-		u.Cost += p.Usage.Cost
+		usage[name].Add(p.Usage)
 	}
 	header = []string{"generator"}
 	for _, o := range outcomes {

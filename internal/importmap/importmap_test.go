@@ -37,7 +37,7 @@ var rooms = []room{
 	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
-	{"eval/exit", []string{"event"}, "it classifies errors, whoever made them"},
+	{"eval/exit", []string{"event", "graph"}, "it classifies errors, whoever made them"},
 	{"eval/kind", []string{"backend", "cache", "graph", "lang", "plan"}, "a kind of backend does not depend on the application"},
 	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
 	{"eval/upkeep", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it looks after what is left on a machine; it evaluates nothing"},
