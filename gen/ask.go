@@ -91,11 +91,11 @@ func (a *asking) ask(ctx context.Context, w *graph.Work, q model.Question) (mode
 		case errors.As(err, &refused):
 			note = lease.Refused(refused.Reason)
 		case errors.As(err, &wrong):
-			lease.Failed()
 			err = &graph.InputError{Err: fmt.Errorf("%s: %w", a.g.Ref, wrong)}
 			if !wrong.Maybe || a.g.rejects() {
 				a.g.giveUp(err)
 			}
+			lease.Failed() // which lets the next request begin
 			return model.Answer{}, err
 		default:
 			lease.Failed()
