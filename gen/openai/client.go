@@ -7,17 +7,19 @@
 package openai
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/fevalgraph/fevalgraph/gen/model"
 )
@@ -35,8 +37,8 @@ type Options struct {
 
 // Client implements model.Model.
 type Client struct {
-	o        Options
-	requests []option.RequestOption
+	o    Options
+	http *http.Client
 }
 
 // New returns a client. It reads nothing of the environment.
@@ -44,22 +46,13 @@ func New(o Options) *Client {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
 	}
-	o.Transport = &bounded{o.Transport}
-	return &Client{o: o, requests: []option.RequestOption{
-		option.WithBaseURL(strings.TrimSuffix(o.Endpoint, "/") + "/"),
-		option.WithHTTPClient(&http.Client{Transport: o.Transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to.URL} }}),
-		option.WithMaxRetries(0),
-		option.WithHeader("User-Agent", "fevalgraph"),
-	}}
+	return &Client{o: o, http: &http.Client{Transport: o.Transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to.URL} }}}
 }
 
-// with are the options of a request with a key.
-func (c *Client) with(key string) []option.RequestOption {
-	all := append([]option.RequestOption{}, c.requests...)
-	if key != "" {
-		all = append(all, option.WithAPIKey(key))
-	}
-	return all
+// message is a part of a conversation.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 // Ask implements model.Model.
@@ -69,17 +62,14 @@ func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.A
 		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Timeout, fmt.Errorf("there was no answer within %v", c.o.Timeout))
 		defer cancel()
 	}
-	with := c.with(key)
-	for name, value := range c.o.Parameters {
-		with = append(with, option.WithJSONSet(name, value))
-	}
-	var messages []openai.ChatCompletionMessageParamUnion
+	var messages []message
 	if q.System != "" {
-		messages = append(messages, openai.SystemMessage(q.System))
+		messages = append(messages, message{"system", q.System})
 	}
-	messages = append(messages, openai.UserMessage(q.Prompt))
-	answer, err := c.read(ctx, openai.ChatCompletionNewParams{Model: c.o.Model, Messages: messages,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}}, with)
+	request := map[string]any{"stream": true, "stream_options": map[string]bool{"include_usage": true}}
+	maps.Copy(request, c.o.Parameters)
+	request["model"], request["messages"] = c.o.Model, append(messages, message{"user", q.Prompt})
+	answer, err := c.read(ctx, key, request)
 	if err != nil {
 		return model.Answer{}, c.explain(ctx, key, err)
 	}
@@ -87,18 +77,67 @@ func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.A
 	return answer, nil
 }
 
+// send sends a request; nil is one without a body. The error of an answer that refuses it is a
+// *statusError.
+func (c *Client) send(ctx context.Context, key, method, path string, request map[string]any) (*http.Response, error) {
+	var body io.Reader
+	if request != nil {
+		text, err := json.Marshal(request)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.o.Endpoint, "/")+path, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", "fevalgraph")
+	if request != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	response, err := c.http.Do(r)
+	if err == nil && response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		return nil, refusal(response)
+	}
+	return response, err
+}
+
+// chunk is what an event of a stream says.
+type chunk struct {
+	Choices []struct {
+		Index int `json:"index"`
+		Delta struct {
+			Content string `json:"content"`
+			Refusal string `json:"refusal"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int64 `json:"prompt_tokens"`
+		CompletionTokens int64 `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
 // read reads a stream to its end.
-func (c *Client) read(ctx context.Context, request openai.ChatCompletionNewParams, with []option.RequestOption) (a model.Answer, err error) {
-	completions := openai.NewChatCompletionService(with...)
-	stream := completions.NewStreaming(ctx, request)
+func (c *Client) read(ctx context.Context, key string, request map[string]any) (a model.Answer, err error) {
+	response, err := c.send(ctx, key, http.MethodPost, "/chat/completions", request)
+	if err != nil {
+		return a, err
+	}
+	stream := ssestream.NewStream[chunk](ssestream.NewDecoder(response), nil)
 	defer stream.Close()
 	var text strings.Builder
 	for stream.Next() {
-		chunk := stream.Current()
-		if u := chunk.Usage; u.PromptTokens > 0 || u.CompletionTokens > 0 {
+		said := stream.Current()
+		if u := said.Usage; u.PromptTokens > 0 || u.CompletionTokens > 0 {
 			a.Usage = model.Usage{InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0)}
 		}
-		for _, choice := range chunk.Choices {
+		for _, choice := range said.Choices {
 			if choice.Index != 0 {
 				continue
 			}
@@ -139,21 +178,29 @@ type redirectError struct{ to *url.URL }
 
 func (e *redirectError) Error() string { return "a redirect" }
 
-// bounded reads no more of an error than a person would: the library reads all there is.
-type bounded struct{ under http.RoundTripper }
+// statusError is an answer that refuses a request.
+type statusError struct {
+	status              int
+	header              http.Header
+	message, code, kind string // as the other side says them
+}
 
-func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	const longest = 1 << 20
-	under := b.under
-	if under == nil {
-		under = http.DefaultTransport
+func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
+
+// refusal reads no more of an answer than a person would.
+func refusal(response *http.Response) error {
+	e := &statusError{status: response.StatusCode, header: response.Header}
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+			Type    string `json:"type"`
+			Code    any    `json:"code"` // a text, or of some servers a number
+		} `json:"error"`
 	}
-	response, err := under.RoundTrip(r)
-	if err == nil && response.StatusCode != http.StatusOK {
-		response.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(response.Body, longest), response.Body}
+	if err == nil && json.Unmarshal(text, &said) == nil {
+		e.message, e.kind = said.Error.Message, said.Error.Type
+		e.code, _ = said.Error.Code.(string)
 	}
-	return response, err
+	return e
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,8 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/openai/openai-go/v3"
 
 	"github.com/fevalgraph/fevalgraph/gen/model"
 )
@@ -24,7 +24,7 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	var refused *openai.Error
+	var refused *statusError
 	if errors.As(err, &refused) {
 		return c.ofStatus(ctx, key, refused)
 	}
@@ -48,22 +48,18 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 }
 
 // ofStatus says what a status means.
-func (c *Client) ofStatus(ctx context.Context, key string, e *openai.Error) error {
-	said := fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
-	if e.Message != "" {
-		said += ": " + c.said(key, e.Message)
+func (c *Client) ofStatus(ctx context.Context, key string, e *statusError) error {
+	said := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
+	if e.message != "" {
+		said += ": " + c.said(key, e.message)
 	}
-	var headers http.Header
-	if e.Response != nil {
-		headers = e.Response.Header
-	}
-	switch code := e.StatusCode; {
+	switch code := e.status; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired:
 		return &model.RefusedError{Reason: said}
-	case code == http.StatusTooManyRequests && (e.Code == "insufficient_quota" || e.Type == "insufficient_quota"):
+	case code == http.StatusTooManyRequests && (e.code == "insufficient_quota" || e.kind == "insufficient_quota"):
 		return &model.RefusedError{Reason: said} // which no waiting mends
-	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && headers.Get("Retry-After") != "":
-		return &model.ThrottledError{After: retryAfter(headers, time.Now()), Reason: said}
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && e.header.Get("Retry-After") != "":
+		return &model.ThrottledError{After: retryAfter(e.header, time.Now()), Reason: said}
 	case code == http.StatusNotFound:
 		return c.notFound(ctx, key, said)
 	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code >= 500:
@@ -81,9 +77,8 @@ func (c *Client) redirected(key string, to *url.URL) error {
 
 // notFound finds out whether it is the model that is not there, or the endpoint.
 func (c *Client) notFound(ctx context.Context, key, said string) error {
-	service := openai.NewModelService(c.with(key)...)
-	page, err := service.List(ctx)
-	if err != nil || len(page.Data) == 0 {
+	models, err := c.models(ctx, key)
+	if err != nil || len(models) == 0 {
 		hint := "an endpoint is what /chat/completions is below"
 		if !strings.Contains(c.o.Endpoint, "/v1") {
 			hint += ", as a rule a URL that ends in /v1"
@@ -91,13 +86,32 @@ func (c *Client) notFound(ctx context.Context, key, said string) error {
 		return &model.WrongError{Reason: fmt.Sprintf("%s has no chat completions, or no model %q: %s", c.o.Endpoint, c.o.Model, said), Hint: hint}
 	}
 	var names []string
-	for _, m := range page.Data {
-		if m.ID == c.o.Model {
+	for _, id := range models {
+		if id == c.o.Model {
 			return &model.WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
 		}
-		names = append(names, c.said(key, m.ID))
+		names = append(names, c.said(key, id))
 	}
 	return &model.WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
+}
+
+// models are the names of those that an endpoint lists.
+func (c *Client) models(ctx context.Context, key string) (names []string, err error) {
+	response, err := c.send(ctx, key, http.MethodGet, "/models", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var listed struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	err = json.NewDecoder(io.LimitReader(response.Body, 16<<20)).Decode(&listed)
+	for _, m := range listed.Data {
+		names = append(names, m.ID)
+	}
+	return names, err
 }
 
 // some are the first of many names.
