@@ -91,6 +91,24 @@ func SplitCells(b []byte) (cells [][]byte) {
 	return cells
 }
 
+// taken begin the figures that equal results of two runs do not share. A quote within a text is escaped,
+// so that none of these is part of one.
+var taken = [][]byte{[]byte(`"duration_ms":`), []byte(`"cpu_ms":`), []byte(`"memory_bytes":`)}
+
+// WithoutTaken is the text of a cell without the time and memory that its tests took, for comparing: it
+// does not decode.
+func WithoutTaken(cell []byte) []byte {
+	for _, name := range taken {
+		rest := make([]byte, 0, len(cell))
+		for before, after, found := bytes.Cut(cell, name); found; before, after, found = bytes.Cut(cell, name) {
+			rest = append(rest, before...)
+			cell = bytes.TrimLeft(after, "0123456789.eE+-")
+		}
+		cell = append(rest, cell...)
+	}
+	return cell
+}
+
 // Decode reads what the json format wrote. Another schema, counts that cannot
 // be and anything after the object are errors; fields that are not known are
 // skipped, so that results of a later version can be read.

@@ -13,7 +13,7 @@ import (
 )
 
 // readDifferent reads the results of two runs without some partitions, and without cells whose results
-// are the same bytes: decoding takes most of the time. shared is how many checkpoints these have.
+// are the same but for what they took: decoding takes most of the time. shared is how many checkpoints these have.
 func (r *Record) readDifferent(after *Record, files [2][]string, both []string) (shared int, err error) {
 	skip := map[string]bool{}
 	for _, name := range both {
@@ -83,16 +83,16 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 	return nil
 }
 
-// dropShared removes the cells that both sides have, and returns how many checkpoints they have, by
+// dropShared removes the cells that both sides have, but for what they took, and returns how many checkpoints they have, by
 // those of the cells of the first side.
 func dropShared(texts *[2][][]byte, checkpoints []int) (shared int) {
 	first := make(map[string]int, len(texts[0]))
 	for i, text := range texts[0] {
-		first[string(text)] = i
+		first[string(report.WithoutTaken(text))] = i
 	}
 	same := map[int]bool{}
 	texts[1] = slices.DeleteFunc(texts[1], func(text []byte) bool {
-		i, found := first[string(text)]
+		i, found := first[string(report.WithoutTaken(text))]
 		if found = found && !same[i]; found {
 			same[i] = true
 			shared += checkpoints[i]
