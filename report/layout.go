@@ -65,10 +65,16 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 func (r *Results) staleNote() string {
 	stale, unknown := 0, 0
 	for _, row := range rowsOf(r) {
-		switch row.checkpoint.State {
+		switch c := row.checkpoint; c.State {
 		case "":
 		case StateUnknown:
 			unknown++
+		case "broken", "blocked": // of a verdict: what says whether it holds cannot be read now, such as an image
+			if outcomeOf(c) == verdict.OutcomeBroken {
+				stale++
+			} else {
+				unknown++
+			}
 		default:
 			stale++
 		}
@@ -82,8 +88,12 @@ func (r *Results) staleNote() string {
 	default:
 		note = fmt.Sprintf("\n%d verdicts no longer hold%s", stale, why)
 	}
-	if unknown > 0 {
-		note += fmt.Sprintf("\nwhether %s still hold is not known%s", text.Count(unknown, "verdict"), why)
+	switch unknown {
+	case 0:
+	case 1:
+		note += "\nwhether 1 verdict still holds is not known" + why
+	default:
+		note += fmt.Sprintf("\nwhether %d verdicts still hold is not known%s", unknown, why)
 	}
 	return note
 }
