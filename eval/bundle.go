@@ -56,7 +56,7 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	keys, err := answeredKeys(o.StateDir(), run)
+	nodes, err := answersOf(o.StateDir(), run)
 	if err != nil {
 		return nil, exit.Past(err)
 	}
@@ -69,7 +69,7 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	if start, ok := run.Start(); ok {
 		about.Version = start.Version
 	}
-	entries, err := provenance.Collect(ctx, store, keys, results)
+	entries, err := provenance.Collect(ctx, store, nodes, results)
 	if err != nil {
 		return nil, goneHint(err)
 	}
@@ -94,20 +94,26 @@ func goneHint(err error) error {
 	return exit.With(exit.NotJudged, err)
 }
 
-// answeredKeys are the keys of the nodes that have an answer in a run, by address.
-func answeredKeys(state string, run *event.Run) (map[string]cache.Key, error) {
-	keys := map[string]cache.Key{}
+// answersOf are the nodes that have an answer in a run, in the order in which the run decided them.
+func answersOf(state string, run *event.Run) ([]provenance.Answered, error) {
+	var all []provenance.Answered
+	places := map[string]int{}
 	var failed error
 	err := history.Each(state, run, func(done event.NodeDone) bool {
+		at, again := places[done.Addr] // a node may be decided twice
+		if !again {
+			at = len(all)
+			places[done.Addr], all = at, append(all, provenance.Answered{Addr: done.Addr})
+		}
 		switch done.State {
 		case event.Cached, event.Done, event.Timeout:
-			keys[done.Addr], failed = cache.ParseKey(done.Key)
-		default: // a node may be decided twice
-			delete(keys, done.Addr)
+			all[at].Key, failed = cache.ParseKey(done.Key)
+		default:
+			all[at].Key = cache.Key{}
 		}
 		return failed == nil
 	})
-	return keys, errors.Join(err, failed)
+	return slices.DeleteFunc(all, func(a provenance.Answered) bool { return a.Key.IsZero() }), errors.Join(err, failed)
 }
 
 // VerifyRequest says how a bundle is checked.

@@ -101,10 +101,12 @@ func appendBytes(buf []byte, s string) []byte {
 	return append(buf, s...)
 }
 
-// Field is one decoded field of a manifest, its value as a person reads it.
+// Field is one decoded field of a manifest, its value as a person reads it. Each output that the
+// node used is the digest of some content; a file of a source is a text.
 type Field struct {
-	Label string
-	Value string
+	Label  string
+	Value  string
+	Digest bool // Value is the identity of content
 }
 
 var errTruncated = errors.New("manifest is truncated")
@@ -121,9 +123,9 @@ func DecodeManifest(b []byte) ([]Field, error) {
 	}
 	var fields []Field
 	for len(r.rest) > 0 && r.err == nil {
-		label := r.text()
-		value := r.value()
-		fields = append(fields, Field{Label: label, Value: value})
+		f := Field{Label: r.text(), Digest: len(r.rest) > 0 && r.rest[0] == typeDigest}
+		f.Value = r.value()
+		fields = append(fields, f)
 	}
 	return fields, r.err
 }

@@ -207,7 +207,9 @@ func (c *checker) manifest(n *Node, content []byte) error {
 	}
 	named := map[string]bool{}
 	for _, f := range fields {
-		named[f.Value] = true
+		if f.Digest {
+			named[f.Value] = true
+		}
 		if f.Label == "kind" && f.Value != n.Kind {
 			return fmt.Errorf("it is of a node of kind %s, and not %s", f.Value, n.Kind)
 		}
@@ -235,8 +237,12 @@ func (c *checker) verdicts() {
 			c.find("verdict", v.Name(), "%v", err)
 			continue
 		}
-		if !withheld && c.rests(*v.Node, whole) {
+		switch {
+		case withheld:
+		case c.rests(*v.Node, whole):
 			c.found.Proven++
+		case len(c.broken) == 0: // no node that it rests on is wrong by itself
+			c.find("verdict", v.Name(), "it rests on itself")
 		}
 	}
 }
@@ -289,7 +295,7 @@ func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
 		return known
 	}
 	n := c.byKey[key]
-	whole[key] = false // a node cannot rest on itself
+	whole[key] = false // until all that it rests on is
 	if n == nil || c.broken[key] {
 		return false
 	}

@@ -21,13 +21,21 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("the store no longer has what the verdict on %s rests on", e.Name)
 }
 
-// Collect finds what the verdicts of a run rest on. Keys are those of the run's nodes, by
-// address. The error is a *GoneError when a record is no longer in the store.
-func Collect(ctx context.Context, store cache.Store, keys map[string]cache.Key, results *report.Results) (*Entries, error) {
-	c := collector{ctx: ctx, store: store, addrs: map[cache.Key]string{}, nodes: map[cache.Key]*Node{}, makers: map[string]cache.Key{}}
-	for addr, key := range keys {
-		if was, ok := c.addrs[key]; !ok || addr < was {
-			c.addrs[key] = addr
+// Answered is a node that has an answer in a run.
+type Answered struct {
+	Addr string
+	Key  cache.Key
+}
+
+// Collect finds what the verdicts of a run rest on. The nodes are those of the run, each after
+// those whose outputs it used. The error is a *GoneError when a record is no longer in the store.
+func Collect(ctx context.Context, store cache.Store, answered []Answered, results *report.Results) (*Entries, error) {
+	c := collector{ctx: ctx, store: store, answered: answered, places: map[cache.Key]int{}, nodes: map[cache.Key]*Node{}, makers: map[string][]int{}}
+	keys := make(map[string]cache.Key, len(answered))
+	for i, a := range answered {
+		keys[a.Addr] = a.Key
+		if _, ok := c.places[a.Key]; !ok { // equal nodes are one
+			c.places[a.Key] = i
 		}
 	}
 	if err := c.readMakers(); err != nil {
@@ -57,18 +65,21 @@ func Collect(ctx context.Context, store cache.Store, keys map[string]cache.Key, 
 }
 
 type collector struct {
-	ctx    context.Context
-	store  cache.Store
-	addrs  map[cache.Key]string
-	makers map[string]cache.Key // of outputs, by their digests
-	nodes  map[cache.Key]*Node  // those that verdicts rest on
+	ctx      context.Context
+	store    cache.Store
+	answered []Answered
+	places   map[cache.Key]int   // where a key is first among these
+	makers   map[string][]int    // of outputs, by their digests: places in order
+	nodes    map[cache.Key]*Node // those that verdicts rest on
 }
 
-// readMakers finds out which node made what. Of several that made the same, such as two equal
-// submissions, the first by key counts: each proves where it comes from.
+// readMakers finds out which nodes made what.
 func (c *collector) readMakers() error {
-	for key := range c.addrs {
-		r, err := c.store.Record(c.ctx, key)
+	for i, a := range c.answered {
+		if c.places[a.Key] != i {
+			continue
+		}
+		r, err := c.store.Record(c.ctx, a.Key)
 		if err != nil {
 			return err
 		}
@@ -76,12 +87,23 @@ func (c *collector) readMakers() error {
 			continue // prove says so if a verdict rests on it
 		}
 		for _, o := range r.Outputs {
-			if was, ok := c.makers[o.Digest.String()]; !ok || bytes.Compare(key[:], was[:]) < 0 {
-				c.makers[o.Digest.String()] = key
-			}
+			digest := o.Digest.String()
+			c.makers[digest] = append(c.makers[digest], i)
 		}
 	}
 	return nil
+}
+
+// maker is the node whose output a node used. Many may have made the same, such as an empty
+// log: the last before the node is one of its own cell if there is one, and no node rests on
+// itself by way of others.
+func (c *collector) maker(digest string, of cache.Key) (cache.Key, bool) {
+	all := c.makers[digest]
+	at, _ := slices.BinarySearch(all, c.places[of])
+	if at == 0 {
+		return cache.Key{}, false
+	}
+	return c.answered[all[at-1]].Key, true
 }
 
 // prove adds the node of a verdict, and all that it rests on.
@@ -118,16 +140,20 @@ func (c *collector) node(key cache.Key) (*Node, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
+	addr := c.answered[c.places[key]].Addr
 	fields, err := graph.DecodeManifest(r.Manifest)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.addrs[key], err)
+		return nil, fmt.Errorf("%s: %w", addr, err)
 	}
-	n := &Node{Key: key, Addr: c.addrs[key], Run: r.Run, Class: r.Class, Outputs: r.Outputs}
+	n := &Node{Key: key, Addr: addr, Run: r.Run, Class: r.Class, Outputs: r.Outputs}
 	for _, f := range fields {
 		if f.Label == "kind" {
 			n.Kind = f.Value
 		}
-		if maker, ok := c.makers[f.Value]; ok && maker != key && !slices.Contains(n.Inputs, maker) {
+		if !f.Digest {
+			continue
+		}
+		if maker, ok := c.maker(f.Value, key); ok && !slices.Contains(n.Inputs, maker) {
 			n.Inputs = append(n.Inputs, maker)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,7 @@ func (s step) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // project is a store after a run of three solutions, of which the last could not be judged,
 // and what Collect needs.
-func project(t *testing.T) (cache.Store, map[string]cache.Key, *report.Results) {
+func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 	t.Helper()
 	store, log := cache.NewMemory(), openLog(t)
 	g := graph.New()
@@ -71,11 +72,11 @@ func project(t *testing.T) (cache.Store, map[string]cache.Key, *report.Results) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := map[string]cache.Key{}
+	var answered []Answered
 	for _, id := range g.Closure(targets) {
-		keys[g.Node(id).Addr] = r.Status(id).Key
+		answered = append(answered, Answered{g.Node(id).Addr, r.Status(id).Key})
 	}
-	return store, keys, results
+	return store, answered, results
 }
 
 func openLog(t *testing.T) *buildlog.Log {
@@ -100,8 +101,8 @@ func key(t *testing.T) remote.PrivateKey {
 // bundle writes a bundle and returns its file and entries.
 func bundle(t *testing.T, signer dsse.Signer, withhold ...string) (string, *Entries) {
 	t.Helper()
-	store, keys, results := project(t)
-	e, err := Collect(t.Context(), store, keys, results)
+	store, answered, results := project(t)
+	e, err := Collect(t.Context(), store, answered, results)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,13 +362,18 @@ func TestSignedContradictions(t *testing.T) {
 		{"verdict without a node", func(e *Entries) { e.Verdicts[0].Node, e.Verdicts[0].Result = nil, nil }, "verdict p/one/bad@local.host: nothing proves it"},
 		{"node of another kind", func(e *Entries) { node(e, "submission").Kind = "tests" }, "it is of a node of kind submission, and not tests"},
 		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "it names nothing that submission:p/one/"},
+		{"node that rests on itself", func(e *Entries) {
+			pytest := node(e, "pytest")
+			pytest.Outputs = append(pytest.Outputs, node(e, "submission").Outputs...)
+			pytest.Inputs = append(pytest.Inputs, pytest.Key)
+		}, "it rests on itself"},
 		{"node left out", func(e *Entries) {
 			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Kind == "tests" })
 		}, "whose output it used, is not there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store, keys, results := project(t)
-			e, err := Collect(t.Context(), store, keys, results)
+			store, answered, results := project(t)
+			e, err := Collect(t.Context(), store, answered, results)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -404,11 +410,66 @@ func TestNoBundle(t *testing.T) {
 	}
 }
 
+// Nodes of different cells make equal outputs, such as an empty log, and a program may print what it was
+// made of: each node rests on one that was there before it, of its own cell where that made the same.
+func TestEqualOutputs(t *testing.T) {
+	store, log := cache.NewMemory(), openLog(t)
+	g := graph.New()
+	v, err := json.Marshal(&verdict.Checkpoint{Policy: "core-cases", Class: verdict.Judged})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := &report.Results{}
+	var targets []graph.ID
+	printed := cache.SumBytes([]byte("print")).String()
+	for solution, source := range map[string]string{"a": printed, "b": "prints, too"} {
+		// A source is a text in the manifest.
+		submission := g.Add(graph.Node{Addr: "submission:p/" + solution, Kind: "submission", Task: step{source, "tree", "tree " + solution}})
+		command := g.Add(graph.Node{Addr: "command:p/" + solution + "@local.host", Kind: "command", Task: step{"command", "stdout", "print"},
+			Deps: []graph.Dep{{On: submission, As: "submission", Outputs: []string{"tree"}}}})
+		targets = append(targets, g.Add(graph.Node{Addr: "score:p/" + solution + "@local.host", Kind: "score", Task: step{"score " + solution, "result", string(v)},
+			Deps: []graph.Dep{{On: command, As: "stdout", Outputs: []string{"stdout"}}}}))
+		results.Cells = append(results.Cells, report.Cell{Problem: "p", Solution: solution, Backend: "local.host", Repeat: 1, Status: verdict.Success,
+			Checkpoints: []report.Checkpoint{{Policy: "core-cases", Class: verdict.Judged}}})
+	}
+	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Log: log, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answered []Answered
+	for _, id := range g.Closure(targets) {
+		answered = append(answered, Answered{g.Node(id).Addr, r.Status(id).Key})
+	}
+	e, err := Collect(t.Context(), store, answered, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]string{}
+	for _, n := range e.Nodes {
+		for _, input := range n.Inputs {
+			at := slices.IndexFunc(e.Nodes, func(n Node) bool { return n.Key == input })
+			inputs[n.Addr] += e.Nodes[at].Addr
+		}
+	}
+	want := map[string]string{}
+	for _, solution := range []string{"a", "b"} {
+		want["command:p/"+solution+"@local.host"] = "submission:p/" + solution
+		want["score:p/"+solution+"@local.host"] = "command:p/" + solution + "@local.host"
+	}
+	if !maps.Equal(inputs, want) {
+		t.Errorf("%v", inputs)
+	}
+	k := key(t)
+	if c := check(t, write(t, store, k, e), k.PublicKey); c.Proven != 2 || len(c.Findings) > 0 {
+		t.Errorf("%d proven, %+v", c.Proven, c.Findings)
+	}
+}
+
 // What a verdict rests on is in the store, or there is no bundle.
 func TestGoneRecords(t *testing.T) {
-	_, keys, results := project(t)
+	_, answered, results := project(t)
 	var gone *GoneError
-	if _, err := Collect(t.Context(), cache.NewMemory(), keys, results); !errors.As(err, &gone) || gone.Name != "p/one/bad@local.host" {
+	if _, err := Collect(t.Context(), cache.NewMemory(), answered, results); !errors.As(err, &gone) || gone.Name != "p/one/bad@local.host" {
 		t.Errorf("%v", err)
 	}
 }
