@@ -134,6 +134,20 @@ type answer struct {
 	reward  string   // the name of the one that is a score
 	steps   []string // the names of its checkpoints
 	task    *task    // nil of a problem that is no task of Harbor
+	digest  *string  // of the task's directory; nil is not computed
+}
+
+// version is the digest of the task as it is here; "" is not known. It is computed when a trial
+// is there to be compared, as all files of the task are read for it.
+func (a *answer) version(files *lang.ReaderFiles) string {
+	if a.digest == nil {
+		digest, _, err := taskDigest(files.FS(a.task.dir))
+		if err != nil {
+			digest = "" // what cannot be read is a mistake of the problem, or no part of it
+		}
+		a.digest = &digest
+	}
+	return *a.digest
 }
 
 func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
@@ -155,7 +169,7 @@ func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 
 // collected is a trial as a solution.
 func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.Collected {
-	c := lang.Collected{Name: filepath.Base(t.dir), Problem: a.problem, Labels: t.labels(), Recorded: t.recorded(a), Checkpoints: map[string]lang.CollectedCheckpoint{}}
+	c := lang.Collected{Name: filepath.Base(t.dir), Problem: a.problem, Labels: t.labels(), Recorded: t.recorded(files, a), Checkpoints: map[string]lang.CollectedCheckpoint{}}
 	c.Labels["attempt"] = strconv.Itoa(attempt)
 	mismatch := a.mismatch(t)
 	for _, one := range c.Recorded.Checkpoints {

@@ -211,10 +211,27 @@ func (t *trial) step(name string) *stepResult {
 	return nil
 }
 
+// version is the digest of the task that a trial ran; "" is not known, as of trials that were made
+// before Harbor wrote locks.
+func (t *trial) version(files *lang.ReaderFiles) string {
+	var lock struct {
+		Task taskLock `json:"task"`
+	}
+	if readRecord(files, filepath.Join(t.dir, "lock.json"), &lock) != nil || !isDigest(lock.Task.Digest) {
+		return ""
+	}
+	return lock.Task.Digest
+}
+
 // recorded is what Harbor found out about a trial. The only step of a task that has none is
 // the trial itself.
-func (t *trial) recorded(a *answer) lang.Recorded {
+func (t *trial) recorded(files *lang.ReaderFiles, a *answer) lang.Recorded {
 	r := lang.Recorded{By: recorder, Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
+	if r.Version = t.version(files); a.task != nil && r.Version != "" {
+		if here := a.version(files); here != r.Version {
+			r.VersionHere = here
+		}
+	}
 	for _, name := range a.steps {
 		one := lang.RecordedCheckpoint{Name: name}
 		switch s := t.step(name); {
