@@ -45,7 +45,7 @@ type stepResult struct {
 type outcome struct {
 	AgentResult json.RawMessage `json:"agent_result"`
 	Verifier    *struct {
-		Rewards map[string]float64 `json:"rewards"`
+		Rewards map[string]*float64 `json:"rewards"` // null is none
 	} `json:"verifier_result"`
 	ended
 }
@@ -145,7 +145,15 @@ func (t *trial) neverRan() bool {
 // machine or of a verifier.
 func (t *trial) valid() bool {
 	taken := !slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
-	return taken && t.Verifier != nil && len(t.Verifier.Rewards) > 0
+	if !taken || t.Verifier == nil {
+		return false
+	}
+	for _, reward := range t.Verifier.Rewards {
+		if reward != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // interrupted reports whether a trial ended by another doing than its solution's, so that
@@ -159,10 +167,7 @@ func (o *outcome) reward(name string) *float64 {
 	if o.Verifier == nil {
 		return nil
 	}
-	if reward, has := o.Verifier.Rewards[name]; has {
-		return &reward
-	}
-	return nil
+	return o.Verifier.Rewards[name]
 }
 
 // maxWhy bounds what is shown of an exception's message, in characters.
