@@ -18,8 +18,8 @@ var digested = []string{"task.toml", "instruction.md", "README.md", "trajectory.
 const notDigested = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 
 // taskDigest is the digest by which Harbor's locks name the content of a task's directory, and
-// the files that it follows from. It is "" for a directory that is no task, and where links make
-// it another one than is computed here.
+// the files that it follows from. It is "" for a directory that is no task, and where links or names
+// that are no text make it another one than is computed here.
 func taskDigest(dir fs.FS) (digest string, files []string, err error) {
 	if _, err := fs.Stat(dir, "task.toml"); err != nil {
 		return "", nil, nil
@@ -36,13 +36,17 @@ func taskDigest(dir fs.FS) (digest string, files []string, err error) {
 	var names []string
 	plain := true
 	err = fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
 		top, _, _ := strings.Cut(name, "/")
 		switch {
-		case err != nil || name == ".":
-			return err
-		case d.IsDir() && (!slices.Contains(digested, top) || ignored.excluded(name, true)):
-			return fs.SkipDir
-		case d.IsDir() || !slices.Contains(digested, top) || ignored.excluded(name, false) || leftOut(left, name):
+		case !slices.Contains(digested, top) || ignored.excluded(name, d.IsDir()):
+			return skipped(d)
+		case !fs.ValidPath(name): // it is no text, and Harbor has no digest of the task
+			plain = false
+			return skipped(d)
+		case d.IsDir() || leftOut(left, name):
 			return nil
 		case !d.Type().IsRegular():
 			plain = false
@@ -64,6 +68,14 @@ func taskDigest(dir fs.FS) (digest string, files []string, err error) {
 		fmt.Fprintf(all, "%s\x00%s\n", name, sum)
 	}
 	return "sha256:" + hex.EncodeToString(all.Sum(nil)), files, nil
+}
+
+// skipped goes past a file, or a directory with all that is in it.
+func skipped(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 func sumOf(dir fs.FS, name string) (string, error) {

@@ -1,14 +1,47 @@
 package harbor
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/fevalgraph/fevalgraph/lang"
 )
+
+// The digest is Harbor's, or none: of what Harbor would digest otherwise nothing is claimed.
+func TestDigest(t *testing.T) {
+	task := func(more ...string) fstest.MapFS {
+		all := fstest.MapFS{"task.toml": {Data: []byte("x")}, "tests/test.sh": {Data: []byte("1"), Mode: 0o755}, "notes.txt": {}, "other/\xff": {}}
+		for _, name := range more {
+			all[name] = &fstest.MapFile{}
+		}
+		return all
+	}
+	sums := ""
+	for _, file := range []struct{ name, text string }{{"task.toml", "x"}, {"tests/test.sh", "1"}} {
+		sums += fmt.Sprintf("%s\x00%x\n", file.name, sha256.Sum256([]byte(file.text)))
+	}
+	plain := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(sums)))
+	linked := task("solution/link")
+	linked["solution/link"].Mode = fs.ModeSymlink
+	for name, try := range map[string]struct {
+		of   fstest.MapFS
+		want string
+	}{
+		"plain": {task(), plain}, "no task": {fstest.MapFS{"tests/test.sh": {}}, ""}, "link": {linked, ""},
+		"no text": {task("tests/\xff.txt"), ""}, "directory that is no text": {task("tests/\xff/a"), ""},
+	} {
+		if digest, files, err := taskDigest(try.of); digest != try.want || err != nil || digest != "" && len(files) != 2 {
+			t.Errorf("%s: %q of %q, %v", name, digest, files, err)
+		}
+	}
+}
 
 // A trial says which version of the task it ran. Whether that is the one here follows from all
 // files of the task, so the configuration depends on them.
