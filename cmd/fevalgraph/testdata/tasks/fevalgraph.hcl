@@ -1,24 +1,12 @@
-# Tasks in every form, made on this machine and by an engine's workers; each is used on both.
-variable "endpoint" {}
-variable "state" {}
-variable "path" {}
-
+# Tasks in every form, made on this machine and at local.there, a backend that the tests declare; what
+# each makes is used on both.
 backend "local" "here" {}
 
-backend "remote" "a" {
-  endpoint    = var.endpoint
-  state       = var.state
-  platform    = { OSFamily = "linux", pool = "a" }
-  path        = var.path
-  patience    = "5m"
-  passthrough = ["SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "https_proxy", "UV_DEFAULT_INDEX", "UV_INDEX_URL"]
-}
-
-locals { where = toset(["here", "a"]) }
+locals { where = toset(["here", "there"]) }
 
 task "data" { # a tree with what trees may have
   for_each = local.where
-  backend  = each.key == "here" ? backend.local.here : backend.remote.a
+  backend  = each.key == "here" ? backend.local.here : local.there
   setup    = ["echo 3 >count"]
   input "parts" {
     source = "parts"
@@ -39,7 +27,7 @@ task "data" { # a tree with what trees may have
 
 task "packed" { # of another task's tree, a file that is no text, and a program of a package
   for_each = local.where
-  backend  = each.key == "here" ? backend.local.here : backend.remote.a
+  backend  = each.key == "here" ? backend.local.here : local.there
   requires = ["pygments==2.19.2"]
   input "tree" { source = task.data[each.key].outputs.tree }
   run = <<-END
@@ -67,7 +55,7 @@ problem "same" {
 
 task "built" { # a solution
   for_each = local.where
-  backend  = each.key == "here" ? backend.local.here : backend.remote.a
+  backend  = each.key == "here" ? backend.local.here : local.there
   run      = "echo 'cat packed | cksum' >built.sh"
   output "code" {
     path = "built.sh"
@@ -84,7 +72,7 @@ solution "built" {
 
 task "size" {
   for_each = local.where
-  backend  = each.key == "here" ? backend.local.here : backend.remote.a
+  backend  = each.key == "here" ? backend.local.here : local.there
   input "code" { source = solution.built[each.key] }
   run = "printf '{\"bytes\": %d}' $(cat code/* | wc -c) >size.json"
   output "size" {
@@ -97,8 +85,8 @@ task "size" {
 variable "failing" { default = false }
 
 task "failing" {
-  for_each = toset(var.failing ? [for f in setproduct(["here", "a"], ["status", "signal", "late", "nothing", "words", "link"]) : join(" ", f)] : [])
-  backend  = split(" ", each.key)[0] == "here" ? backend.local.here : backend.remote.a
+  for_each = toset(var.failing ? [for f in setproduct(["here", "there"], ["status", "signal", "late", "nothing", "words", "link"]) : join(" ", f)] : [])
+  backend  = split(" ", each.key)[0] == "here" ? backend.local.here : local.there
   timeout  = split(" ", each.key)[1] == "late" ? "2s" : "10m"
   run = {
     status  = "echo it is bad >&2; exit 7"
