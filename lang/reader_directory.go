@@ -40,9 +40,20 @@ type readerFS struct {
 	dir   string
 }
 
+func (r readerFS) place(op, name string) (string, error) {
+	if !fs.ValidPath(name) {
+		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return filepath.Join(r.dir, filepath.FromSlash(name)), nil
+}
+
 // Open implements fs.FS.
 func (r readerFS) Open(name string) (fs.File, error) {
-	file, err := r.files.Open(filepath.Join(r.dir, filepath.FromSlash(name)))
+	path, err := r.place("open", name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := r.files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,5 +62,9 @@ func (r readerFS) Open(name string) (fs.File, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (r readerFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	return r.files.list(filepath.Join(r.dir, filepath.FromSlash(name)))
+	path, err := r.place("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	return r.files.list(path)
 }

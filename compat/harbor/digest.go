@@ -95,5 +95,5 @@ func sumOf(dir fs.FS, name string) (string, error) {
 func isDigest(text string) bool {
 	sum, ok := strings.CutPrefix(text, "sha256:")
 	raw, err := hex.DecodeString(sum)
-	return ok && err == nil && len(raw) == sha256.Size
+	return ok && err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
 }

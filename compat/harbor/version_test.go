@@ -59,7 +59,7 @@ func TestVersionOfTask(t *testing.T) {
 	other := "sha256:" + strings.Repeat("0a", 32)
 	lock := func(digest any) string { return object{"schema_version": 2, "task": object{"digest": digest}}.String() }
 	for name, text := range map[string]string{
-		"same": lock(here), "other": lock(other), "escape": lock("sha256:\x1b[31m"), "number": lock(1), "torn": `{"task": {"digest": "`, "old": "",
+		"same": lock(here), "other": lock(other), "escape": lock("sha256:\x1b[31m"), "number": lock(1), "capitals": lock("sha256:" + strings.Repeat("0A", 32)), "torn": `{"task": {"digest": "`, "old": "",
 	} {
 		files := map[string]string{"result.json": resultOf(name, "org/t", nil), "artifacts/manifest.json": manifestOf("/app", "directory"), "artifacts/app/x": ""}
 		if text != "" {
@@ -69,7 +69,7 @@ func TestVersionOfTask(t *testing.T) {
 	}
 	load := func() *lang.Config {
 		cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
-		if len(found) > 0 || len(cfg.Solutions) != 6 {
+		if len(found) > 0 || len(cfg.Solutions) != 7 {
 			t.Fatal(texts(found))
 		}
 		return cfg
@@ -82,7 +82,7 @@ func TestVersionOfTask(t *testing.T) {
 		return all
 	}
 	cfg := load()
-	for name, want := range map[string][2]string{"same": {here, ""}, "other": {other, here}, "escape": {}, "number": {}, "torn": {}, "old": {}} {
+	for name, want := range map[string][2]string{"same": {here, ""}, "other": {other, here}, "escape": {}, "capitals": {}, "number": {}, "torn": {}, "old": {}} {
 		if got := versions(cfg)[name]; got != want {
 			t.Errorf("%s: %q, not %q", name, got, want)
 		}
