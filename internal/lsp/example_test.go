@@ -59,7 +59,7 @@ func (c *client) validated(dir string) map[string][]diagnostic {
 	with.Overlay = func(path string) ([]byte, bool) { text, open := c.texts[uriOf(path)]; return []byte(text), open }
 	cfg, found := lang.Load(with)
 	all := map[string][]diagnostic{}
-	for _, f := range validate.Findings(cfg, found) {
+	for _, f := range validate.Findings(cfg, found, new(validate.Imports)) {
 		file := filepath.Join(dir, "fevalgraph.hcl")
 		if f.Range != nil && f.Range.File != "" && !strings.HasPrefix(f.Range.File, "--var") {
 			if file = f.Range.File; !filepath.IsAbs(file) {
