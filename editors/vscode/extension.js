@@ -1,6 +1,6 @@
 // Starts `fevalgraph lsp`, and runs what its code lenses offer.
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
@@ -30,7 +30,7 @@ async function activate(context) {
     vscode.commands.registerCommand("fevalgraph.explain", task("explain")),
   );
   const { program, words } = settings();
-  const server = { command: program, args: ["lsp", ...words], transport: TransportKind.stdio };
+  const server = { command: program, args: ["lsp", ...words] };
   client = new LanguageClient("fevalgraph", "fevalgraph", server, { documentSelector: [{ language: "fevalgraph" }] });
   try {
     await client.start();
