@@ -34,7 +34,7 @@ async function start() {
     await client.start();
   } catch (wrong) {
     const why = wrong?.message ?? wrong; // the library throws texts, too
-    vscode.window.showErrorMessage(`fevalgraph: ${why} The setting fevalgraph.path says where the program is.`);
+    vscode.window.showErrorMessage(`fevalgraph: ${why} (The setting fevalgraph.path says where the program is.)`);
   }
 }
 
