@@ -330,6 +330,8 @@ func Decode(line []byte) Event {
 		return decodeAs[NodeDone](line)
 	case "verdict":
 		return decodeAs[Verdict](line)
+	case "generated":
+		return decodeAs[Generated](line)
 	case "nodes.same":
 		return decodeAs[NodesSame](line)
 	case "run.end":

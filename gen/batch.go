@@ -105,15 +105,20 @@ func (b *Batch) add(s *Step, kind string, task graph.Task, deps []graph.Dep) gra
 		{Name: "attempt", Value: number}, {Name: "model", Value: s.Generator.ModelLabel()}, {Name: "kind", Value: kind}}})
 }
 
-// Name tells a step from all others: problem/checkpoint/generator#attempt.
+// Name tells a step from all others.
 func (s *Step) Name() string {
+	return NameOf(s.Problem.Name, s.Checkpoint.Name, s.Generator.Name, s.Attempt)
+}
+
+// NameOf is the name of a step: problem/checkpoint/generator#attempt.
+func NameOf(problem, checkpoint, generator string, attempt int) string {
 	var parts []string
-	for _, name := range []string{s.Problem.Name, s.Checkpoint.Name, s.Generator.Name} {
+	for _, name := range []string{problem, checkpoint, generator} {
 		if name != "" {
 			parts = append(parts, strings.NewReplacer("%", "%25", "/", "%2F").Replace(name))
 		}
 	}
-	return fmt.Sprintf("%s#%d", strings.Join(parts, "/"), s.Attempt)
+	return fmt.Sprintf("%s#%d", strings.Join(parts, "/"), attempt)
 }
 
 // Base is where all of an attempt is, relative to the generator's directory. Its labels are in

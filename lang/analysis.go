@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,22 +20,25 @@ type Analysis struct {
 	whole    bool
 }
 
-// Analyze loads a configuration.
-func Analyze(o Options) *Analysis {
-	l := newLoader(o)
+// Analyze loads a configuration. Its only error is that of ctx, when that ends before.
+func Analyze(ctx context.Context, o Options) (*Analysis, error) {
+	l := newLoader(ctx, o)
 	l.load()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	l.findings.Sort()
 	a := &Analysis{l: l, findings: l.findings, whole: !l.unresolved}
 	if l.unresolved {
-		a.l = outlined(o)
+		a.l = outlined(ctx, o)
 		a.l.config = l.config
 	}
-	return a
+	return a, nil
 }
 
 // outlined finds declarations and references in files of which some have syntax errors.
-func outlined(o Options) *loader {
-	l := newLoader(o)
+func outlined(ctx context.Context, o Options) *loader {
+	l := newLoader(ctx, o)
 	l.tolerant = true
 	l.readSources()
 	if len(l.sources) > 0 {

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,11 +28,49 @@ func eachCase(t *testing.T, test func(t *testing.T, o Options)) {
 	}
 }
 
+func analyze(t *testing.T, o Options) *Analysis {
+	t.Helper()
+	a, err := Analyze(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Whoever no longer wants an analysis gets none, also when half of it is made.
+func TestAnalysisEnds(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "test_one.py"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := `problem "p" {
+  for_each = toset(["a", "b"])
+  entry    = "python test_one.py"
+  pytest { root = "." }
+  checkpoint "one" {}
+}
+solution "s" {
+  for_each = problem.p
+  problem  = each.value
+  source   = "test_one.py"
+}
+`
+	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
+	ctx, cancel := context.WithCancel(context.Background())
+	if a, err := Analyze(ctx, o); err != nil || a.Findings().HasErrors() {
+		t.Fatal(a.Findings(), err)
+	}
+	cancel()
+	if a, err := Analyze(ctx, o); a != nil || err != context.Canceled {
+		t.Errorf("got %v, %v", a, err)
+	}
+}
+
 // An editor gets the findings that everybody gets, and the configuration.
 func TestAnalysisIsLoad(t *testing.T) {
 	eachCase(t, func(t *testing.T, o Options) {
 		_, want := Load(o)
-		if diff := cmp.Diff(want, Analyze(o).Findings()); diff != "" {
+		if diff := cmp.Diff(want, analyze(t, o).Findings()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -41,7 +80,7 @@ func TestAnalysisIsLoad(t *testing.T) {
 // is there is that name.
 func TestReferencesAreNames(t *testing.T) {
 	eachCase(t, func(t *testing.T, o Options) {
-		a := Analyze(o)
+		a := analyze(t, o)
 		for _, s := range a.Symbols() {
 			if s.Kind == "fevalgraph" {
 				continue
@@ -91,7 +130,7 @@ problem "p" {
 }
 `
 	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
-	a := Analyze(o)
+	a := analyze(t, o)
 	for part, want := range map[string][]Evaluated{
 		"plain = ":   {{"", `"a2"`}},
 		"token = \"": {{"", `"(sensitive)"`}},
@@ -113,7 +152,7 @@ problem "p" {
 func TestAnalysisOfBrokenFile(t *testing.T) {
 	dir := t.TempDir()
 	text := "pool \"p\" { slots = 1 }\nbackend \"local\" \"b\" { pool = pool.p }\nproblem \"x\" {\n  title = \n"
-	a := Analyze(Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }})
+	a := analyze(t, Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }})
 	if a.Whole() || !a.Findings().HasErrors() {
 		t.Fatalf("it is whole: %v", a.Findings())
 	}

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"context"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -16,7 +18,7 @@ type Console struct{ l *loader }
 // made sense of, also when there are findings; it is nil only when a file
 // could not be read or parsed.
 func NewConsole(o Options) (*Console, diag.List) {
-	l := newLoader(o)
+	l := newLoader(context.Background(), o)
 	l.load()
 	l.findings.Sort()
 	if l.unresolved {

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 
@@ -15,7 +16,7 @@ import (
 // place. When any is an error the Config holds what could be made sense of
 // and must not be run.
 func Load(o Options) (*Config, diag.List) {
-	l := newLoader(o)
+	l := newLoader(context.Background(), o)
 	l.load()
 	l.findings.Sort()
 	return l.config, l.findings
@@ -23,6 +24,7 @@ func Load(o Options) (*Config, diag.List) {
 
 // loader is the state of one Load.
 type loader struct {
+	ctx     context.Context // when it ends, what is made so far is of no use
 	options Options
 	base    string // absolute Options.Dir: names of files are shown relative to it
 	root    string // absolute directory of the main file
@@ -50,11 +52,12 @@ type loader struct {
 	uses       []use
 }
 
-func newLoader(o Options) *loader {
+func newLoader(ctx context.Context, o Options) *loader {
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }
 	}
 	return &loader{
+		ctx:       ctx,
 		options:   o,
 		schema:    withReaders(topLevel(), o.Readers),
 		config:    &Config{},
@@ -86,6 +89,9 @@ func (l *loader) load() {
 	}
 	l.silenceFunctions()
 	for _, d := range order {
+		if l.ctx.Err() != nil {
+			return
+		}
 		l.evaluate(d)
 	}
 	l.reportDoubt()

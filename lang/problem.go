@@ -28,6 +28,9 @@ func (l *loader) evaluateProblem(d *decl) cty.Value {
 	keeps := l.keepsMistakes(d)
 	insts := l.expandEach(d)
 	for _, inst := range insts {
+		if l.ctx.Err() != nil {
+			break
+		}
 		made = append(made, l.attemptProblem(d, inst, keeps))
 	}
 	if keeps {

@@ -96,9 +96,9 @@ func (s *scanner) take(t hclsyntax.Token) {
 	}
 	s.comment = t.Type == hclsyntax.TokenComment && !strings.HasSuffix(string(t.Bytes), "\n") && !strings.HasSuffix(string(t.Bytes), "*/")
 	switch {
-	case t.Type == hclsyntax.TokenComment:
+	case t.Type == hclsyntax.TokenComment && !strings.HasSuffix(string(t.Bytes), "\n"):
 		return
-	case t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenQuotedNewline:
+	case t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenQuotedNewline || t.Type == hclsyntax.TokenComment: // which has the end of its line
 		if s.top().closes == hclsyntax.TokenCQuote { // a text that was not ended
 			s.frames = s.frames[:len(s.frames)-1]
 		}

@@ -23,6 +23,9 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 		insts = all
 	}
 	for _, inst := range insts {
+		if l.ctx.Err() != nil {
+			break
+		}
 		s := l.solution(d, inst)
 		if s == nil {
 			continue

@@ -41,7 +41,7 @@ func editorCommand(ts *testscript.TestScript, args []string) error {
 			at[name] = n - 1
 		}
 	}
-	cmd := exec.Command(ts.Getenv("FEVALGRAPH"), "lsp")
+	cmd := exec.Command(ts.Getenv("FEVALGRAPH"), "lsp", "--stdio")
 	cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "FEVALGRAPH_CACHE_DIR", "FEVALGRAPH_ISOLATION", "FEVALGRAPH_TRUST"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))

@@ -79,8 +79,10 @@ func TestHelix(t *testing.T) {
 			Args    []string
 		} `toml:"language-server"`
 		Language []struct {
-			Roots   []string
-			Servers []string `toml:"language-servers"`
+			Name, Grammar string
+			Files         []struct{ Glob string } `toml:"file-types"`
+			Roots         []string
+			Servers       []string `toml:"language-servers"`
 		}
 	}
 	if err := toml.Unmarshal(text, &read); err != nil {
@@ -93,7 +95,17 @@ func TestHelix(t *testing.T) {
 			}
 		}
 	}
-	if len(read.Language) != 1 || !slices.Equal(read.Language[0].Roots, []string{"fevalgraph.hcl"}) {
-		t.Errorf("got %+v", read)
+	if len(read.Language) != 1 || len(read.Language[0].Files) != 2 || !slices.Equal(read.Language[0].Roots, []string{"fevalgraph.hcl"}) {
+		t.Fatalf("got %+v", read)
+	}
+	queries, err := filepath.Glob("../../editors/helix/runtime/queries/" + read.Language[0].Name + "/*.scm")
+	if err != nil || len(queries) == 0 {
+		t.Error("nothing says how the language is shown", err)
+	}
+	for _, file := range queries {
+		text, err := os.ReadFile(file)
+		if want := "; inherits: " + read.Language[0].Grammar + "\n"; err != nil || string(text) != want {
+			t.Errorf("%s is %q, %v", file, text, err)
+		}
 	}
 }

@@ -1,8 +1,9 @@
 // Starts `fevalgraph lsp`, and runs what its code lenses offer.
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
+let settled = Promise.resolve(); // when the last start, or stop, has ended
 
 function settings() {
   const all = vscode.workspace.getConfiguration("fevalgraph");
@@ -24,23 +25,31 @@ function task(verb) {
   };
 }
 
-async function activate(context) {
-  context.subscriptions.push(
-    vscode.commands.registerCommand("fevalgraph.run", task("run")),
-    vscode.commands.registerCommand("fevalgraph.explain", task("explain")),
-  );
+async function start() {
+  await client?.stop().catch(() => {}); // it may never have run
   const { program, words } = settings();
-  const server = { command: program, args: ["lsp", ...words], transport: TransportKind.stdio };
+  const server = { command: program, args: ["lsp", ...words] };
   client = new LanguageClient("fevalgraph", "fevalgraph", server, { documentSelector: [{ language: "fevalgraph" }] });
   try {
     await client.start();
   } catch (wrong) {
-    vscode.window.showErrorMessage(`fevalgraph: ${wrong.message}. The setting fevalgraph.path says where the program is.`);
+    const why = wrong?.message ?? wrong; // the library throws texts, too
+    vscode.window.showErrorMessage(`fevalgraph: ${why} (The setting fevalgraph.path says where the program is.)`);
   }
 }
 
-async function deactivate() {
-  await client?.stop();
+function activate(context) {
+  const restart = () => (settled = settled.then(start));
+  context.subscriptions.push(
+    vscode.commands.registerCommand("fevalgraph.run", task("run")),
+    vscode.commands.registerCommand("fevalgraph.explain", task("explain")),
+    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("fevalgraph") && restart()),
+  );
+  return restart();
+}
+
+function deactivate() {
+  return settled.then(() => client?.stop());
 }
 
 module.exports = { activate, deactivate };

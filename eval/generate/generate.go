@@ -178,9 +178,6 @@ func (c *call) options(dry bool) graph.Options {
 		}
 		o.Force = func(n *graph.Node) bool { return again[n.Addr] }
 	}
-	if !dry {
-		o.Sink = c.r.Progress
-	}
 	return o
 }
 
@@ -196,14 +193,20 @@ func (c *call) stale(planned *graph.Report) []*gen.Generator {
 }
 
 func (c *call) execute(ctx context.Context) (*Outcome, error) {
-	sink := c.r.Progress
-	if sink == nil {
-		sink = event.Sinks(nil)
+	record, err := event.NewRecorder(filepath.Join(c.o.StateDirOf(c.cfg.Root), answersDir), c.run)
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	sink := event.Sinks{record}
+	if c.r.Progress != nil {
+		sink = append(sink, c.r.Progress)
 	}
 	nodes := len(c.batch.Graph.Closure(c.targets))
 	sink.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: c.run, Version: c.o.Version, Nodes: nodes, Time: time.Now(),
 		Jobs: c.o.RunJobs(), Selection: strings.Join(append([]string{"gen"}, c.r.Selectors...), " ")})
-	rep, err := c.batch.Graph.Execute(ctx, c.targets, c.options(false))
+	o := c.options(false)
+	o.Sink, o.SaveLog = sink, record.SaveLog
+	rep, err := c.batch.Graph.Execute(ctx, c.targets, o)
 	out := &Outcome{Root: c.cfg.Root, Priced: true}
 	err = errors.Join(err, c.place(context.WithoutCancel(ctx), rep, out))
 	for _, p := range out.Placed {
@@ -218,7 +221,7 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 	out.End = rep.End(c.run)
 	out.End.Exit = int(out.Exit)
 	sink.Emit(out.End)
-	if err != nil {
+	if err = errors.Join(err, record.Close()); err != nil {
 		return out, exit.With(out.Exit, err)
 	}
 	return out, nil

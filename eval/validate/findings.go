@@ -7,10 +7,10 @@ import (
 
 // Findings are all that is wrong with a configuration, and what is worth a warning, sorted by
 // place: found is what loading it found.
-func Findings(cfg *lang.Config, found diag.List) diag.List {
+func Findings(cfg *lang.Config, found diag.List, imports *Imports) diag.List {
 	all := append(append(diag.List(nil), found...), Invalid(cfg)...)
 	if !all.HasErrors() {
-		all = append(all, Gaps(cfg)...)
+		all = append(all, gaps(cfg, imports)...)
 	}
 	all.Sort()
 	return all

@@ -14,13 +14,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Gaps warns about suites of which nothing will be judged, and about those that ask for
+// gaps warns about suites of which nothing will be judged, and about those that ask for
 // checkpoints without a submission. There are none of a configuration that is invalid.
-func Gaps(cfg *lang.Config) (found diag.List) {
+func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
 		return nil
 	}
-	found = append(append(noDirectories(cfg), shortSecrets(cfg)...), inProcess(cfg)...)
+	found = append(append(noDirectories(cfg), shortSecrets(cfg)...), inProcess(cfg, imports)...)
 	for _, s := range cfg.Suites {
 		missing, all := 0, 0
 		for _, cell := range s.Cells {

@@ -20,8 +20,10 @@ import (
 // in the process that judges it, where it can change anything. Statements count that name
 // the submission's file, or that load a file whose name they are given: that is what can be
 // seen without running anything.
-func inProcess(cfg *lang.Config) diag.List {
+func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	var where, names []string
+	known := imports.places
+	imports.places = map[imported]string{}
 	for _, p := range cfg.Problems {
 		root, module := "", ""
 		switch {
@@ -36,7 +38,13 @@ func inProcess(cfg *lang.Config) diag.List {
 		if path.Ext(module) != ".py" {
 			continue
 		}
-		if place := importOf(root, strings.TrimSuffix(path.Base(module), ".py")); place != "" {
+		wanted := imported{root, strings.TrimSuffix(path.Base(module), ".py")}
+		place, seen := known[wanted]
+		if !seen {
+			place = imports.find(wanted)
+		}
+		imports.places[wanted] = place
+		if place != "" {
 			names, where = append(names, p.Name), append(where, strings.TrimPrefix(place, cfg.Root+string(filepath.Separator)))
 		}
 	}
@@ -53,26 +61,48 @@ func inProcess(cfg *lang.Config) diag.List {
 // maxGraderFile bounds what is read of a file, in bytes.
 const maxGraderFile = 1 << 20
 
-// importOf finds the first statement below root that imports a module, as file:line; ""
-// is none. Files that cannot be read import nothing here.
-func importOf(root, module string) (place string) {
-	quoted := regexp.QuoteMeta(module)
-	statement := regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*` + quoted + `\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b` + quoted + `\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*` + quoted + `["']|\b(?:spec_from_file_location|run_path)\(`)
-	_ = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || filepath.Ext(file) != ".py" || strings.TrimSuffix(d.Name(), ".py") == module {
+// Imports remembers between calls what graders import, so that files that are as they were are
+// not searched again: a new one searches all. It is for one goroutine at a time.
+type Imports struct {
+	places     map[imported]string // as find returns them; what the last call asked for
+	statements map[string]*regexp.Regexp
+}
+
+// imported is a module that files below a directory may import.
+type imported struct{ root, module string }
+
+// statement matches what imports a module, or any file by its name.
+func (i *Imports) statement(module string) *regexp.Regexp {
+	if i.statements[module] == nil {
+		quoted := regexp.QuoteMeta(module)
+		i.statements = map[string]*regexp.Regexp{module: regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*` + quoted + `\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b` + quoted + `\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*` + quoted + `["']|\b(?:spec_from_file_location|run_path)\(`)}
+	}
+	return i.statements[module]
+}
+
+// find is the first statement that imports a module, as file:line; "" is none. Files that
+// cannot be read import nothing here.
+func (i *Imports) find(wanted imported) (place string) {
+	_ = filepath.WalkDir(wanted.root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || filepath.Ext(file) != ".py" || strings.TrimSuffix(d.Name(), ".py") == wanted.module {
 			return nil
 		}
 		content, err := readStart(file)
-		if err != nil {
+		if err != nil || !mayImport(content, wanted.module) {
 			return nil
 		}
-		if at := statement.FindIndex(content); at != nil {
+		if at := i.statement(wanted.module).FindIndex(content); at != nil {
 			place = fmt.Sprintf("%s:%d", file, 1+bytes.Count(content[:at[0]], []byte("\n")))
 			return fs.SkipAll
 		}
 		return nil
 	})
 	return place
+}
+
+// mayImport saves the search in files without the words that a statement has.
+func mayImport(content []byte, module string) bool {
+	return bytes.Contains(content, []byte(module)) || bytes.Contains(content, []byte("spec_from_file_location")) || bytes.Contains(content, []byte("run_path"))
 }
 
 func readStart(file string) ([]byte, error) {

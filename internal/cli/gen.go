@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 func (a *app) genCommand() *cobra.Command {
 	var r generate.Request
+	var past string
 	cmd := command("gen [SELECTOR...]", "Have models write solutions",
 		`Gen asks the models of generator blocks for solutions, and writes the answers as
 files where the blocks say. Run grades them as any others; it asks no model.
@@ -38,10 +40,16 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
   fevalgraph gen --max-cost 5
   fevalgraph gen generator=small,problem=tally
   fevalgraph gen --missing
+  fevalgraph gen --explain generator=small
   fevalgraph gen --again 'tally/checkpoint_2/small#1'`,
 		func(cmd *cobra.Command, args []string) error {
 			r.Selectors = args
+			explain := cmd.Flags().Changed("explain")
 			switch {
+			case explain && (r.DryRun || r.Missing || r.Again || r.MaxCost != 0):
+				return usageError(cmd, errors.New("--explain shows a past call and asks nothing, so it goes with no other flag of gen"))
+			case explain:
+				return a.runGenExplain(past, args)
 			case cmd.Flags().Changed("max-cost") && !(r.MaxCost > 0):
 				return usageError(cmd, fmt.Errorf("--max-cost %v: want dollars, above 0", r.MaxCost))
 			case r.Missing && r.Again:
@@ -54,6 +62,8 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 	flags.BoolVarP(&r.DryRun, "dry-run", "n", false, "show what would be asked, and about what it takes; ask and write nothing")
 	flags.BoolVar(&r.Missing, "missing", false, "leave alone what has files or a .FAILED, whatever it was made from")
 	flags.BoolVar(&r.Again, "again", false, "ask again what has been answered; the new answer replaces the old one")
+	flags.StringVar(&past, "explain", "", "show what a past call asked and why, and ask nothing: `ID`, a part of it, latest, or latest~1")
+	flags.Lookup("explain").NoOptDefVal = "latest"
 	flags.Float64Var(&r.MaxCost, "max-cost", 0, "start no request that could bring the cost of this call above so many `DOLLARS`")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) lspCommand() *cobra.Command {
-	return command("lsp", "Help editors with configurations",
+	cmd := command("lsp", "Help editors with configurations",
 		`Lsp is a language server: an editor starts it and speaks the Language Server
 Protocol with it over stdin and stdout. It shows what validate finds in texts as
 they are typed, completes, explains, renames, formats, and shows last verdicts.
@@ -29,6 +29,8 @@ It executes nothing that a project names.`,
 			}
 			return nil
 		})
+	cmd.Flags().Bool("stdio", true, "speak over stdin and stdout: accepted because many editors pass it, and the only way there is")
+	return cmd
 }
 
 // stdio are the program's own streams, which end with it.

@@ -32,7 +32,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
 			}
 			cfg, diags := lang.Load(a.langOptions())
-			diags = validate.Findings(cfg, diags)
+			diags = validate.Findings(cfg, diags, new(validate.Imports))
 			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
 					diags = diag.List{}

@@ -16,9 +16,9 @@ type codeAction struct {
 }
 
 // codeActions are the edits that mend findings in a range, as far as hints suggest any.
-func (s *server) codeActions(_ context.Context, now *snapshot, p codeActions) (any, error) {
+func (s *server) codeActions(ctx context.Context, now *snapshot, p codeActions) (any, error) {
 	actions := []codeAction{}
-	d, release := s.find(now, p.TextDocument.URI, p.Range.Start)
+	d, release := s.find(ctx, now, p.TextDocument.URI, p.Range.Start)
 	defer release()
 	if d == nil {
 		return actions, nil

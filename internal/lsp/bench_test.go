@@ -11,10 +11,16 @@ import (
 	"time"
 )
 
-// BenchmarkKeystroke types into a project of 100 problems by for_each, with 3 checkpoints
-// each, and 1,000 solutions. A round is from a key stroke to the diagnostics of the text, with
-// the pause before they are looked for.
+// BenchmarkKeystroke types into projects of 100 problems by for_each, with 3 checkpoints and
+// 60 KiB of tests each. A round is from a key stroke to the diagnostics of the text, with the
+// pause before they are looked for.
 func BenchmarkKeystroke(b *testing.B) {
+	for _, solutions := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("solutions=%d", solutions), func(b *testing.B) { keystroke(b, solutions) })
+	}
+}
+
+func keystroke(b *testing.B, solutions int) {
 	dir := b.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(dir, name)
@@ -25,16 +31,16 @@ func BenchmarkKeystroke(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	var main strings.Builder
+	tests := strings.Repeat("def test_sum():\n    assert run(\"1 2\") == \"3\"\n\n\n", 400) // 20 KiB
 	for i := range 100 {
-		write(fmt.Sprintf("problems/p%d/tests/test_a.py", i), "")
-		write(fmt.Sprintf("problems/p%d/tests/test_b.py", i), "")
-		write(fmt.Sprintf("problems/p%d/tests/test_c.py", i), "")
+		for _, name := range []string{"a", "b", "c"} {
+			write(fmt.Sprintf("problems/p%d/tests/test_%s.py", i, name), tests)
+		}
 	}
 	write("solutions/main.py", "")
-	main.WriteString(`locals {
+	write("fevalgraph.hcl", fmt.Sprintf(`locals {
   names = [for n in range(100) : "p${n}"]
-  pairs = { for p in setproduct(local.names, range(10)) : "${p[0]}-${p[1]}" => p[0] }
+  pairs = { for p in setproduct(local.names, range(%d)) : "${p[0]}-${p[1]}" => p[0] }
 }
 
 problem "all" {
@@ -52,8 +58,7 @@ solution "all" {
   problem  = problem.all[each.value]
   source   = "solutions"
 }
-`)
-	write("fevalgraph.hcl", main.String())
+`, solutions/100))
 	c := dial(b, Options{Project: projectOptions(b)})
 	c.call("initialize", json.RawMessage(`{"capabilities": {}}`), nil)
 	c.notify("initialized", struct{}{})

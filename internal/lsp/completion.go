@@ -45,8 +45,8 @@ type completer struct {
 
 // complete offers what can stand at a place: blocks and attributes that are not there yet,
 // kinds of blocks, values, references by kind, functions, and names of files.
-func (s *server) complete(_ context.Context, now *snapshot, p at) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+func (s *server) complete(ctx context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
 		return []completionItem{}, nil

@@ -9,6 +9,7 @@ import (
 // What is typed in place of a line, with | at the place, and some of what is offered there.
 func TestCompletion(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
+	c.diagnostics(uri) // of the whole text, whose values are offered in broken ones
 	whole := Range{End: Position{Line: 1 << 20}}
 	for _, test := range []struct {
 		line, typed string

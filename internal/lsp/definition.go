@@ -14,9 +14,10 @@ type place struct {
 	at  int // byte
 }
 
-// find is the place of a request; nil in what is not open, or is no file. Its project is held
+// find is the place of a request; nil in what is not open, or is no file, and when ctx has
+// ended meanwhile. Its project is held
 // until release is called.
-func (s *server) find(now *snapshot, uri string, p Position) (found *place, release func()) {
+func (s *server) find(ctx context.Context, now *snapshot, uri string, p Position) (found *place, release func()) {
 	d := now.open[uri]
 	if d == nil || d.path == "" {
 		return nil, func() {}
@@ -26,6 +27,9 @@ func (s *server) find(now *snapshot, uri string, p Position) (found *place, rele
 		return nil, func() {}
 	}
 	of.mu.Lock()
+	if ctx.Err() != nil { // the client no longer wants to know; begin says so
+		return nil, of.mu.Unlock
+	}
 	return &place{document: d, of: of, now: now, at: d.offset(p)}, of.mu.Unlock
 }
 
@@ -36,8 +40,8 @@ func (p *place) location(s lang.Span) location {
 }
 
 // definition is where what is named at a place is declared, or the file that a path names.
-func (s *server) definition(_ context.Context, now *snapshot, p at) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+func (s *server) definition(ctx context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
 		return nil, nil
@@ -52,13 +56,13 @@ func (s *server) definition(_ context.Context, now *snapshot, p at) (any, error)
 	return nil, nil
 }
 
-func (s *server) references(_ context.Context, now *snapshot, p struct {
+func (s *server) references(ctx context.Context, now *snapshot, p struct {
 	at
 	Context struct {
 		IncludeDeclaration bool `json:"includeDeclaration"`
 	} `json:"context"`
 }) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	locations := []location{}
 	if in == nil {

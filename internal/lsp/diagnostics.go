@@ -15,11 +15,19 @@ import (
 const source = "fevalgraph"
 
 // publish sends the findings of `validate` on the texts, by file. Files of which there are no
-// more findings get an empty list. Where texts have changed meanwhile, that is done again.
+// more findings get an empty list. When texts change meanwhile, that is done again for these.
 func (p *project) publish(now *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.analysis(now)
+	until := now.latest
+	if p.whole == nil { // what is typed next may have no values
+		until = p.s.ctx
+	}
+	a, err := p.analyze(until, now)
+	if err != nil {
+		p.lookAtTexts()
+		return
+	}
 	found := map[string][]diagnostic{}
 	for _, path := range a.Files() {
 		if d := now.file(path); now.open[d.uri] != nil { // a client may wait for the news that all is well
@@ -30,7 +38,7 @@ func (p *project) publish(now *snapshot) {
 		d := now.file(p.fileOf(f.Range))
 		found[d.uri] = append(found[d.uri], d.diagnostic(f))
 	}
-	if !p.s.currently(now.version) {
+	if now.latest.Err() != nil {
 		p.lookAtTexts()
 		return
 	}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,6 +62,8 @@ func uriOf(path string) string {
 type snapshot struct {
 	open    map[string]*document // by URI
 	version int                  // two with the same are the same
+	renewed int                  // as of server
+	latest  context.Context      // ends when there are newer texts
 	disk    map[string]*document // files that were read for this request, by path
 }
 

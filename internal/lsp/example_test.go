@@ -13,20 +13,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// exampleFiles are the examples, copied, and their files of HCL.
+// exampleFiles are the examples, copied beside each other, and their files of HCL.
 func exampleFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	mains, err := filepath.Glob("../../examples/*/fevalgraph.hcl")
 	if err != nil || len(mains) < 8 {
 		t.Fatal(mains, err)
 	}
-	all := map[string][]string{}
+	all, root := map[string][]string{}, t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
 	for _, main := range mains {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(main))); err != nil {
-			t.Fatal(err)
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "*.hcl"))
+		files, err := filepath.Glob(filepath.Join(root, filepath.Base(filepath.Dir(main)), "*.hcl"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +34,8 @@ func exampleFiles(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestExamples asks for everything at every place of every example.
+// TestExamples asks for everything at every place of every example: each feature of the server has a check here, but for verdicts
+// and failed tests, which take a run (testdata/script/cmd/lsp.txtar of cmd/fevalgraph).
 func TestExamples(t *testing.T) {
 	for name, files := range exampleFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +45,10 @@ func TestExamples(t *testing.T) {
 				c.checkDiagnostics(t, uri)
 				c.checkOutline(t, uri)
 				c.checkEverywhere(t, uri)
+				c.checkCompletion(t, uri)
+				c.checkHover(t, uri)
+				c.checkHints(t, uri)
+				c.checkReferences(t, uri)
 				c.checkFixes(t, uri)
 			}
 		})
@@ -59,7 +63,7 @@ func (c *client) validated(dir string) map[string][]diagnostic {
 	with.Overlay = func(path string) ([]byte, bool) { text, open := c.texts[uriOf(path)]; return []byte(text), open }
 	cfg, found := lang.Load(with)
 	all := map[string][]diagnostic{}
-	for _, f := range validate.Findings(cfg, found) {
+	for _, f := range validate.Findings(cfg, found, new(validate.Imports)) {
 		file := filepath.Join(dir, "fevalgraph.hcl")
 		if f.Range != nil && f.Range.File != "" && !strings.HasPrefix(f.Range.File, "--var") {
 			if file = f.Range.File; !filepath.IsAbs(file) {
@@ -84,7 +88,7 @@ func (c *client) checkDiagnostics(t *testing.T, uri string) {
 	}
 }
 
-// checkOutline checks symbols, folds, formatting, hints and lenses.
+// checkOutline checks symbols, folds, formatting and lenses.
 func (c *client) checkOutline(t *testing.T, uri string) {
 	t.Helper()
 	of := map[string]any{"textDocument": map[string]any{"uri": uri}}
@@ -110,8 +114,6 @@ func (c *client) checkOutline(t *testing.T, uri string) {
 	if got := applied(text, edits); got != string(formatted) {
 		t.Errorf("formatting %s: %s", uri, cmp.Diff(string(formatted), got))
 	}
-	var hints []inlayHint
-	c.call("textDocument/inlayHint", map[string]any{"textDocument": of["textDocument"], "range": Range{End: Position{Line: 1 << 20}}}, &hints)
 	var lenses []codeLens
 	c.call("textDocument/codeLens", of, &lenses)
 	for _, l := range lenses {

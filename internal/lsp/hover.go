@@ -16,8 +16,8 @@ const (
 )
 
 // hover has the documented row of what is at a place, what is declared there, and the value.
-func (s *server) hover(_ context.Context, now *snapshot, p at) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+func (s *server) hover(ctx context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
 		return nil, nil

@@ -19,11 +19,11 @@ type inlayHint struct {
 
 // inlayHints say, behind their headers, how many cells suites have and how many instances
 // for_each makes of blocks.
-func (s *server) inlayHints(_ context.Context, now *snapshot, p struct {
+func (s *server) inlayHints(ctx context.Context, now *snapshot, p struct {
 	TextDocument textDocument `json:"textDocument"`
 	Range        Range        `json:"range"`
 }) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Range.Start)
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Range.Start)
 	defer release()
 	hints := []inlayHint{}
 	if in == nil {

@@ -30,7 +30,7 @@ type target struct {
 // hold, and how to run or explain them. What is not on disk does not count.
 func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (any, error) {
 	lenses := []codeLens{}
-	in, groups := s.groups(now, p.TextDocument.URI)
+	in, groups := s.groups(ctx, now, p.TextDocument.URI)
 	if len(groups) == 0 {
 		return lenses, nil
 	}
@@ -51,8 +51,8 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 
 // groups are the blocks of a file that have cells; the project is not held while verdicts are
 // looked for.
-func (s *server) groups(now *snapshot, uri string) (in *place, groups []*group) {
-	in, release := s.find(now, uri, Position{})
+func (s *server) groups(ctx context.Context, now *snapshot, uri string) (in *place, groups []*group) {
+	in, release := s.find(ctx, now, uri, Position{})
 	defer release()
 	if in == nil {
 		return nil, nil

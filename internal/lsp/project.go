@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,11 +19,13 @@ type project struct {
 	s       *server
 	options eval.Options
 
-	mu        sync.Mutex      // of all below; an analysis is for one goroutine at a time
-	version   int             // of the texts that current was made of
-	current   *lang.Analysis  // nil before the first
-	whole     *lang.Analysis  // the last one with values
-	findings  diag.List       // of validate, on current
+	mu        sync.Mutex       // of all below; an analysis is for one goroutine at a time
+	version   int              // of the texts that current was made of
+	current   *lang.Analysis   // nil before the first
+	whole     *lang.Analysis   // the last one with values
+	findings  diag.List        // of validate, on current
+	imports   validate.Imports // by files as they were at renewed
+	renewed   int
 	published map[string]bool // URIs with findings
 
 	failures map[string]bool // URIs of tests that failed
@@ -57,17 +60,30 @@ func (s *server) projectOf(path string) *project {
 
 // analysis is that of the texts of a request. mu is held as long as it is used.
 func (p *project) analysis(now *snapshot) *lang.Analysis {
+	a, _ := p.analyze(context.Background(), now)
+	return a
+}
+
+// analyze is analysis as long as ctx has not ended.
+func (p *project) analyze(ctx context.Context, now *snapshot) (*lang.Analysis, error) {
 	if p.current != nil && p.version == now.version {
-		return p.current
+		return p.current, nil
+	}
+	if p.renewed != now.renewed {
+		p.imports, p.renewed = validate.Imports{}, now.renewed
 	}
 	o := p.options.Lang()
 	o.Overlay = now.overlay()
-	p.current, p.version = lang.Analyze(o), now.version
-	p.findings = validate.Findings(p.current.Config(), p.current.Findings())
+	a, err := lang.Analyze(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	p.current, p.version = a, now.version
+	p.findings = validate.Findings(p.current.Config(), p.current.Findings(), &p.imports)
 	if p.current.Whole() {
 		p.whole = p.current
 	}
-	return p.current
+	return p.current, nil
 }
 
 // values is the analysis that has values: the current one, or that of the texts before a
@@ -152,5 +168,5 @@ func (p *project) forget() {
 		}
 		clear(published)
 	}
-	p.current, p.whole, p.findings = nil, nil, nil
+	p.current, p.whole, p.findings, p.imports = nil, nil, nil, validate.Imports{}
 }

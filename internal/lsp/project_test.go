@@ -103,6 +103,28 @@ func TestWatchedFiles(t *testing.T) {
 	c.wait("news", func() bool { return len(c.published[uri].Diagnostics) == 0 })
 }
 
+// Tests are searched when the client says that files are written, not at each key stroke: they
+// can be many.
+func TestTestsAreNotSearchedAgain(t *testing.T) {
+	c, uri := openProject(t, kvstoreFiles())
+	if found := c.diagnostics(uri); len(found) > 0 {
+		t.Fatal(found)
+	}
+	test := filepath.Join(filepath.Dir(pathOf(uri)), "tests", "test_one.py")
+	if err := os.WriteFile(test, []byte("import main\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.edit(uri, Range{}, "\n")
+	if found := c.diagnostics(uri); len(found) > 0 {
+		t.Error("a key stroke has tests searched:", found)
+	}
+	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": uriOf(test), "type": 2}}})
+	c.wait("warning", func() bool {
+		found := c.published[uri].Diagnostics
+		return len(found) == 1 && found[0].Code == "same-process"
+	})
+}
+
 func TestRecords(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/a/.git/index": true, "/a/.fevalgraph/runs/x/events.jsonl": true, "/a/.fevalgraph/latest": false, "/a/tests/test_a.py": false, "/a/latest": false,

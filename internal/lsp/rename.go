@@ -6,8 +6,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-func (s *server) prepareRename(_ context.Context, now *snapshot, p at) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+func (s *server) prepareRename(ctx context.Context, now *snapshot, p at) (any, error) {
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
 		return nil, nil
@@ -21,11 +21,11 @@ func (s *server) prepareRename(_ context.Context, now *snapshot, p at) (any, err
 
 // rename changes a name where it is declared and wherever it is referred to. That it can be
 // done everywhere is known before anything is changed.
-func (s *server) rename(_ context.Context, now *snapshot, p struct {
+func (s *server) rename(ctx context.Context, now *snapshot, p struct {
 	at
 	NewName string `json:"newName"`
 }) (any, error) {
-	in, release := s.find(now, p.TextDocument.URI, p.Position)
+	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
 		return nil, nil

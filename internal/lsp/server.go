@@ -45,6 +45,9 @@ type server struct {
 	mu       sync.Mutex
 	open     map[string]*document // by URI
 	version  int                  // of all texts together
+	renewed  int                  // how often others have written files
+	latest   context.Context      // ends with version
+	outdate  context.CancelFunc   // ends latest
 	projects map[string]*project  // by directory
 	running  map[jsonrpc2.ID]context.CancelFunc
 	client   clientCapabilities
@@ -74,6 +77,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) (orderly b
 		options: o, language: lang.Describe(o.Project.Lang()), ctx: ctx, ended: cancel,
 		open: map[string]*document{}, projects: map[string]*project{}, running: map[jsonrpc2.ID]context.CancelFunc{},
 	}
+	s.latest, s.outdate = context.WithCancel(ctx)
 	if s.options.Pause == 0 {
 		s.options.Pause = 25 * time.Millisecond
 	}
@@ -201,13 +205,7 @@ func (s *server) say(err error) {
 func (s *server) snapshot() *snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &snapshot{open: maps.Clone(s.open), version: s.version, disk: map[string]*document{}}
-}
-
-func (s *server) currently(version int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.version == version
+	return &snapshot{open: maps.Clone(s.open), version: s.version, renewed: s.renewed, latest: s.latest, disk: map[string]*document{}}
 }
 
 func params(r *jsonrpc2.Request) json.RawMessage {

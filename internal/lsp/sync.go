@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func (s *server) saved(p ofDocument) error {
 func (s *server) closed(p ofDocument) error {
 	s.mu.Lock()
 	delete(s.open, p.TextDocument.URI)
-	s.version++
+	s.next()
 	s.mu.Unlock()
 	s.look(p.TextDocument.URI, (*project).lookAtDisk)
 	return nil
@@ -76,14 +77,22 @@ func (s *server) put(d *document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[d.uri] = d
-	s.version++
+	s.next()
 }
 
 // renew makes what was read of the disk void.
 func (s *server) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.next()
+	s.renewed++
+}
+
+// next begins another version of the texts. mu is held.
+func (s *server) next() {
+	s.outdate()
 	s.version++
+	s.latest, s.outdate = context.WithCancel(s.ctx)
 }
 
 // look has the project of a file looked at, if it has one.

@@ -1,0 +1,99 @@
+package generate
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/maruel/natural"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Past is a recorded call.
+type Past struct {
+	Start     event.RunStart
+	End       event.RunEnd
+	Ended     bool // otherwise it goes on, or was killed
+	Decisions []Decision
+}
+
+// Decision is what a call did about one request, or about files that it left alone.
+type Decision struct {
+	Name   string
+	Node   event.NodeDone   // of the answer, or of the files that were there
+	Prompt event.NodeDone   // zero for files that were there
+	Made   *event.Generated // what became of the files; nil when the call did not come so far
+}
+
+var errNoCalls = errors.New("no call of gen has been recorded here yet")
+
+// ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors
+// pick decisions, as those of a Request do; the model of a request is not recorded.
+func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
+	selector, err := graph.ParseSelector(selectors, []string{"generator", "problem", "checkpoint", "attempt"})
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	state := filepath.Join(o.StateDir(), answersDir)
+	if ids, err := event.Runs(state); err == nil && len(ids) == 0 {
+		return nil, exit.With(exit.Usage, errNoCalls)
+	}
+	run, err := event.FindRun(state, id)
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	p, steps := &Past{}, map[string]*Decision{}
+	if err := run.Each(func(e event.Event) bool { p.take(e, steps); return true }); err != nil {
+		return nil, exit.Past(err)
+	}
+	for name, d := range steps {
+		if d.Node.Addr != "" && (selector.Empty() || selector.Match(name, d.values)) {
+			p.Decisions = append(p.Decisions, *d)
+		}
+	}
+	slices.SortFunc(p.Decisions, func(a, b Decision) int { return natural.Compare(a.Name, b.Name) })
+	if len(p.Decisions) == 0 && !selector.Empty() {
+		return nil, exit.Unmatched("%s selects nothing of the call %s", strings.Join(selectors, " "), run.ID)
+	}
+	return p, nil
+}
+
+// take notes an event, of which a step has several.
+func (p *Past) take(e event.Event, steps map[string]*Decision) {
+	step := func(name string) *Decision {
+		if steps[name] == nil {
+			steps[name] = &Decision{Name: name}
+		}
+		return steps[name]
+	}
+	switch e := e.(type) {
+	case event.RunStart:
+		p.Start = e
+	case event.RunEnd:
+		p.End, p.Ended = e, true
+	case event.NodeDone:
+		_, name, _ := strings.Cut(e.Addr, ":")
+		switch e.Kind {
+		case gen.KindPrompt:
+			step(name).Prompt = e
+		case gen.KindAnswer, gen.KindSources:
+			step(name).Node = e
+		}
+	case event.Generated:
+		step(gen.NameOf(e.Problem, e.Checkpoint, e.Generator, e.Attempt)).Made = &e
+	}
+}
+
+func (d *Decision) values(axis string) []string {
+	if d.Made == nil {
+		return nil
+	}
+	return []string{map[string]string{"generator": d.Made.Generator, "problem": d.Made.Problem, "checkpoint": d.Made.Checkpoint, "attempt": strconv.Itoa(d.Made.Attempt)}[axis]}
+}

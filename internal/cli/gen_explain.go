@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/eval/generate"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
+func (a *app) runGenExplain(id string, selectors []string) error {
+	past, err := generate.ReadPast(a.options(), id, selectors)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.writeJSON(pastJSON(past))
+	}
+	palette := text.NewPalette(a.color())
+	grid := text.Grid{Width: columns(a.io.Out)}
+	for _, title := range []string{"solution", "request", "files", "cause"} {
+		grid.Header = append(grid.Header, palette.Strong(title))
+	}
+	asked, served := 0, 0
+	for i := range past.Decisions {
+		d := &past.Decisions[i]
+		did := didOf(d)
+		switch did {
+		case "asked":
+			asked++
+		case "answered":
+			served++
+		}
+		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), did, text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
+	}
+	grid.Spare = []int{2} // the cause is what was asked for
+	if !a.flags.quiet {
+		fmt.Fprintf(a.io.Out, "%s of %s: %s\n\n", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past))
+		if _, err := io.WriteString(a.io.Out, grid.Text()); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
+	return nil
+}
+
+// didOf says in a word what a call did about a request.
+func didOf(d *generate.Decision) string {
+	switch {
+	case d.Node.Kind == gen.KindSources:
+		return "left alone"
+	case d.Node.State == event.Done:
+		return "asked"
+	case d.Node.State == event.Cached:
+		return "answered"
+	}
+	return string(d.Node.State)
+}
+
+// causeOf says why: of a request whose prompt is another, why that is.
+func causeOf(d *generate.Decision) string {
+	cause := d.Node.Cause
+	switch {
+	case d.Node.Kind == gen.KindSources:
+		return "files, or a .FAILED, are there"
+	case cause == "never ran":
+		cause = "never asked"
+	case cause == "forced":
+		cause = "--again"
+	}
+	for _, c := range d.Node.Changes {
+		if c.Via == d.Prompt.Addr && d.Prompt.State == event.Done {
+			cause = d.Prompt.Cause
+		}
+	}
+	return cause
+}
+
+// becameOf says what became of the files, and why there are none.
+func becameOf(d *generate.Decision) string {
+	switch {
+	case d.Made == nil:
+		return cmp.Or(d.Node.Message, d.Prompt.Message, "-")
+	case d.Made.Reason != "":
+		return d.Made.Outcome + ": " + d.Made.Reason
+	}
+	return d.Made.Outcome
+}
+
+// endOf says how a call ended.
+func endOf(p *generate.Past) string {
+	if !p.Ended {
+		return "it goes on, or was killed"
+	}
+	return fmt.Sprintf("%s, exit code %d", text.Duration(p.End.Seconds), p.End.Exit)
+}
+
+// pastJSON is what gen --explain --json prints.
+func pastJSON(p *generate.Past) map[string]any {
+	requests := []map[string]any{}
+	for i := range p.Decisions {
+		d := &p.Decisions[i]
+		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": orEmpty(d.Node.Changes), "prompt_changes": orEmpty(d.Prompt.Changes)}
+		if d.Node.Key != "" {
+			one["key"] = d.Node.Key
+		}
+		if m := d.Made; m != nil {
+			one["files"], one["reason"], one["path"] = m.Outcome, m.Reason, m.Path
+			one["input_tokens"], one["output_tokens"] = m.InputTokens, m.OutputTokens
+			if m.Cost != nil {
+				one["cost"] = *m.Cost
+			}
+		}
+		requests = append(requests, one)
+	}
+	return map[string]any{"schema": 1, "run": p.Start.Run, "start": p.Start.Time, "ended": p.Ended, "seconds": p.End.Seconds, "exit": p.End.Exit, "requests": requests}
+}
