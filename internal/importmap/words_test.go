@@ -218,6 +218,7 @@ func readCode(path string, content []byte) text {
 	var s scanner.Scanner
 	set := token.NewFileSet()
 	s.Init(set.AddFile(path, set.Base(), len(content)), content, nil, scanner.ScanComments)
+	apart := map[string]string{} // most identifiers come again
 	for {
 		_, tok, literal := s.Scan()
 		switch tok {
@@ -225,7 +226,12 @@ func readCode(path string, content []byte) text {
 			f.prose = prose.String()
 			return f
 		case token.IDENT:
-			f.names, f.words = append(f.names, literal), append(f.words, wordsOf(literal))
+			words, known := apart[literal]
+			if !known {
+				words = wordsOf(literal)
+				apart[literal] = words
+			}
+			f.names, f.words = append(f.names, literal), append(f.words, words)
 		case token.COMMENT:
 			prose.WriteString(strings.Trim(literal, "/*") + "\n")
 		}
