@@ -221,7 +221,7 @@ soak-store: FLIPS ?= 4
 soak-store: BLOBS ?= 1000000
 soak-store:
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_FAULT_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 0 -v -run '^TestResumedAfterFaults$$' ./graph
-	FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStore|TestProcessesShareLog|TestManyBlobs)$$' ./cache ./cache/buildlog
+	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStore|TestProcessesShareLog|TestManyBlobs)$$' ./cache ./cache/buildlog
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
 
 # Fuzzes every decoder, or those whose "./package FuzzName" matches ONLY.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
 // The test binary is also the other processes of these tests.
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv(roleVariable) {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(ramdir.Run(m))
 	case "hammer":
 		err = hammer(os.Args[1], os.Args[2], os.Args[3])
 	case "hold":

@@ -89,6 +89,7 @@ func TestWatchRunsForWhatMatters(t *testing.T) {
 
 // What was not asked for leads to no run, and neither does what was done to no avail.
 func TestWatchRunsNothingForNothing(t *testing.T) {
+	t.Parallel()
 	o, _ := tree(t)
 	w := watchOf(t, o, eval.Request{Selection: eval.Selection{Targets: []string{"problem=other"}}})
 	write(t, o, "a.txt", "5\n")
@@ -126,6 +127,7 @@ func TestWatchRunsNothingForNothing(t *testing.T) {
 
 // A watch of the status is woken by what was read, and by the end of any run.
 func TestWatchOfStatus(t *testing.T) {
+	t.Parallel()
 	o, _ := tree(t)
 	mustRun(t, o, eval.Request{})
 	stabilize(t, o)

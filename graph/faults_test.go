@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/faulty"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // Of these two, the first says how many seeds TestResumedAfterFaults has, and
@@ -27,7 +28,7 @@ const (
 )
 
 // faultSeeds are few enough for every run of the tests.
-const faultSeeds = 200
+var faultSeeds = uint64(longtest.Size(60, 200))
 
 func numberFrom(t *testing.T, variable string, otherwise uint64) uint64 {
 	text := os.Getenv(variable)

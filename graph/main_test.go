@@ -7,9 +7,4 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/ramdir"
 )
 
-func TestMain(m *testing.M) {
-	remove := ramdir.Use()
-	code := m.Run()
-	remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(ramdir.Run(m)) }

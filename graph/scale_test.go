@@ -8,12 +8,13 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // The bounds here are far above what is measured: they catch what grows with
 // the square of the graph, not a slow machine.
 
-const manyNodes = 100_000
+var manyNodes = longtest.Size(20_000, 100_000)
 
 // logAnswer makes the log say that the node had these fields in its manifest
 // and "x" for its output.
@@ -84,7 +85,7 @@ func TestManyFreshNodes(t *testing.T) {
 	if err != nil || r.Cached != manyNodes {
 		t.Fatalf("%d of %d cached, %v", r.Cached, manyNodes, err)
 	}
-	perNode := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / manyNodes
+	perNode := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / int64(manyNodes)
 	t.Logf("%d fresh nodes: %v, %d bytes each", manyNodes, took, perNode)
 	if took > 5*time.Minute || perNode > 2048 {
 		t.Errorf("%d fresh nodes took %v and %d bytes each", manyNodes, took, perNode)

@@ -15,9 +15,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -82,10 +84,14 @@ func TestFromAfar(t *testing.T) {
 		t.Parallel()
 		backendtest.TestBackend(t, func(t *testing.T) (backend.Backend, cache.Store) {
 			there, here := cache.NewMemory(), cache.NewMemory()
-			b := local.New(there, local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Python: "", Spares: 2})
+			o := local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Spares: 2}
+			if !longtest.Asked() { // package local tests the levels; a connection is the same at each
+				o.Isolation = string(isolation.None)
+			}
+			b := local.New(there, o)
 			t.Cleanup(func() { b.Close(context.Background()) })
-			o, _ := serve(t, worker.Host{Store: there, Backend: b, Environments: t.TempDir()})
-			return connect(t, here, o).Backend(), here
+			access, _ := serve(t, worker.Host{Store: there, Backend: b, Environments: t.TempDir()})
+			return connect(t, here, access).Backend(), here
 		})
 	})
 	t.Run("sandbox", func(t *testing.T) {

@@ -22,10 +22,7 @@ import (
 // Most tests wait for servers that are slow.
 func TestMain(m *testing.M) {
 	abreast.Set(20)
-	remove := ramdir.Use()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	os.Exit(ramdir.Run(m))
 }
 
 // patient is for tests of what has nothing to do with time.

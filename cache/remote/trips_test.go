@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -119,7 +120,8 @@ func (n named) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // server 20 times at most. Its clock stands while anything works, so that all that passes is
 // what was waited for.
 func TestRoundTrips(t *testing.T) {
-	const latency, levels, wide = 100 * time.Millisecond, 6, 1667
+	const latency, levels = 100 * time.Millisecond, 6
+	wide := longtest.Size(400, 1667)
 	g := graph.New()
 	var top []graph.ID
 	for level := range levels {

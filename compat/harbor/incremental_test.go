@@ -44,10 +44,7 @@ func optionsFor(dir string) eval.Options {
 
 // Of a job that was graded, one changed test has exactly the trials of its task graded again.
 func TestIncremental(t *testing.T) {
-	tasks, trials := 4, 15
-	if longtest.Asked() {
-		tasks, trials = 10, 60
-	}
+	tasks, trials := longtest.Size(4, 10), longtest.Size(15, 60)
 	dir := t.TempDir()
 	layJob(t, dir, tasks, trials)
 	o := optionsFor(dir)

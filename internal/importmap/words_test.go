@@ -107,7 +107,7 @@ type text struct {
 	path  string
 	names []string // identifiers
 	words []string // their words in lower case: " give back "
-	prose string
+	prose string   // in lower case
 }
 
 // TestRetiredWords: words that the project has given up do not come back.
@@ -125,7 +125,11 @@ func TestRetiredWords(t *testing.T) {
 	for _, r := range retiredPhrases {
 		found := map[string]int{}
 		pattern := phrase(r.word)
+		first, _, _ := strings.Cut(r.word, " ") // found in a twentieth of the time
 		for _, file := range texts {
+			if !strings.Contains(file.prose, first) {
+				continue
+			}
 			if n := len(pattern.FindAllString(file.prose, -1)); n > 0 {
 				found[file.path] = n
 			}
@@ -146,7 +150,7 @@ func (r retired) report(t *testing.T, where string, found map[string]int) {
 
 // phrase matches words that stand one after the other, maybe on two lines.
 func phrase(words string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(words), " ", `\s+`) + `\b`)
+	return regexp.MustCompile(`\b` + strings.ReplaceAll(regexp.QuoteMeta(words), " ", `\s+`) + `\b`)
 }
 
 func (f text) countNames(words string) (n int) {
@@ -209,7 +213,7 @@ func readPage(path, content string) text {
 			prose.WriteString(inlineCode.ReplaceAllString(line, "``"))
 		}
 	}
-	return text{path: path, prose: prose.String()}
+	return text{path: path, prose: strings.ToLower(prose.String())}
 }
 
 func readCode(path string, content []byte) text {
@@ -218,14 +222,20 @@ func readCode(path string, content []byte) text {
 	var s scanner.Scanner
 	set := token.NewFileSet()
 	s.Init(set.AddFile(path, set.Base(), len(content)), content, nil, scanner.ScanComments)
+	apart := map[string]string{} // most identifiers come again
 	for {
 		_, tok, literal := s.Scan()
 		switch tok {
 		case token.EOF:
-			f.prose = prose.String()
+			f.prose = strings.ToLower(prose.String())
 			return f
 		case token.IDENT:
-			f.names, f.words = append(f.names, literal), append(f.words, wordsOf(literal))
+			words, known := apart[literal]
+			if !known {
+				words = wordsOf(literal)
+				apart[literal] = words
+			}
+			f.names, f.words = append(f.names, literal), append(f.words, words)
 		case token.COMMENT:
 			prose.WriteString(strings.Trim(literal, "/*") + "\n")
 		}

@@ -13,6 +13,15 @@ const variable = "FEVALGRAPH_TEST_LONG"
 // Asked reports whether long tests are to run.
 func Asked() bool { return os.Getenv(variable) != "" }
 
+// Size is the size of a test that proves the same with few of something, and finds more with many:
+// many where long tests are asked for.
+func Size(few, many int) int {
+	if Asked() {
+		return many
+	}
+	return few
+}
+
 // Skip skips a test that takes long, unless it is asked for.
 func Skip(t testing.TB) {
 	t.Helper()

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // randomEdits is how many edits TestRandomEdits makes, over all examples.
-const randomEdits = 2000
+var randomEdits = longtest.Size(400, 2000)
 
 // TestRandomEdits edits the examples at random places, in the middle of anything. After each
 // edit the server answers; every so often its diagnostics are those of validate on the text

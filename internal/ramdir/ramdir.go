@@ -1,9 +1,12 @@
 // Package ramdir keeps the temporary files of tests in memory: where tests make
-// many small files, that is a third of what they cost; Use is for TestMain. Small is a file system
+// many small files, that is a third to three quarters of what they cost; Run is for TestMain. Small is a file system
 // that is soon full.
 package ramdir
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // place is where Linux keeps files in memory.
 const place = "/dev/shm"
@@ -11,6 +14,12 @@ const place = "/dev/shm"
 // room is how much memory has to be free, in bytes: the tests of a package use a
 // tenth of it.
 const room = 4 << 30
+
+// Run runs the tests of a package with such a directory.
+func Run(m *testing.M) (code int) {
+	defer Use()()
+	return m.Run()
+}
 
 // Use makes os.TempDir a directory in memory, and returns what removes it. Nothing
 // is changed where there is no such place, where programs may not be run or

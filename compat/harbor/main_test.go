@@ -1,0 +1,10 @@
+package harbor
+
+import (
+	"os"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+)
+
+func TestMain(m *testing.M) { os.Exit(ramdir.Run(m)) }

@@ -1,0 +1,14 @@
+package eval_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+)
+
+func TestMain(m *testing.M) {
+	abreast.Set(10) // most of them wait until states of files differ
+	os.Exit(ramdir.Run(m))
+}

@@ -1,0 +1,10 @@
+package lang
+
+import (
+	"os"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+)
+
+func TestMain(m *testing.M) { os.Exit(ramdir.Run(m)) }
