@@ -19,18 +19,26 @@ const LockFile = requirements.FileName
 
 // Locked counts the sets of requirements in the lock file.
 type Locked struct {
-	Used, Resolved, Dropped int
+	Used, Resolved int
+	Unused         int      // nothing that is evaluated now asked for them, and they are in the file
+	Dropped        []string // the same, and they are no more
 	// Invalid are the mistakes of invalid problems. While there are any, nothing is
 	// dropped: what these problems ask for is not known.
 	Invalid diag.List
 }
 
-// Lock resolves the requirements that the lock file lacks, adds the hashes that it lacks to
-// those that it has, without another version of anything, and drops those that no
-// problem asks for. With upgrade everything is resolved again, to the newest versions.
-func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err error) {
+// LockOptions say what Lock does beyond resolving what is not in the lock file.
+type LockOptions struct {
+	Upgrade bool // resolve everything that is asked for again, to the newest versions
+	Prune   bool // drop what nothing asks for, with the variables as they are
+}
+
+// Lock resolves the requirements that the lock file lacks, and adds the hashes that it lacks to
+// those that it has, without another version of anything. Other variables may ask for more than
+// these do, so nothing is dropped unless it is said.
+func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err error) {
 	access := Writing
-	if upgrade {
+	if how.Upgrade {
 		access = renewing
 	}
 	p, err := Open(ctx, o, access)
@@ -49,12 +57,16 @@ func Lock(ctx context.Context, o Options, upgrade bool) (locked *Locked, err err
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	l := &Locked{Invalid: validate.Invalid(p.Config)}
-	if len(l.Invalid) == 0 {
-		if l.Dropped, err = p.locker.Prune(ctx); err != nil {
+	if how.Prune && len(l.Invalid) == 0 {
+		dropped, err := p.locker.Prune(ctx)
+		if err != nil {
 			return nil, exit.With(exit.NotJudged, err)
 		}
+		for _, set := range dropped {
+			l.Dropped = append(l.Dropped, set.String())
+		}
 	}
-	l.Used, l.Resolved = p.locker.Used(), p.locker.Resolved()
+	l.Used, l.Resolved, l.Unused = p.locker.Used(), p.locker.Resolved(), p.locker.Unused()
 	return l, nil
 }
 

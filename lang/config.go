@@ -305,6 +305,8 @@ type Recorded struct {
 	Valid       bool     // whether Score is the solution's in that program's own opinion
 	Comparable  bool     // whether it is of the same scale as scores here
 	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
+	Version     string   // a digest of the problem that the solution answered; "" is not known
+	VersionHere string   // that of the problem here, if it is another one
 	Checkpoints []RecordedCheckpoint
 }
 

@@ -150,24 +150,6 @@ func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
 }
 
-// Directories are the names of the directories in a directory, but for those behind links.
-func (f *ReaderFiles) Directories(dir string) (names []string, err error) {
-	if !f.l.within(dir) {
-		return nil, &funcs.OutsideError{Path: f.l.show(dir)}
-	}
-	f.l.input("fileset", dir+"\x00*")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, errors.New(pathReason(f.l.show(dir), err))
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
-}
-
 // Glob is what the function fileset returns.
 func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
 	return f.place().Glob(dir, pattern)

@@ -105,7 +105,7 @@ func recordedOf(s *lang.Solution) *report.Recorded {
 	if r == nil {
 		return nil
 	}
-	out := &report.Recorded{By: r.By, Score: r.Score, Valid: r.Valid, Cause: r.Cause, Comparable: r.Comparable, Last: r.Last}
+	out := &report.Recorded{By: r.By, Score: r.Score, Valid: r.Valid, Cause: r.Cause, Comparable: r.Comparable, Last: r.Last, Version: r.Version, VersionHere: r.VersionHere}
 	for _, c := range r.Checkpoints {
 		if c.Name != "" {
 			out.Checkpoints = append(out.Checkpoints, report.RecordedCheckpoint(c))

@@ -17,8 +17,12 @@ type Recorded struct {
 	Cause string   `json:"cause,omitempty"`
 	// Comparable says that Score is of the same scale as scores here. Last says that it is
 	// that of the last checkpoint which was reached, not their mean.
-	Comparable  bool                 `json:"comparable"`
-	Last        bool                 `json:"last,omitempty"`
+	Comparable bool `json:"comparable"`
+	Last       bool `json:"last,omitempty"`
+	// Version is a digest of the problem that the solution answered, "" if it is not known.
+	// VersionHere is that of the problem here if it is another one: Score may differ for that reason.
+	Version     string               `json:"version,omitempty"`
+	VersionHere string               `json:"version_here,omitempty"`
 	Checkpoints []RecordedCheckpoint `json:"checkpoints,omitempty"`
 }
 
@@ -38,6 +42,7 @@ type Comparison struct {
 	There        float64 // the recorded scores together, no score as 0, as the other program counts
 	Without      int     // cells without a recorded score
 	Invalid      int     // with one that the other program does not take for the solution's
+	Outdated     int     // of another version of the problem than the one here
 	Compared     int     // cells whose scores are of the same scale
 	ThereOfThese float64 // what of There is theirs
 	Here         float64 // their scores here, no score as 0
@@ -62,6 +67,9 @@ func (c *Comparison) add(cell *Cell) {
 		c.Invalid++
 	}
 	c.There += there
+	if r.VersionHere != "" {
+		c.Outdated++
+	}
 	if !r.Comparable {
 		return
 	}
@@ -128,15 +136,19 @@ func (r row) recorded() string {
 		}
 	}
 	now := r.checkpoint.Score
+	said := ""
 	switch {
 	case !was.Reached || was.Score == nil && now == nil:
 		return ""
 	case was.Score == nil:
-		return strings.TrimSpace("recorded without a score " + was.Cause)
+		said = strings.TrimSpace("recorded without a score " + was.Cause)
 	case now == nil || !near(*now, *was.Score):
-		return "recorded as " + rounded(was.Score)
+		said = "recorded as " + rounded(was.Score)
 	}
-	return ""
+	if said != "" && all.VersionHere != "" {
+		said += " with another version of the problem"
+	}
+	return said
 }
 
 // near allows for the last digits of sums.
@@ -151,6 +163,7 @@ func (c *Comparison) Merge(o *Comparison) {
 	c.There += o.There
 	c.Without += o.Without
 	c.Invalid += o.Invalid
+	c.Outdated += o.Outdated
 	c.Compared += o.Compared
 	c.ThereOfThese += o.ThereOfThese
 	c.Here += o.Here
@@ -171,6 +184,9 @@ func (c *Comparison) note() string {
 	}
 	if c.Invalid > 0 {
 		note += fmt.Sprintf("; %d with a score that %s itself does not count as valid", c.Invalid, c.By)
+	}
+	if c.Outdated > 0 {
+		note += fmt.Sprintf("; %d of another version of the problem than the one here, so scores may differ", c.Outdated)
 	}
 	if c.Compared == 0 {
 		return note + "; scores here are of another kind"

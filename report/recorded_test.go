@@ -37,6 +37,7 @@ func TestRecordedNote(t *testing.T) {
 	short := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true}, 1, -1)
 	last := recordedCell(Recorded{Score: some(0), Valid: true, Comparable: true, Last: true}, 1, 0)
 	spoilt := recordedCell(Recorded{Score: some(1), Cause: "ApiError", Comparable: true}, 1)
+	outdated := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true, Version: "a", VersionHere: "b"}, 0.5)
 	foreign := recordedCell(Recorded{Score: some(1), Valid: true}, 85)
 	for name, try := range map[string]struct {
 		cells []Cell
@@ -51,6 +52,7 @@ func TestRecordedNote(t *testing.T) {
 		"short":    {[]Cell{short}, "recorded by other: mean 1 of 1 cell\nhere: mean 1; 1 with checkpoints that were not reached, which with these as 0 makes 0.5"},
 		"spoilt":   {[]Cell{spoilt}, "recorded by other: mean 1 of 1 cell; 1 with a score that other itself does not count as valid\nhere: mean 1; every score is the recorded one"},
 		"foreign":  {[]Cell{foreign}, "recorded by other: mean 1 of 1 cell; scores here are of another kind"},
+		"outdated": {[]Cell{outdated, same}, "recorded by other: mean 0.75 of 2 cells; 1 of another version of the problem than the one here, so scores may differ\nhere: mean 0.5; 1 with another score here"},
 		"mixed":    {[]Cell{foreign, same}, "recorded by other: mean 0.75 of 2 cells\nhere: mean 0.5 of 1 of these, recorded as 0.5; every score is the recorded one"},
 	} {
 		r := &Results{Schema: Schema, Cells: try.cells}
@@ -86,6 +88,13 @@ func TestRecordedRemark(t *testing.T) {
 			t.Errorf("%s: %q, not %q", row.checkpoint.Name, got, want[i])
 		}
 	}
+	cell.Recorded.Version, cell.Recorded.VersionHere = "a", "b"
+	for i, with := range map[int]string{0: "", 1: "recorded as 1 with another version of the problem"} {
+		if got := (row{&cell, &cell.Checkpoints[i]}).recorded(); got != with {
+			t.Errorf("with another version: %q", got)
+		}
+	}
+	cell.Recorded.VersionHere = ""
 	broken := "no disk"
 	if got := note(row{&cell, &Checkpoint{Name: "b", Class: verdict.NotJudged, Message: &broken}}); got != "recorded as 1; no disk" {
 		t.Errorf("%q", got)

@@ -233,6 +233,15 @@ solution "scbench" {
 }
 `
 
+// Tasks are actions, too.
+func TestBuildbarnTasks(t *testing.T) {
+	c := newFarm(t, filepath.Join("testdata", "tasks"), strings.Replace(pytestFarm, `backend "local" "here" {}`, `locals { there = backend.remote.a }`, 1))
+	c.share()
+	tasksAgree(t, c.dir, c.command)
+	c.sameEverywhere("local.here", "remote.a")
+	c.once("local.here", "remote.a")
+}
+
 const judgeFarm = `
 variable "state" {}
 variable "path" {}

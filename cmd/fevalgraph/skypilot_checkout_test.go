@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/await"
 )
 
-// onClusters is a checkout of testdata/skypilot.
+// onClusters is a checkout of testdata/skypilot, or of another project for clusters.
 type onClusters struct {
 	*checkout
 	machines *machines
@@ -31,7 +31,13 @@ type onClusters struct {
 // checkout copies the project. Its graders note that they ran where clusters can, too.
 func (m *machines) checkout(t *testing.T) *onClusters {
 	t.Helper()
-	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", "skypilot"), t.TempDir()), m, ""}
+	return m.checkoutOf(t, "skypilot")
+}
+
+// checkoutOf copies a project of testdata.
+func (m *machines) checkoutOf(t *testing.T, project string) *onClusters {
+	t.Helper()
+	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", project), t.TempDir()), m, ""}
 	notes, err := os.MkdirTemp(filepath.Join(m.dir, "slurm", "home"), "graded-")
 	if err != nil {
 		t.Fatal(err)

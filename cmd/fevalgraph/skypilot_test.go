@@ -23,6 +23,7 @@ import (
 func TestSkyPilot(t *testing.T) {
 	m := newMachines(t)
 	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
+	t.Run("tasks", func(t *testing.T) { tasksOnCluster(t, m) })
 	t.Run("impossible", func(t *testing.T) { clusterIsImpossible(t, m) })
 	t.Run("killed", func(t *testing.T) { killedLeavesCluster(t, m) })
 	c := m.checkout(t)
@@ -38,6 +39,25 @@ func TestSkyPilot(t *testing.T) {
 			part.do(own, 1+float64(i)/100)
 		})
 	}
+}
+
+// What tasks make on a cluster is what they make here.
+func tasksOnCluster(t *testing.T, m *machines) {
+	c := m.checkoutOf(t, "tasks")
+	c.env = append(c.env, "FEVALGRAPH_ISOLATION=")
+	c.write("clusters.feval.hcl", `
+variable "api" {}
+
+backend "skypilot" "slurm" {
+  infra = "slurm/tests"
+  api   = var.api
+  slots = 4
+  keep  = "30m"
+}
+
+locals { there = backend.skypilot.slurm }
+`)
+	tasksAgree(t, c.dir, c.command)
 }
 
 // Cells of two sets of resources are judged as on this machine, and once.

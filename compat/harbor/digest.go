@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // What of a task's directory its digest is about.
@@ -19,18 +17,17 @@ var digested = []string{"task.toml", "instruction.md", "README.md", "trajectory.
 // notDigested is left out of it where the directory has no .gitignore of its own.
 const notDigested = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 
-// taskDigest is the digest by which Harbor's locks name the content of a task, and the files
-// that it follows from. It is "" for a directory that is no task, and where links make it another
-// one than is computed here.
-func taskDigest(dir string) (digest string, files []string, err error) {
-	if _, err := os.Stat(filepath.Join(dir, "task.toml")); dir == "" || err != nil {
+// taskDigest is the digest by which Harbor's locks name the content of a task's directory, and
+// the files that it follows from. It is "" for a directory that is no task, and where links or names
+// that are no text make it another one than is computed here.
+func taskDigest(dir fs.FS) (digest string, files []string, err error) {
+	if _, err := fs.Stat(dir, "task.toml"); err != nil {
 		return "", nil, nil
 	}
-	read := func(rel string) string {
-		at := filepath.Join(dir, filepath.FromSlash(rel))
-		text, err := os.ReadFile(at)
+	read := func(name string) string {
+		text, err := fs.ReadFile(dir, name)
 		if err == nil {
-			files = append(files, at)
+			files = append(files, name)
 		}
 		return string(text)
 	}
@@ -38,53 +35,51 @@ func taskDigest(dir string) (digest string, files []string, err error) {
 	ignored := newIgnores(read)
 	var names []string
 	plain := true
-	for _, top := range digested {
-		err := filepath.WalkDir(filepath.Join(dir, top), func(at string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) && at == filepath.Join(dir, top) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(dir, at)
-			if err != nil {
-				return err
-			}
-			name := filepath.ToSlash(rel)
-			switch {
-			case d.IsDir() && ignored.excluded(name, true):
-				return filepath.SkipDir
-			case d.IsDir() || ignored.excluded(name, false) || leftOut(left, name):
-				return nil
-			case !d.Type().IsRegular():
-				plain = false
-			}
-			names = append(names, name)
-			return nil
-		})
-		if err != nil {
-			return "", nil, err
+	err = fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
 		}
-	}
-	if !plain {
-		return "", nil, nil
+		top, _, _ := strings.Cut(name, "/")
+		switch {
+		case !slices.Contains(digested, top) || ignored.excluded(name, d.IsDir()):
+			return skipped(d)
+		case !fs.ValidPath(name): // it is no text, and Harbor has no digest of the task
+			plain = false
+			return skipped(d)
+		case d.IsDir() || leftOut(left, name):
+			return nil
+		case !d.Type().IsRegular():
+			plain = false
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil || !plain {
+		return "", nil, err
 	}
 	slices.Sort(names)
 	all := sha256.New()
 	for _, name := range names {
-		at := filepath.Join(dir, filepath.FromSlash(name))
-		sum, err := sumOf(at)
+		sum, err := sumOf(dir, name)
 		if err != nil {
 			return "", nil, err
 		}
-		files = append(files, at)
+		files = append(files, name)
 		fmt.Fprintf(all, "%s\x00%s\n", name, sum)
 	}
 	return "sha256:" + hex.EncodeToString(all.Sum(nil)), files, nil
 }
 
-func sumOf(path string) (string, error) {
-	file, err := os.Open(path)
+// skipped goes past a file, or a directory with all that is in it.
+func skipped(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func sumOf(dir fs.FS, name string) (string, error) {
+	file, err := dir.Open(name)
 	if err != nil {
 		return "", err
 	}
@@ -94,4 +89,11 @@ func sumOf(path string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// isDigest reports whether text is a digest of a task; records have anything in its place.
+func isDigest(text string) bool {
+	sum, ok := strings.CutPrefix(text, "sha256:")
+	raw, err := hex.DecodeString(sum)
+	return ok && err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
 }

@@ -40,7 +40,7 @@ func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
 			name += "#" + strconv.Itoa(rc.Repeat)
 		}
 		if jobs[name] == nil {
-			jobs[name] = &job{e: &e, name: name, stats: jobStats{Evals: map[string]*evalStat{}}, named: map[string]bool{}}
+			jobs[name] = &job{e: &e, name: name, stats: jobStats{Evals: map[string]*evalStat{}}, named: map[string]bool{}, digests: map[string]string{}}
 		}
 		jobs[name].cells = append(jobs[name].cells, exported{cell, rc})
 	}
@@ -77,10 +77,11 @@ type job struct {
 	locks          []json.RawMessage
 	stats          jobStats
 	started, ended string
-	named          map[string]bool // trials
-	sources        []string        // jobs that they were recorded in
-	read           []string        // files
-	skipped        int             // cells without a result
+	named          map[string]bool   // trials
+	digests        map[string]string // of tasks, by directory; "" is none
+	sources        []string          // jobs that they were recorded in
+	read           []string          // files
+	skipped        int               // cells without a result
 }
 
 func (j *job) write(ctx context.Context) error {

@@ -112,6 +112,26 @@ func TestTrialsLeftOut(t *testing.T) {
 	}
 }
 
+// A reward that is recorded and no finite number is none, and never 0.
+func TestRecordedRewards(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"rewards": {"reward": 0.5}}`: "0.5 true", `{"rewards": {"reward": 1, "other": null}}`: "1 true", `{"rewards": {"other": 1}}`: "- true",
+		`{"rewards": {"reward": null}}`: "- false", `{"rewards": {}}`: "- false", `{"rewards": null}`: "- false", `null`: "- false",
+		`{"rewards": {"reward": true}}`: "verifier_result.rewards is of type bool", `{"rewards": {"reward": "1"}}`: "is of type string", `{"rewards": 1}`: "is of type number",
+		`{"rewards": {"reward": 1e999}}`: "is of type number 1e999", `{"rewards": {"reward": NaN}}`: "invalid character 'N'", `{"rewards": {"reward": -Infinity}}`: "invalid character 'I'", `7`: "is of type number",
+	} {
+		result := strings.Replace(resultOf("word__x", "org/word", nil), `{"rewards":{"reward":1}}`, text, 1)
+		cfg, found, _ := load(t, commandProblems, map[string]string{"word__x/result.json": result, "word__x/artifacts/manifest.json": manifestOf("/app/a", "file"), "word__x/artifacts/app/a": "1"})
+		got := texts(found)
+		if len(cfg.Solutions) == 1 {
+			got = fmt.Sprintf("%s %t", orDash(cfg.Solutions[0].Recorded.Score), cfg.Solutions[0].Recorded.Valid)
+		}
+		if !strings.Contains(result, text) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestJobsThatAreNone(t *testing.T) {
 	for config, want := range map[string]string{
 		`solution "s" { harbor_job = "jobs/none" }`:                                                      "There is no",

@@ -2,6 +2,7 @@ package harbor
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -210,10 +211,20 @@ type trialLock struct {
 // lock writes the lock of a trial whose task is a directory with a digest.
 func (j *job) lock(one exported, t *trialResult) error {
 	dir := one.cell.Problem.ReadFrom
-	digest, files, err := taskDigest(dir)
-	j.read = append(j.read, files...)
-	if err != nil || digest == "" {
-		return err
+	digest, known := j.digests[dir]
+	if !known && dir != "" {
+		var files []string
+		var err error
+		if digest, files, err = taskDigest(os.DirFS(dir)); err != nil {
+			return err
+		}
+		for _, name := range files {
+			j.read = append(j.read, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+		j.digests[dir] = digest
+	}
+	if digest == "" {
+		return nil
 	}
 	text := encoded(trialLock{Schema: 2, Task: taskLock{Name: filepath.Base(dir), Type: "local", Digest: digest, Source: t.Source, Path: dir}, Agent: t.Config.Agent, Source: t.Config.Source})
 	j.locks = append(j.locks, text)

@@ -106,6 +106,44 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
+// What a problem of another kind gets is the only thing that was collected, wherever in the trial
+// the manifest says it is, and nowhere else.
+func TestOnlyArtifact(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"secret": "s", "t/artifacts/app/answer": "a", "t/artifacts/logs/artifacts/x": ""})
+	if err := os.Symlink("../../secret", filepath.Join(dir, "t", "artifacts", "up")); err != nil {
+		t.Fatal(err)
+	}
+	const always = `{"source":"/logs/artifacts","destination":"artifacts/logs/artifacts","type":"directory","status":"ok"}`
+	for lines, want := range map[string]string{
+		always: "artifacts/logs/artifacts",
+		always + `,{"source":"/app","destination":"artifacts/app","type":"directory","status":"ok"}`:                          "artifacts/app",
+		always + `,{"source":"/app","destination":"../secret","type":"file","status":"ok"}`:                                   `"../secret" leads out of the trial`,
+		always + `,{"source":"/app","destination":"artifacts/../../secret","type":"file","status":"ok"}`:                      "leads out of the trial",
+		always + `,{"source":"/app","destination":"/etc/passwd","type":"file","status":"ok"}`:                                 "leads out of the trial",
+		always + `,{"source":"/app","destination":"artifacts/up","type":"file","status":"ok"}`:                                "a link that leads out of the trial",
+		always + `,{"source":"/app","destination":"","type":"file","status":"ok"}`:                                            "leads out of the trial",
+		always + `,{"source":"/app","destination":"artifacts/gone","type":"file","status":"ok"}`:                              "artifacts/gone is not there any more",
+		`{"source":"/app","destination":"artifacts/app","type":"directory","status":"failed"}`:                                "nothing was collected",
+		`{"source":"/a","destination":"artifacts/app","status":"ok"},{"source":"/b","destination":"artifacts","status":"ok"}`: "2 artifacts were collected",
+	} {
+		lay(t, dir, map[string]string{"t/artifacts/manifest.json": "[" + lines + "]"})
+		r, err := openRecord(readerFiles(t, dir), filepath.Join(dir, "t"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.only()
+		if err != nil {
+			got = err.Error()
+		} else if got, err = filepath.Rel(filepath.Join(dir, "t"), got); err != nil {
+			t.Fatal(err)
+		}
+		if got = filepath.ToSlash(got); err == nil && got != want || !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", lines, got, want)
+		}
+	}
+}
+
 // Manifests that are none, and directories of steps that lead elsewhere.
 func TestManifestsThatAreNone(t *testing.T) {
 	dir := t.TempDir()

@@ -99,6 +99,33 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// Of a task of any age, and of one that is of a later time, what is known counts; all else is passed over.
+func TestTasksOfAnyAge(t *testing.T) {
+	const task = "[task]\nname = \"own/x\"\n"
+	for name, c := range map[string]struct{ toml, want string }{
+		"first":         {"version = \"1.0\"\n" + task + "[environment]\nmemory = \"2048K\"\nstorage = \"10G\"\nallow_internet = false\n", "2048KiB none"},
+		"no string":     {task + "[environment]\nmemory = 4\n", " public"}, // Harbor drops it
+		"megabytes":     {"schema_version = \"1.1\"\n" + task + "[environment]\nmemory = \"512\"\nallow_internet = true\n", "512MiB public"},
+		"both":          {task + "[environment]\nmemory_mb = 64\nallow_internet = true\nnetwork_mode = \"no-network\"\n", "64MiB none"},
+		"mode of steps": {"multi_step_reward_mode = \"last\"\n" + task, " public"},
+		"of later":      {"schema_version = \"9.7-rc\"\nwhatever = [1, {a = 2}]\n" + task + "odd = 1\n[later]\na.b = true\n[verifier]\nnew = \"x\"\n[environment]\nnew = 1\n[[environment.mcp_servers]]\nname = \"m\"\n[agent]\nnew = 1979-05-27\n", " public"},
+		"no version":    {task, " public"},
+	} {
+		dir := t.TempDir()
+		lay(t, dir, map[string]string{"task.toml": "artifacts = [\"/app\"]\n" + c.toml, "environment/Dockerfile": "FROM own\n", "tests/test.sh": ""})
+		files := readerFiles(t, dir)
+		read := openTask(files, dir)
+		if len(read.Mistakes) > 0 || read.Name != "own/x" || len(read.Steps) != 1 {
+			t.Errorf("%s: %+v", name, read.Mistakes)
+			continue
+		}
+		v := read.Steps[0].Verifier
+		if got := v.Memory + " " + map[bool]string{true: "none", false: v.Network}[v.Network == "no-network"]; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 const stepsTask = `
 schema_version = "1.3"
 multi_step_reward_strategy = "mean"

@@ -45,7 +45,7 @@ type stepResult struct {
 type outcome struct {
 	AgentResult json.RawMessage `json:"agent_result"`
 	Verifier    *struct {
-		Rewards map[string]float64 `json:"rewards"`
+		Rewards map[string]*float64 `json:"rewards"` // null is none
 	} `json:"verifier_result"`
 	ended
 }
@@ -145,7 +145,15 @@ func (t *trial) neverRan() bool {
 // machine or of a verifier.
 func (t *trial) valid() bool {
 	taken := !slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
-	return taken && t.Verifier != nil && len(t.Verifier.Rewards) > 0
+	if !taken || t.Verifier == nil {
+		return false
+	}
+	for _, reward := range t.Verifier.Rewards {
+		if reward != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // interrupted reports whether a trial ended by another doing than its solution's, so that
@@ -159,10 +167,7 @@ func (o *outcome) reward(name string) *float64 {
 	if o.Verifier == nil {
 		return nil
 	}
-	if reward, has := o.Verifier.Rewards[name]; has {
-		return &reward
-	}
-	return nil
+	return o.Verifier.Rewards[name]
 }
 
 // maxWhy bounds what is shown of an exception's message, in characters.
@@ -211,10 +216,27 @@ func (t *trial) step(name string) *stepResult {
 	return nil
 }
 
+// version is the digest of the task that a trial ran; "" is not known, as of trials that were made
+// before Harbor wrote locks.
+func (t *trial) version(files *lang.ReaderFiles) string {
+	var lock struct {
+		Task taskLock `json:"task"`
+	}
+	if readRecord(files, filepath.Join(t.dir, "lock.json"), &lock) != nil || !isDigest(lock.Task.Digest) {
+		return ""
+	}
+	return lock.Task.Digest
+}
+
 // recorded is what Harbor found out about a trial. The only step of a task that has none is
 // the trial itself.
-func (t *trial) recorded(a *answer) lang.Recorded {
+func (t *trial) recorded(files *lang.ReaderFiles, a *answer) lang.Recorded {
 	r := lang.Recorded{By: recorder, Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
+	if r.Version = t.version(files); a.task != nil && r.Version != "" {
+		if here := a.version(files); here != r.Version {
+			r.VersionHere = here
+		}
+	}
 	for _, name := range a.steps {
 		one := lang.RecordedCheckpoint{Name: name}
 		switch s := t.step(name); {

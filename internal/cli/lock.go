@@ -8,29 +8,42 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func (a *app) lockCommand() *cobra.Command {
-	var upgrade bool
+	var how eval.LockOptions
 	cmd := command("lock", "Pin the requirements of every problem",
-		`Lock resolves requirements that `+eval.LockFile+` does not hold yet and drops
-those that nothing asks for. Keep the file with the configuration: it is part of
-every key. With --upgrade everything is resolved again. While a problem is
-invalid nothing is dropped: what it asks for is not known.`,
+		`Lock resolves requirements that `+eval.LockFile+` does not hold yet. Keep the
+file with the configuration: it is part of every key. With --upgrade everything
+is resolved again.
+
+What nothing asks for stays: with other variables it may be needed. --prune
+drops it and says what it was. While a problem is invalid nothing is dropped:
+what it asks for is not known.`,
 		`  fevalgraph lock
-  fevalgraph lock --upgrade`,
-		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), upgrade) })
-	cmd.Flags().BoolVar(&upgrade, "upgrade", false, "resolve everything again, to the newest versions")
+  fevalgraph lock --upgrade
+  fevalgraph lock --prune`,
+		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), how) })
+	cmd.Flags().BoolVar(&how.Upgrade, "upgrade", false, "resolve everything again, to the newest versions")
+	cmd.Flags().BoolVar(&how.Prune, "prune", false, "drop requirements that nothing asks for")
 	return cmd
 }
 
-func (a *app) runLock(ctx context.Context, upgrade bool) error {
-	l, err := eval.Lock(ctx, a.options(), upgrade)
+func (a *app) runLock(ctx context.Context, how eval.LockOptions) error {
+	l, err := eval.Lock(ctx, a.options(), how)
 	if err != nil {
 		return err
 	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "%s: %d sets in use, %d resolved, %d dropped\n", eval.LockFile, l.Used, l.Resolved, l.Dropped)
+		for _, set := range l.Dropped {
+			fmt.Fprintf(a.io.Out, "dropped %s\n", text.Line(set, 0))
+		}
+		said := fmt.Sprintf("%s: %s in use, %d resolved, %d dropped", eval.LockFile, text.Count(l.Used, "set"), l.Resolved, len(l.Dropped))
+		if l.Unused > 0 {
+			said += fmt.Sprintf(", %d not in use", l.Unused)
+		}
+		fmt.Fprintln(a.io.Out, said)
 	}
 	if len(l.Invalid) > 0 {
 		return exit.With(exit.Usage, l.Invalid)

@@ -36,6 +36,11 @@ type Set struct {
 	Hashes map[string][]string `json:"hashes,omitempty"`
 }
 
+// String names the set.
+func (s Set) String() string {
+	return fmt.Sprintf("[%s] for Python %s on %s", strings.Join(s.Requires, ", "), s.Python, s.Platform)
+}
+
 // Lock is the content of a lock file.
 type Lock struct {
 	sets    []Set
@@ -139,12 +144,16 @@ func (l *Lock) Put(s Set) {
 	l.changed = true
 }
 
-// Keep drops the sets that keep refuses and reports how many.
-func (l *Lock) Keep(keep func(Set) bool) int {
-	before := len(l.sets)
-	l.sets = slices.DeleteFunc(l.sets, func(s Set) bool { return !keep(s) })
-	dropped := before - len(l.sets)
-	l.changed = l.changed || dropped > 0
+// Keep drops the sets that keep does not want, and returns them.
+func (l *Lock) Keep(keep func(Set) bool) (dropped []Set) {
+	l.sets = slices.DeleteFunc(l.sets, func(s Set) bool {
+		if keep(s) {
+			return false
+		}
+		dropped = append(dropped, s)
+		return true
+	})
+	l.changed = l.changed || len(dropped) > 0
 	return dropped
 }
 

@@ -190,27 +190,45 @@ func (l *Locker) uv() (*UV, error) {
 	return &UV{Program: program, Offline: l.o.Offline, Env: append(SystemCertificates(l.o.LookupEnv), os.Environ()...), Scratch: filepath.Join(l.o.State, "locking")}, nil
 }
 
-// Prune drops the sets that nothing asked for, of the platforms and interpreters
-// in use: sets of other platforms belong to other machines.
-func (l *Locker) Prune(ctx context.Context) (dropped int, err error) {
+// Unused counts the sets that nothing asked for, of the platforms and interpreters in use: sets
+// of other platforms belong to other machines.
+func (l *Locker) Unused() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	needed := l.needed()
+	for _, s := range l.lock.sets {
+		if !needed(s) {
+			n++
+		}
+	}
+	return n
+}
+
+// Prune drops these sets, and returns them.
+func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	release, err := l.exclusive(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer release()
 	if l.lock, err = Load(l.o.Path); err != nil {
-		return 0, err
+		return nil, err
 	}
+	dropped = l.lock.Keep(l.needed())
+	return dropped, l.lock.Save(l.o.Path)
+}
+
+// needed tells sets that were asked for, or that belong to other machines.
+func (l *Locker) needed() func(Set) bool {
 	stacks := map[string]bool{}
 	for set := range l.used {
 		stacks[set.stack] = true
 	}
-	dropped = l.lock.Keep(func(s Set) bool {
+	return func(s Set) bool {
 		return !stacks[stackOf(s.Python, s.Platform)] || l.used[setOf(s.Python, s.Platform, s.Requires)]
-	})
-	return dropped, l.lock.Save(l.o.Path)
+	}
 }
 
 // stackOf names what versions are for.

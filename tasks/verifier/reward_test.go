@@ -58,6 +58,25 @@ func TestRewards(t *testing.T) {
 	}
 }
 
+// Where no reward has the name of the score, the message has those that have others, and the way to name one.
+func TestOtherRewards(t *testing.T) {
+	many := map[string]any{}
+	for i := range 1000 {
+		many[fmt.Sprintf("k%03d", i)] = 1.0
+	}
+	for want, rewards := range map[string]map[string]any{
+		`there are "core", "style": say which is the score by verifier { reward = "core" }`:                                                              {"style": 0.5, "core": 1.0},
+		`there are "all", "core": say which is the score by verifier { reward = "core" }`:                                                                {"all": true, "core": 1.0},
+		`there is "all": say which is the score by verifier { reward = "KEY" }`:                                                                          {"all": true},
+		`there are "a\x1b", "` + strings.Repeat("é", 40) + `…": say which is the score by verifier { reward = "KEY" }`:                                   {strings.Repeat("é", 1<<19): 1.0, "a\x1b": 1.0},
+		`there are "k000", "k001", "k002", "k003", "k004", "k005", "k006", "k007", and 992 more: say which is the score by verifier { reward = "k000" }`: many,
+	} {
+		if got := others(rewards); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	l := left{files: map[string][]byte{"d.json": []byte(`{"rc": 3, "a/b": ["x", {"c": null}], "text": "Judge not available: x"}`), "plain": []byte("no judge\n")}}
 	for _, c := range []struct {

@@ -72,10 +72,10 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 		return err
 	}
 	value, ok := rewards[s.Reward]
-	names := slices.Sorted(maps.Keys(rewards))
 	if !ok {
-		return Unusable.errorf("none is called %q; the verifier left %s", s.Reward, strings.Join(names, ", "))
+		return Unusable.errorf("none is called %q; %s", s.Reward, others(rewards))
 	}
+	names := slices.Sorted(maps.Keys(rewards))
 	score, ok := value.(float64)
 	if !ok {
 		return Unusable.errorf("reward.json: %q is a bool and no number", s.Reward)
@@ -102,6 +102,31 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	c.Tests, m.Tests = report.tests(s.Checkpoint)
 	c.Collected = len(c.Tests)
 	return nil
+}
+
+// others says which rewards there are, and how one of them becomes the score. A script can leave
+// thousands, and names of any length.
+func others(rewards map[string]any) string {
+	const most, long = 8, 40
+	var shown []string
+	of := "KEY"
+	for _, name := range slices.Sorted(maps.Keys(rewards)) {
+		quoted := strconv.Quote(name)
+		if runes := []rune(name); len(runes) > long {
+			quoted = strconv.Quote(string(runes[:long]) + "…")
+		} else if _, ok := rewards[name].(float64); ok && of == "KEY" && quoted == `"`+name+`"` {
+			of = name
+		}
+		if shown = append(shown, quoted); len(shown) == most && len(rewards) > most {
+			shown = append(shown, fmt.Sprintf("and %d more", len(rewards)-most))
+			break
+		}
+	}
+	are := "are"
+	if len(shown) == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("there %s %s: say which is the score by verifier { reward = %q }", are, strings.Join(shown, ", "), of)
 }
 
 // Refused implements graph.Refuser.
