@@ -24,7 +24,7 @@ type Benchmark struct {
 	Name   string
 	Score  score.Dialect // of command problems
 	Judge  judge.Dialect // of judge problems
-	Export func(context.Context, Export) (Exported, error)
+	Export func(context.Context, Export) error
 	Import *Importer
 	// Readers read the benchmark's own problems and solutions.
 	Readers   []lang.Reader
@@ -58,20 +58,6 @@ func (e *Export) Cells() func(*report.Cell) *Cell {
 		cells[c.ID()] = c
 	}
 	return func(rc *report.Cell) *Cell { return cells[ResultCell(rc)] }
-}
-
-// Exported is what an export wrote and what it read beside results.
-type Exported struct {
-	Artifacts []Artifact
-	Files     []string // files that were read
-	Trees     []string // directories of which all was read
-}
-
-// Artifact is a file that an export answers for, whether or not it had to be
-// written: it has a content, or must be absent.
-type Artifact struct {
-	Path   string
-	Digest cache.Digest // of the content; zero: the file is absent
 }
 
 // Importer reads results that another tool wrote.

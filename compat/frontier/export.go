@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/batch"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -27,7 +26,7 @@ const failedExtension = ".FAILED"
 // they are of one backend and one repeat, else in a directory for each of these.
 // Problems that give no scores, and answers that are not there, are left out. The
 // hashes are of the files as they are now.
-func export(_ context.Context, e plan.Export) (plan.Exported, error) {
+func export(_ context.Context, e plan.Export) error {
 	cellOf := e.Cells()
 	hashes := newHashes()
 	var batches []string
@@ -40,7 +39,7 @@ func export(_ context.Context, e plan.Export) (plan.Exported, error) {
 		}
 		r, err := resultOf(cell, rc, hashes)
 		if err != nil {
-			return plan.Exported{}, fmt.Errorf("%s of %s: %w", rc.Solution, rc.Problem, err)
+			return fmt.Errorf("%s of %s: %w", rc.Solution, rc.Problem, err)
 		}
 		name := rc.Backend
 		if rc.Repeat > 1 {
@@ -51,24 +50,20 @@ func export(_ context.Context, e plan.Export) (plan.Exported, error) {
 		}
 		members[name] = append(members[name], r)
 	}
-	out := plan.Exported{Files: hashes.files, Trees: hashes.trees}
 	for _, name := range batches {
 		target := e.Dir
 		if len(batches) > 1 {
 			target = filepath.Join(e.Dir, name)
 		}
 		files, err := batch.Files("Evaluation Summary - "+e.Suite, members[name])
+		if err == nil {
+			err = batch.Write(target, files)
+		}
 		if err != nil {
-			return out, err
-		}
-		for _, f := range files {
-			out.Artifacts = append(out.Artifacts, plan.Artifact{Path: filepath.Join(target, f.Name), Digest: cache.SumBytes(f.Content)})
-		}
-		if err := batch.Write(target, files); err != nil {
-			return out, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // pairOf is how batches call a solution: by its problem and its file.

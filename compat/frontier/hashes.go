@@ -7,11 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// hashes remembers the hashes of problems' directories, and what was read.
-type hashes struct {
-	known        map[treeOf]string
-	files, trees []string
-}
+// hashes remembers the hashes of problems' directories.
+type hashes struct{ known map[treeOf]string }
 
 func newHashes() *hashes { return &hashes{known: map[treeOf]string{}} }
 
@@ -24,11 +21,7 @@ type treeOf struct {
 // of hashes a solution's file and its problem's directory as batches do; "" is
 // the hash of a solution that is no file, and of a problem that is invalid.
 func (h *hashes) of(s *lang.Solution, g batch.Generation) (solution, problem string, err error) {
-	source := answerOf(s)
-	if source != "" {
-		h.files = append(h.files, source)
-	}
-	if source != "" && isFile(source) {
+	if source := answerOf(s); source != "" && isFile(source) {
 		if solution, err = batch.HashFile(source); err != nil {
 			return "", "", err
 		}
@@ -45,7 +38,6 @@ func (h *hashes) of(s *lang.Solution, g batch.Generation) (solution, problem str
 	key := treeOf{dir, g}
 	problem, known := h.known[key]
 	if !known {
-		h.trees = append(h.trees, dir)
 		if problem, err = batch.HashDirectory(dir, g); err != nil {
 			return "", "", err
 		}

@@ -41,7 +41,7 @@ type answer struct {
 // is there to be compared, as all files of the task are read for it.
 func (a *answer) version(files *lang.ReaderFiles) string {
 	if a.digest == nil {
-		digest, _, err := taskDigest(files.FS(a.task.dir))
+		digest, err := taskDigest(files.FS(a.task.dir))
 		if err != nil {
 			digest = "" // what cannot be read is a mistake of the problem, or no part of it
 		}

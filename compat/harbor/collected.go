@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -55,13 +56,12 @@ func (j *job) collected(ctx context.Context, cell *plan.Cell, cc *plan.CellCheck
 	if err != nil {
 		return err
 	}
-	return j.Write(filepath.Join(to, "artifacts", "manifest.json"), text)
+	return outdir.Write(filepath.Join(to, "artifacts", "manifest.json"), text)
 }
 
 // manifest reads the last lines of a manifest first.
 func (j *job) manifest(dir string) ([]entry, error) {
 	name := filepath.Join(dir, "artifacts", "manifest.json")
-	j.read = append(j.read, name)
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (j *job) copyPart(ctx context.Context, entries map[string]cache.Entry, targ
 		if e.Executable {
 			mode = 0o755
 		}
-		if err := j.WriteMode(place, content, mode); err != nil {
+		if err := outdir.WriteMode(place, content, mode); err != nil {
 			return err
 		}
 	}

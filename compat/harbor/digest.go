@@ -17,25 +17,22 @@ var digested = []string{"task.toml", "instruction.md", "README.md", "trajectory.
 // notDigested is left out of it where the directory has no .gitignore of its own.
 const notDigested = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 
-// taskDigest is the digest by which Harbor's locks name the content of a task's directory, and
-// the files that it follows from. It is "" for a directory that is no task, and where links or names
-// that are no text make it another one than is computed here.
-func taskDigest(dir fs.FS) (digest string, files []string, err error) {
+// taskDigest is the digest by which Harbor's locks name the content of a task's directory. It is ""
+// for a directory that is no task, and where links or names that are no text make it another one
+// than is computed here.
+func taskDigest(dir fs.FS) (string, error) {
 	if _, err := fs.Stat(dir, "task.toml"); err != nil {
-		return "", nil, nil
+		return "", nil
 	}
 	read := func(name string) string {
-		text, err := fs.ReadFile(dir, name)
-		if err == nil {
-			files = append(files, name)
-		}
+		text, _ := fs.ReadFile(dir, name)
 		return string(text)
 	}
 	left := ignoreRules(cmp.Or(read(".gitignore"), notDigested))
 	ignored := newIgnores(read)
 	var names []string
 	plain := true
-	err = fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || name == "." {
 			return err
 		}
@@ -55,19 +52,18 @@ func taskDigest(dir fs.FS) (digest string, files []string, err error) {
 		return nil
 	})
 	if err != nil || !plain {
-		return "", nil, err
+		return "", err
 	}
 	slices.Sort(names)
 	all := sha256.New()
 	for _, name := range names {
 		sum, err := sumOf(dir, name)
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
-		files = append(files, name)
 		fmt.Fprintf(all, "%s\x00%s\n", name, sum)
 	}
-	return "sha256:" + hex.EncodeToString(all.Sum(nil)), files, nil
+	return "sha256:" + hex.EncodeToString(all.Sum(nil)), nil
 }
 
 // skipped goes past a file, or a directory with all that is in it.

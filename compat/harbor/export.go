@@ -25,8 +25,7 @@ const ownFile = "fevalgraph.json"
 
 // export writes results as a job of Harbor: in the directory itself when they are of one
 // backend and one repeat, else in a directory for each of these.
-func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
-	var out plan.Exported
+func export(ctx context.Context, e plan.Export) error {
 	cellOf := e.Cells()
 	jobs := map[string]*job{}
 	for i := range e.Results.Cells {
@@ -49,13 +48,11 @@ func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
 		if j.dir = e.Dir; len(jobs) > 1 {
 			j.dir = filepath.Join(e.Dir, strings.ReplaceAll(name, "/", "_"))
 		}
-		err := j.write(ctx)
-		out.Artifacts, out.Files = append(out.Artifacts, j.Artifacts...), append(out.Files, j.read...)
-		if err != nil {
-			return out, err
+		if err := j.write(ctx); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // exported is a cell and its result.
@@ -66,7 +63,6 @@ type exported struct {
 
 // job is a job that is written.
 type job struct {
-	outdir.Writer
 	e     *plan.Export
 	name  string // of the backend
 	dir   string
@@ -80,7 +76,6 @@ type job struct {
 	named          map[string]bool   // trials
 	digests        map[string]string // of tasks, by directory; "" is none
 	sources        []string          // jobs that they were recorded in
-	read           []string          // files
 	skipped        int               // cells without a result
 }
 
@@ -150,7 +145,7 @@ func (j *job) put(content any, name ...string) error {
 	if err != nil {
 		return err
 	}
-	return j.Write(filepath.Join(append([]string{j.dir}, name...)...), text)
+	return outdir.Write(filepath.Join(append([]string{j.dir}, name...)...), text)
 }
 
 // withdraw makes trials of earlier exports that are none of this one unfinished to who reads the job.
@@ -161,10 +156,10 @@ func (j *job) withdraw() error {
 	}
 	for _, own := range found {
 		if dir := filepath.Dir(own); !j.named[filepath.Base(dir)] {
-			if err := j.Remove(filepath.Join(dir, "result.json")); err != nil {
+			if err := outdir.Remove(filepath.Join(dir, "result.json")); err != nil {
 				return err
 			}
-			if err := j.Remove(own); err != nil {
+			if err := outdir.Remove(own); err != nil {
 				return err
 			}
 		}
@@ -225,7 +220,6 @@ func (j *job) source(cell *plan.Cell) (*trial, error) {
 		return nil, nil
 	}
 	path := filepath.Join(r.Path, "result.json")
-	j.read = append(j.read, path)
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -161,18 +162,18 @@ func (j *job) verified(ctx context.Context, trial, step string, said *judgement)
 		dir = filepath.Join(j.dir, trial, "steps", fileName(step), "verifier")
 	}
 	if said.Verifier == nil {
-		return j.Remove(filepath.Join(dir, "reward.json"))
+		return outdir.Remove(filepath.Join(dir, "reward.json"))
 	}
 	rewards, err := encode(said.Verifier.Rewards)
 	if err == nil {
-		err = j.Write(filepath.Join(dir, "reward.json"), rewards)
+		err = outdir.Write(filepath.Join(dir, "reward.json"), rewards)
 	}
 	if err != nil || said.left.Rewards == nil {
 		return err
 	}
 	log, err := cache.ReadBlob(ctx, j.e.Store, said.left.Log, -1)
 	if err == nil {
-		err = j.Write(filepath.Join(dir, "test-stdout.txt"), log)
+		err = outdir.Write(filepath.Join(dir, "test-stdout.txt"), log)
 	}
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (j *job) verified(ctx context.Context, trial, step string, said *judgement)
 		if err != nil {
 			return err
 		}
-		return j.Write(filepath.Join(dir, filepath.FromSlash(entry.Path)), content)
+		return outdir.Write(filepath.Join(dir, filepath.FromSlash(entry.Path)), content)
 	})
 }
 
@@ -213,13 +214,9 @@ func (j *job) lock(one exported, t *trialResult) error {
 	dir := one.cell.Problem.ReadFrom
 	digest, known := j.digests[dir]
 	if !known && dir != "" {
-		var files []string
 		var err error
-		if digest, files, err = taskDigest(os.DirFS(dir)); err != nil {
+		if digest, err = taskDigest(os.DirFS(dir)); err != nil {
 			return err
-		}
-		for _, name := range files {
-			j.read = append(j.read, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 		j.digests[dir] = digest
 	}

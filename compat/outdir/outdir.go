@@ -1,5 +1,4 @@
-// Package outdir writes the files of an export and lists them. It does not know what is in
-// them.
+// Package outdir writes and removes the files of an export. It does not know what is in them.
 package outdir
 
 import (
@@ -9,21 +8,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
-	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Writer writes and removes files and lists them.
-type Writer struct{ Artifacts []plan.Artifact }
-
 // Write writes a file.
-func (w *Writer) Write(path string, content []byte) error { return w.WriteMode(path, content, 0o644) }
+func Write(path string, content []byte) error { return WriteMode(path, content, 0o644) }
 
 // WriteMode leaves a file alone that has this content and mode already: a run that found
 // nothing to do should not sync hundreds of files either.
-func (w *Writer) WriteMode(path string, content []byte, mode fs.FileMode) error {
-	w.Artifacts = append(w.Artifacts, plan.Artifact{Path: path, Digest: cache.SumBytes(content)})
+func WriteMode(path string, content []byte, mode fs.FileMode) error {
 	if same(path, content, mode) {
 		return nil
 	}
@@ -34,8 +27,7 @@ func (w *Writer) WriteMode(path string, content []byte, mode fs.FileMode) error 
 }
 
 // Remove removes a file that need not be there.
-func (w *Writer) Remove(path string) error {
-	w.Artifacts = append(w.Artifacts, plan.Artifact{Path: path})
+func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

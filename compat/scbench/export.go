@@ -27,24 +27,21 @@ type agentRun struct {
 // export writes results in SlopCodeBench's layout: in the directory itself when
 // they are of one run, else in a directory for each, named like the second half
 // of a cell's address. Checkpoints that were not reached are left out.
-func export(ctx context.Context, e plan.Export) (plan.Exported, error) {
-	var out plan.Exported
+func export(ctx context.Context, e plan.Export) error {
 	runs, err := runsOf(ctx, &e)
 	if err != nil {
-		return out, err
+		return err
 	}
 	for _, run := range runs {
 		target := e.Dir
 		if len(runs) > 1 {
 			target = filepath.Join(e.Dir, strings.ReplaceAll(run.name, "/", "_"))
 		}
-		artifacts, err := Write(target, run.problems)
-		if err != nil {
-			return out, err
+		if err := Write(target, run.problems); err != nil {
+			return err
 		}
-		out.Artifacts = append(out.Artifacts, artifacts...)
 	}
-	return out, nil
+	return nil
 }
 
 func runsOf(ctx context.Context, e *plan.Export) ([]*agentRun, error) {

@@ -49,7 +49,7 @@ func TestWriteLeavesNothingOld(t *testing.T) {
 		{"not judged", func() { problems[0].Checkpoints[0] = unjudged("a") }, []string{"checkpoint_results.jsonl", "result.json"}, `"checkpoints_solved": 0,`},
 	} {
 		try.change()
-		if _, err := Write(dir, problems); err != nil {
+		if err := Write(dir, problems); err != nil {
 			t.Fatal(err)
 		}
 		if got := files(t, dir); !slices.Equal(got, try.want) {
@@ -73,7 +73,7 @@ func TestWriteAgain(t *testing.T) {
 		if err := os.Chtimes(evaluation, old, old); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Write(dir, problems); err != nil {
+		if err := Write(dir, problems); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Lstat(evaluation)
@@ -82,7 +82,7 @@ func TestWriteAgain(t *testing.T) {
 		}
 		return time.Since(info.ModTime()) < 30*time.Minute
 	}
-	if _, err := Write(dir, problems); err != nil {
+	if err := Write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
 	want, err := os.ReadFile(evaluation)
@@ -168,7 +168,7 @@ func TestWriteInvalid(t *testing.T) {
 	dir := t.TempDir()
 	p, q := graded("a", "core=P"), graded("b", "core=P")
 	problems := []Problem{{Name: "p", Path: "p", Checkpoints: []*Checkpoint{p}}, {Name: "q", Path: "q", Checkpoints: []*Checkpoint{q}}}
-	if _, err := Write(dir, problems); err != nil {
+	if err := Write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"p/a/snapshot.py", "p/notes.txt", "p/a/evaluation/notes.txt"} {
@@ -178,7 +178,7 @@ func TestWriteInvalid(t *testing.T) {
 	}
 	problems[0] = Problem{Name: "p", Path: "p", Invalid: true}
 	problems = append(problems, Problem{Name: "new", Path: "new", Invalid: true})
-	if _, err := Write(dir, problems); err != nil {
+	if err := Write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"checkpoint_results.jsonl", "p/a/evaluation/notes.txt", "p/a/snapshot.py", "p/notes.txt",
