@@ -2,7 +2,6 @@ package generate
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +40,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	state := filepath.Join(o.StateDir(), answersDir)
+	state := options.AnswersDir(o.StateDir())
 	if ids, err := event.Runs(state); err == nil && len(ids) == 0 {
 		return nil, exit.With(exit.Usage, errNoCalls)
 	}
@@ -60,7 +59,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	}
 	slices.SortFunc(p.Decisions, func(a, b Decision) int { return natural.Compare(a.Name, b.Name) })
 	if len(p.Decisions) == 0 && !selector.Empty() {
-		return nil, exit.Unmatched("%s selects nothing of the call %s", strings.Join(selectors, " "), run.ID)
+		return nil, exit.Unmatched("%s selects nothing of the call %s; --explain=ID shows another", strings.Join(selectors, " "), run.ID)
 	}
 	return p, nil
 }
