@@ -32,7 +32,7 @@ type Decision struct {
 	Name   string
 	Node   event.NodeDone   // of the answer, or of the files that were there
 	Prompt event.NodeDone   // zero for files that were there
-	Made   *event.Generated // what became of the files; nil when the call did not come so far
+	Made   *event.Generated // what became of the files; nil when the call ended before
 }
 
 // States of requests without an answer.
@@ -44,8 +44,8 @@ const (
 var errNoCalls = errors.New("no call of gen has been recorded here yet")
 
 // ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors
-// pick decisions, as those of a Request do; the model of a request is not recorded, and of a call
-// that did not come to its files, names alone are.
+// pick decisions, as those of a Request do; the model of a request is not recorded, and of a call that
+// wrote no files, names alone are.
 func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	selector, err := graph.ParseSelector(selectors, []string{"generator", "problem", "checkpoint", "attempt"})
 	if err != nil {
