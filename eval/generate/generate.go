@@ -127,11 +127,6 @@ func (c *call) choose() error {
 	return nil
 }
 
-// answersDir is where answers are kept, in the state directory: in a store of their own, as
-// they have cost money, and what frees the shared store of results that can be computed again
-// must not remove them.
-const answersDir = "answers"
-
 func (c *call) open() (err error) {
 	state := c.o.StateDirOf(c.cfg.Root)
 	if !c.r.DryRun {
@@ -143,7 +138,7 @@ func (c *call) open() (err error) {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(state, answersDir)
+	dir := options.AnswersDir(state)
 	if c.store, err = cache.OpenDisk(dir, cache.Options{ReadOnly: c.r.DryRun, Signer: signer}); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
@@ -158,6 +153,8 @@ func (c *call) open() (err error) {
 	}
 	return nil
 }
+
+func (c *call) answers() string { return options.AnswersDir(c.o.StateDirOf(c.cfg.Root)) }
 
 // options are those of an execution.
 func (c *call) options(dry bool) graph.Options {
@@ -193,7 +190,7 @@ func (c *call) stale(planned *graph.Report) []*gen.Generator {
 }
 
 func (c *call) execute(ctx context.Context) (*Outcome, error) {
-	record, err := event.NewRecorder(filepath.Join(c.o.StateDirOf(c.cfg.Root), answersDir), c.run)
+	record, err := event.NewRecorder(c.answers(), c.run)
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
@@ -229,7 +226,7 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 
 // place writes the files, of one call after the other.
 func (c *call) place(ctx context.Context, rep *graph.Report, out *Outcome) error {
-	lock, err := lockedfile.Wait(ctx, filepath.Join(c.o.StateDirOf(c.cfg.Root), answersDir, "placing"))
+	lock, err := lockedfile.Wait(ctx, filepath.Join(c.answers(), "placing"))
 	if err != nil {
 		return fmt.Errorf("waiting for another call that writes solutions: %w", err)
 	}

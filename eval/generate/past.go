@@ -2,7 +2,6 @@ package generate
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,27 +21,42 @@ type Past struct {
 	End       event.RunEnd
 	Ended     bool // otherwise it goes on, or was killed
 	Decisions []Decision
+	// Later is the last call, which goes on or was killed, when that is not this one: the latest
+	// is the last that has ended.
+	Later string
 }
 
-// Decision is what a call did about one request, or about files that it left alone.
+// Decision is what a call did about one request, or about files that it left alone. A request that
+// it had sent, or was to send, when it was killed has the state Queued or Running.
 type Decision struct {
 	Name   string
 	Node   event.NodeDone   // of the answer, or of the files that were there
 	Prompt event.NodeDone   // zero for files that were there
-	Made   *event.Generated // what became of the files; nil when the call did not come so far
+	Made   *event.Generated // what became of the files; nil when the call ended before
 }
+
+// States of requests without an answer.
+const (
+	Queued  event.State = "queued"
+	Running event.State = "running"
+)
 
 var errNoCalls = errors.New("no call of gen has been recorded here yet")
 
 // ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors
-// pick decisions, as those of a Request do; the model of a request is not recorded.
+// pick decisions, as those of a Request do; the model of a request is not recorded, and of a call that
+// wrote no files, names alone are.
 func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	selector, err := graph.ParseSelector(selectors, []string{"generator", "problem", "checkpoint", "attempt"})
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	state := filepath.Join(o.StateDir(), answersDir)
-	if ids, err := event.Runs(state); err == nil && len(ids) == 0 {
+	state := options.AnswersDir(o.StateDir())
+	ids, err := event.Runs(state)
+	switch {
+	case err != nil:
+		return nil, exit.With(exit.NotJudged, err)
+	case len(ids) == 0:
 		return nil, exit.With(exit.Usage, errNoCalls)
 	}
 	run, err := event.FindRun(state, id)
@@ -53,6 +67,10 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	if err := run.Each(func(e event.Event) bool { p.take(e, steps); return true }); err != nil {
 		return nil, exit.Past(err)
 	}
+	last := event.OpenRun(state, ids[len(ids)-1])
+	if _, ended, err := last.End(); err == nil && !ended && last.ID != run.ID {
+		p.Later = last.ID
+	}
 	for name, d := range steps {
 		if d.Node.Addr != "" && (selector.Empty() || selector.Match(name, d.values)) {
 			p.Decisions = append(p.Decisions, *d)
@@ -60,7 +78,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	}
 	slices.SortFunc(p.Decisions, func(a, b Decision) int { return natural.Compare(a.Name, b.Name) })
 	if len(p.Decisions) == 0 && !selector.Empty() {
-		return nil, exit.Unmatched("%s selects nothing of the call %s", strings.Join(selectors, " "), run.ID)
+		return nil, exit.Unmatched("%s selects nothing of the call %s; --explain=ID shows another", strings.Join(selectors, " "), run.ID)
 	}
 	return p, nil
 }
@@ -78,6 +96,14 @@ func (p *Past) take(e event.Event, steps map[string]*Decision) {
 		p.Start = e
 	case event.RunEnd:
 		p.End, p.Ended = e, true
+	case event.NodeQueued:
+		if _, name, _ := strings.Cut(e.Addr, ":"); e.Kind == gen.KindAnswer {
+			step(name).Node = event.NodeDone{Addr: e.Addr, Kind: e.Kind, State: Queued, Key: e.Key, Cause: e.Cause, Changes: e.Changes}
+		}
+	case event.NodeStart:
+		if _, name, _ := strings.Cut(e.Addr, ":"); e.Kind == gen.KindAnswer {
+			step(name).Node.State = Running
+		}
 	case event.NodeDone:
 		_, name, _ := strings.Cut(e.Addr, ":")
 		switch e.Kind {

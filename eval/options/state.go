@@ -12,6 +12,11 @@ import (
 // StateName is the usual name of a state directory.
 const StateName = ".fevalgraph"
 
+// AnswersDir is where gen keeps answers, and the records of its calls, in a state directory: in a
+// store of their own, as they have cost money, and what frees the shared store of results that can
+// be computed again must not remove them.
+func AnswersDir(state string) string { return filepath.Join(state, "answers") }
+
 // MakeStateDir makes the project's state directory, if there is none.
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 

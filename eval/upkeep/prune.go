@@ -33,9 +33,14 @@ type Pruned struct {
 }
 
 // Prune removes records of old runs, but for those that have the last result of a checkpoint, and
-// what only they use. Pruned is what could be removed before an error.
+// what only they use; and, apart from these, records of old calls of gen. Pruned is what could be
+// removed before an error.
 func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, error) {
-	p, err := prune(ctx, o.StateDir(), r, time.Now())
+	now := time.Now()
+	p, err := prune(ctx, o.StateDir(), r, now)
+	if err == nil {
+		err = pruneCalls(ctx, options.AnswersDir(o.StateDir()), r, now, p)
+	}
 	if err != nil {
 		return p, exit.With(exit.NotJudged, err)
 	}
@@ -54,25 +59,58 @@ func prune(ctx context.Context, state string, r PruneRequest, now time.Time) (*P
 	if err != nil {
 		return p, err
 	}
-	for _, id := range slices.Clone(p.Removed) {
-		if err = context.Cause(ctx); err != nil {
-			break
-		}
-		dir := filepath.Join(state, "runs", id)
-		p.Bytes += sizeOf(dir)
-		if r.DryRun {
-			continue
-		}
-		if err = os.RemoveAll(dir); err != nil {
-			break
-		}
-	}
-	if err != nil {
+	if err := p.remove(ctx, state, p.Removed, r.DryRun); err != nil {
 		return p, err
 	}
 	swept, err := sweepPartitions(state, keep, now, r.DryRun)
 	p.Bytes += swept
 	return p, err
+}
+
+// remove removes records.
+func (p *Pruned) remove(ctx context.Context, state string, ids []string, dry bool) error {
+	for _, id := range ids {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		dir := filepath.Join(state, "runs", id)
+		p.Bytes += sizeOf(dir)
+		if dry {
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longestCall is how long a call of gen without an end is taken for one that goes on.
+const longestCall = 7 * 24 * time.Hour
+
+// pruneCalls removes the records of calls of gen that are in a directory of answers.
+func pruneCalls(ctx context.Context, answers string, r PruneRequest, now time.Time, p *Pruned) error {
+	ids, err := event.Runs(answers)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(ids)
+	p.Runs += len(ids)
+	var old []string
+	for i, id := range ids {
+		run := event.OpenRun(answers, id)
+		start, _ := run.Start()
+		_, ended, err := run.End()
+		if err != nil {
+			return err
+		}
+		age := now.Sub(start.Time)
+		if i >= max(r.Keep, 1) && age >= r.OlderThan && (ended || age > longestCall) {
+			old = append(old, id)
+		}
+	}
+	p.Removed = append(p.Removed, old...)
+	return p.remove(ctx, answers, old, r.DryRun)
 }
 
 // mayGo divides runs, from the latest on: keep are those that stay.

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,5 +102,33 @@ func TestPruneLeavesRunsThatGoOn(t *testing.T) {
 	p, err := prune(t.Context(), state, PruneRequest{Keep: 1}, time.Now())
 	if err != nil || !slices.Equal(p.Removed, []string{"run2"}) || !slices.Equal(p.Needed, []string{"run1"}) {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Calls of gen are pruned apart from runs; one without an end may go on.
+func TestPruneCalls(t *testing.T) {
+	answers, now := t.TempDir(), time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
+	for i, ended := range []bool{false, true, false, true, true} {
+		id := fmt.Sprintf("call%d", i+1)
+		r, err := event.NewRecorder(answers, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := now.Add(time.Duration(i-4) * 48 * time.Hour)
+		r.Emit(event.RunStart{Type: "run.start", Schema: event.Schema, Run: id, Time: began})
+		if ended {
+			r.Emit(event.RunEnd{Type: "run.end", Run: id})
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &Pruned{}
+	if err := pruneCalls(t.Context(), answers, PruneRequest{Keep: 1}, now, p); err != nil {
+		t.Fatal(err)
+	}
+	left, err := event.Runs(answers)
+	if err != nil || !slices.Equal(left, []string{"call3", "call5"}) || !slices.Equal(p.Removed, []string{"call4", "call2", "call1"}) || p.Runs != 5 || p.Bytes == 0 {
+		t.Errorf("%v are left of %+v, %v", left, p, err)
 	}
 }

@@ -39,12 +39,14 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 			continue
 		}
 		wanted := imported{root, strings.TrimSuffix(path.Base(module), ".py")}
-		place, seen := known[wanted]
-		if !seen {
-			place = imports.find(wanted)
+		if _, seen := imports.places[wanted]; !seen {
+			place, searched := known[wanted]
+			if !searched {
+				place = imports.find(wanted)
+			}
+			imports.places[wanted] = place
 		}
-		imports.places[wanted] = place
-		if place != "" {
+		if place := imports.places[wanted]; place != "" {
 			names, where = append(names, p.Name), append(where, strings.TrimPrefix(place, cfg.Root+string(filepath.Separator)))
 		}
 	}
@@ -64,20 +66,21 @@ const maxGraderFile = 1 << 20
 // Imports remembers between calls what graders import, so that files that are as they were are
 // not searched again: a new one searches all. It is for one goroutine at a time.
 type Imports struct {
-	places     map[imported]string // as find returns them; what the last call asked for
-	statements map[string]*regexp.Regexp
+	places    map[imported]string // as find returns them; what the last call asked for
+	module    string              // that statement is about
+	statement *regexp.Regexp
 }
 
 // imported is a module that files below a directory may import.
 type imported struct{ root, module string }
 
-// statement matches what imports a module, or any file by its name.
-func (i *Imports) statement(module string) *regexp.Regexp {
-	if i.statements[module] == nil {
+// statementOf matches what imports a module, or any file by its name.
+func (i *Imports) statementOf(module string) *regexp.Regexp {
+	if i.statement == nil || i.module != module {
 		quoted := regexp.QuoteMeta(module)
-		i.statements = map[string]*regexp.Regexp{module: regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*` + quoted + `\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b` + quoted + `\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*` + quoted + `["']|\b(?:spec_from_file_location|run_path)\(`)}
+		i.module, i.statement = module, regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*`+quoted+`\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b`+quoted+`\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*`+quoted+`["']|\b(?:spec_from_file_location|run_path)\(`)
 	}
-	return i.statements[module]
+	return i.statement
 }
 
 // find is the first statement that imports a module, as file:line; "" is none. Files that
@@ -91,7 +94,7 @@ func (i *Imports) find(wanted imported) (place string) {
 		if err != nil || !mayImport(content, wanted.module) {
 			return nil
 		}
-		if at := i.statement(wanted.module).FindIndex(content); at != nil {
+		if at := i.statementOf(wanted.module).FindIndex(content); at != nil {
 			place = fmt.Sprintf("%s:%d", file, 1+bytes.Count(content[:at[0]], []byte("\n")))
 			return fs.SkipAll
 		}

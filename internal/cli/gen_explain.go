@@ -46,6 +46,9 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 		}
 	}
 	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
+	if past.Later != "" {
+		a.tell("a later call goes on, or was killed: --explain=%s\n", past.Later)
+	}
 	return nil
 }
 

@@ -29,7 +29,7 @@ It executes nothing that a project names.`,
 			}
 			return nil
 		})
-	cmd.Flags().Bool("stdio", true, "speak over stdin and stdout: accepted because many editors pass it, and the only way there is")
+	cmd.Flags().Bool("stdio", false, "accepted because many editors pass it: there is no other way than stdin and stdout")
 	return cmd
 }
 

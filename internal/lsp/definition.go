@@ -15,8 +15,7 @@ type place struct {
 }
 
 // find is the place of a request; nil in what is not open, or is no file, and when ctx has
-// ended meanwhile. Its project is held
-// until release is called.
+// ended meanwhile. Its project is held until release is called.
 func (s *server) find(ctx context.Context, now *snapshot, uri string, p Position) (found *place, release func()) {
 	d := now.open[uri]
 	if d == nil || d.path == "" {
