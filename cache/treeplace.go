@@ -21,7 +21,7 @@ import (
 // runs on them cannot reach the store. After an error dst holds part of the
 // tree, but no file with wrong bytes.
 func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
-	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
+	p := &placer{ctx: ctx, store: s}
 	if err := p.tree(root, dst); err != nil {
 		return fmt.Errorf("placing tree %s in %s: %w", root, dst, err)
 	}
@@ -32,14 +32,13 @@ func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
 // where no path of this process leads. Its parents must be there, and none of
 // them be a symlink.
 func PlaceTreeIn(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
-	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
+	p := &placer{ctx: ctx, store: s}
 	return p.treeIn(root, at, name)
 }
 
 type placer struct {
 	ctx   context.Context
 	store Store
-	buf   []byte
 }
 
 func (p *placer) treeIn(g Digest, at *os.Root, name string) error {
@@ -159,7 +158,9 @@ func (p *placer) fill(f *os.File, g Digest) error {
 		return err
 	}
 	defer r.Close()
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+	buffer := smallBlobs.Get().(*[smallBlob]byte)
+	defer smallBlobs.Put(buffer)
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, buffer[:])
 	return err
 }
 
