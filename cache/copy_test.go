@@ -28,7 +28,7 @@ func largeTree(t *testing.T, d *Disk) (root, content Digest) {
 func placeLarge(t *testing.T, s Store, root Digest) (path string, err error) {
 	t.Helper()
 	dir := t.TempDir()
-	return filepath.Join(dir, "large"), PlaceTree(t.Context(), s, root, dir)
+	return filepath.Join(dir, "large"), placeTree(t, s, root, dir)
 }
 
 // What is written to a copy, the first or a later one, reaches neither the store

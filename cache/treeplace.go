@@ -7,70 +7,34 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
-// PlaceTree copies the tree to the directory dst: files with mode 0644 or
-// 0755, directories with 0755, symlinks as they are. dst is made if needed; a
-// symlink at dst itself is replaced by a directory.
+// PlaceTree copies the tree to the directory called name of at, which may lie where no path of
+// this process leads: files with mode 0644 or 0755, directories with 0755, symlinks as they are.
+// The directory is made if needed, but not its parents, none of which may be a symlink; a symlink
+// at its place is replaced.
 //
-// What dst already holds stays unless the tree has the same path; then the
+// What the directory already holds stays unless the tree has the same path; then the
 // tree wins, whatever is there: symlinks and files are removed, never written
 // through, and a directory gives way to a file with all that is in it. Nothing
-// outside dst is touched. Files are copies, never links to the store, so what
-// runs on them cannot reach the store. After an error dst holds part of the
+// outside of it is touched. Files are copies, never links to the store, so what
+// runs on them cannot reach the store. After an error the directory holds part of the
 // tree, but no file with wrong bytes.
-func PlaceTree(ctx context.Context, s Store, root Digest, dst string) error {
-	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
-	if err := p.tree(root, dst); err != nil {
-		return fmt.Errorf("placing tree %s in %s: %w", root, dst, err)
+func PlaceTree(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
+	p := &placer{ctx: ctx, store: s}
+	err := p.makeDirectory(at, name)
+	if err == nil {
+		err = p.below(at, name, root)
+	}
+	if err != nil {
+		return fmt.Errorf("placing tree %s in %s: %w", root, name, err)
 	}
 	return nil
-}
-
-// PlaceTreeIn is PlaceTree into the directory called name of at, which may lie
-// where no path of this process leads. Its parents must be there, and none of
-// them be a symlink.
-func PlaceTreeIn(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
-	p := &placer{ctx: ctx, store: s, buf: make([]byte, 64<<10)}
-	return p.treeIn(root, at, name)
 }
 
 type placer struct {
 	ctx   context.Context
 	store Store
-	buf   []byte
-}
-
-func (p *placer) treeIn(g Digest, at *os.Root, name string) error {
-	err := p.makeDirectory(at, name)
-	if err == nil {
-		err = p.below(at, name, g)
-	}
-	if err != nil {
-		return fmt.Errorf("placing tree %s in %s: %w", g, name, err)
-	}
-	return nil
-}
-
-func (p *placer) tree(g Digest, dst string) error {
-	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
-		return err
-	}
-	if fi, err := os.Lstat(dst); err == nil && !fi.IsDir() {
-		if err := os.Remove(dst); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dst, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	root, err := os.OpenRoot(dst)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return p.directory(g, root)
 }
 
 // directory fills the directory at. Working relative to an open directory keeps
@@ -159,7 +123,9 @@ func (p *placer) fill(f *os.File, g Digest) error {
 		return err
 	}
 	defer r.Close()
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, p.buf)
+	buffer := smallBlobs.Get().(*[smallBlob]byte)
+	defer smallBlobs.Put(buffer)
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, contextReader{p.ctx, r}, buffer[:])
 	return err
 }
 

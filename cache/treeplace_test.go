@@ -58,6 +58,20 @@ func placed(t testing.TB, dir string) map[string]string {
 	return got
 }
 
+// placeTree places a tree at a path, whose parents it makes.
+func placeTree(t *testing.T, s Store, root Digest, dst string) error {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	at, err := os.OpenRoot(filepath.Dir(dst))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.Close()
+	return PlaceTree(t.Context(), s, root, at, filepath.Base(dst))
+}
+
 func TestPlaceTree(t *testing.T) {
 	d := openDisk(t)
 	root := storeTree(t, d,
@@ -76,7 +90,7 @@ func TestPlaceTree(t *testing.T) {
 		"link":     "-> /nowhere",
 	}
 	for range 2 { // a second time over the first
-		if err := PlaceTree(t.Context(), d, root, dst); err != nil {
+		if err := placeTree(t, d, root, dst); err != nil {
 			t.Fatal(err)
 		}
 		if got := placed(t, dst); !equalMaps(got, want) {
@@ -129,7 +143,7 @@ func TestPlaceTreeOverHostileFiles(t *testing.T) {
 		Entry{Path: "sub/below"},
 		Entry{Path: "dir"},
 	)
-	if err := PlaceTree(t.Context(), s, root, dst); err != nil {
+	if err := placeTree(t, s, root, dst); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -160,7 +174,7 @@ func TestPlaceTreeAtSymlink(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := NewMemory()
-	if err := PlaceTree(t.Context(), s, storeTree(t, s, Entry{Path: "f"}), dst); err != nil {
+	if err := placeTree(t, s, storeTree(t, s, Entry{Path: "f"}), dst); err != nil {
 		t.Fatal(err)
 	}
 	if got := listing(t, outside); len(got) != 0 {
@@ -177,14 +191,14 @@ func TestPlaceTreeLeavesNoWrongFile(t *testing.T) {
 	overwrite(t, d.blobPath(SumBytes([]byte("b"))), []byte("B"))
 	dst := t.TempDir()
 	var corrupt *CorruptError
-	if err := PlaceTree(t.Context(), d, root, dst); !errors.As(err, &corrupt) {
+	if err := placeTree(t, d, root, dst); !errors.As(err, &corrupt) {
 		t.Errorf("PlaceTree = %v; want a CorruptError", err)
 	}
 	if got := listing(t, dst); !equalMaps(got, map[string]string{"a": "a"}) {
 		t.Errorf("placed: %q", got)
 	}
 	var missing *MissingError
-	if err := PlaceTree(t.Context(), d, root, dst); !errors.As(err, &missing) {
+	if err := placeTree(t, d, root, dst); !errors.As(err, &missing) {
 		t.Errorf("PlaceTree again = %v; want a MissingError", err)
 	}
 }

@@ -201,7 +201,7 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	if err := p.root.RemoveAll(fresh); err != nil {
 		return err
 	}
-	if err := cache.PlaceTreeIn(ctx, p.store, tree, p.root, fresh); err != nil {
+	if err := cache.PlaceTree(ctx, p.store, tree, p.root, fresh); err != nil {
 		return err
 	}
 	if err := replaceDir(p.root, fresh, s.Place); err != nil {

@@ -27,9 +27,6 @@ func NewConsole(o Options) (*Console, diag.List) {
 	return &Console{l}, l.findings
 }
 
-// Config is the loaded configuration.
-func (c *Console) Config() *Config { return c.l.config }
-
 const consoleFile = "console"
 
 // Eval evaluates one expression and returns its value as HCL text, sensitive

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -92,9 +93,7 @@ func (e Environment) baseOf(b *lang.Backend) []environ.Var {
 }
 
 func (d *driver) environ(own []lang.EnvVar) []environ.Var {
-	all := make([]environ.Var, 0, len(d.base)+len(own))
-	all = append(all, d.base...)
-	return append(all, vars(own)...)
+	return append(slices.Clip(d.base), vars(own)...) // without own ones, all nodes share the list
 }
 
 func vars(env []lang.EnvVar) []environ.Var {

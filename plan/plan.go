@@ -182,6 +182,7 @@ type compiler struct {
 	divided    partitioned
 	backends   map[*lang.Backend]*driver
 	judges     map[*lang.Backend]judgeOn
+	groupings  map[*lang.Checkpoint]pytest.Grouping
 	prepared   *pytest.Environments
 	virtual    *command.Environments
 	machine    *ending.Machine
@@ -208,6 +209,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		plan:       &Plan{Config: cfg, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: jobs, inProcessPool: jobs}},
 		backends:   map[*lang.Backend]*driver{},
 		judges:     map[*lang.Backend]judgeOn{},
+		groupings:  map[*lang.Checkpoint]pytest.Grouping{},
 		prepared:   &pytest.Environments{Offline: env.Offline},
 		virtual:    &command.Environments{},
 		machine:    &ending.Machine{Offline: env.Offline},

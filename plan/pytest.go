@@ -92,7 +92,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	cc := CellCheckpoint{Checkpoint: cp}
-	verdicts := &pytest.Parse{Grouping: grouping(cell.Problem, cp)}
+	verdicts := &pytest.Parse{Grouping: c.grouping(cell.Problem, cp)}
 	var left []graph.Dep // by the runs
 	parts := c.parts(cell.Problem, cp)
 	for _, part := range parts {
@@ -260,8 +260,13 @@ func assetOf(a lang.Asset) tasks.Asset {
 	return tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}
 }
 
-func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
-	g := pytest.Grouping{Checkpoint: cp.Name, Files: map[string]string{}, Custom: map[string]verdict.Group{}}
+// grouping is that of a checkpoint, shared by the solutions.
+func (c *compiler) grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
+	g, known := c.groupings[cp]
+	if known {
+		return g
+	}
+	g = pytest.Grouping{Checkpoint: cp.Name, Files: map[string]string{}, Custom: map[string]verdict.Group{}}
 	for _, other := range p.Checkpoints {
 		for _, file := range other.Tests {
 			g.Files[file] = other.Name
@@ -272,6 +277,7 @@ func grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
 			g.Custom[m.Name] = verdict.Group(m.Group)
 		}
 	}
+	c.groupings[cp] = g
 	return g
 }
 
@@ -280,14 +286,15 @@ func labels(kind string, cell *Cell, cp *lang.Checkpoint) []graph.Label {
 	if cp != nil {
 		checkpoint = cp.Name
 	}
-	l := append(problemLabels(kind, cell.Problem, checkpoint),
-		graph.Label{Name: "solution", Value: cell.Solution.Name},
-		graph.Label{Name: "backend", Value: cell.Backend.Addr()},
-		graph.Label{Name: "repeat", Value: strconv.Itoa(cell.Repeat)})
-	for _, s := range cell.Suites {
-		l = append(l, graph.Label{Name: "suite", Value: s})
+	suites := make([]graph.Label, len(cell.Suites))
+	for i, s := range cell.Suites {
+		suites[i] = graph.Label{Name: "suite", Value: s}
 	}
-	return l
+	return slices.Concat(problemLabels(kind, cell.Problem, checkpoint), []graph.Label{
+		{Name: "solution", Value: cell.Solution.Name},
+		{Name: "backend", Value: cell.Backend.Addr()},
+		{Name: "repeat", Value: strconv.Itoa(cell.Repeat)},
+	}, suites)
 }
 
 func problemLabels(kind string, p *lang.Problem, checkpoint string) []graph.Label {

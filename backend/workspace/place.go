@@ -38,7 +38,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if isFile {
 		err = writeFile(w.root, target, in.Content)
 	} else {
-		err = cache.PlaceTreeIn(ctx, w.store, in.Tree, w.root, target)
+		err = cache.PlaceTree(ctx, w.store, in.Tree, w.root, target)
 	}
 	if err != nil || w.owner == nil {
 		return err

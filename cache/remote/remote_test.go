@@ -73,11 +73,16 @@ func testShared(t *testing.T, protocol string, f remotetest.Faults, content []by
 	if n := s.Calls("BatchReadBlobs") + s.Calls("ByteStream/Read") + s.Calls("GET cas"); n > 0 {
 		t.Errorf("after Fetch there were still %d reads", n)
 	}
-	dir := filepath.Join(t.TempDir(), "placed")
-	if err := cache.PlaceTree(context.Background(), b, got.Outputs[1].Digest, dir); err != nil {
+	dir := t.TempDir()
+	at, err := os.OpenRoot(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if placed, err := os.ReadFile(filepath.Join(dir, "a", "b")); err != nil || !bytes.Equal(placed, content) {
+	defer at.Close()
+	if err := cache.PlaceTree(context.Background(), b, got.Outputs[1].Digest, at, "placed"); err != nil {
+		t.Fatal(err)
+	}
+	if placed, err := os.ReadFile(filepath.Join(dir, "placed", "a", "b")); err != nil || !bytes.Equal(placed, content) {
 		t.Errorf("the tree has other bytes, or %v", err)
 	}
 	if w := append(a.warned(), b.warned()...); len(w) > 0 {

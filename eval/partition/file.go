@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -236,13 +237,21 @@ func (s Store) verified(name Name) ([]byte, error) {
 	return file[facts.offset : facts.offset+facts.size], nil
 }
 
-// compressed is fast rather than small: keys do not compress, and text does so well.
-func compressed(b []byte) []byte {
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestSpeed)
+// compressors are used again: each has a megabyte of tables. They are fast rather than small: keys do
+// not compress, and text does so well.
+var compressors = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
 		panic(err) // of the level, which is a constant
 	}
+	return w
+}}
+
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	w := compressors.Get().(*flate.Writer)
+	defer compressors.Put(w)
+	w.Reset(&out)
 	w.Write(b) // to memory
 	w.Close()
 	return out.Bytes()

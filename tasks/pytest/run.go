@@ -385,7 +385,8 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 // collect stores what the run left behind.
 func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
-	var o graph.Outcome
+	const most = 6 // outputs; they are kept until the run ends
+	o := graph.Outcome{Outputs: make([]cache.Output, 0, most)}
 	keep := func(name string, content []byte) error {
 		d, err := cache.PutBytes(ctx, w.Store, content)
 		if err != nil {

@@ -42,19 +42,6 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 	return found, err
 }
 
-// Pointer checks that s is a JSON pointer (RFC 6901).
-func Pointer(s string) error {
-	if s != "" && !strings.HasPrefix(s, "/") {
-		return fmt.Errorf("%q does not begin with a slash", s)
-	}
-	for i := range len(s) {
-		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
-			return fmt.Errorf(`in %q, "~" is written "~0"`, s)
-		}
-	}
-	return nil
-}
-
 // numberAt follows a pointer to a number.
 func numberAt(value any, pointer string) (float64, error) {
 	at := ""

@@ -152,14 +152,6 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-func TestPointer(t *testing.T) {
-	for s, ok := range map[string]bool{"/a": true, "/a/0/b~1c~0": true, "a": false, "/a~": false, "/~2": false, "": true} {
-		if err := score.Pointer(s); (err == nil) != ok {
-			t.Errorf("Pointer(%q) = %v", s, err)
-		}
-	}
-}
-
 func TestCompilePattern(t *testing.T) {
 	for p, want := range map[string]string{`(?P<score>\d+)`: "", `(\d+)`: "no group called score", `(`: "missing closing )"} {
 		_, err := score.CompilePattern(p)
