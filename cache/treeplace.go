@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // PlaceTree copies the tree to the directory called name of at, which may lie where no path of
@@ -95,6 +96,13 @@ func (p *placer) file(n fileNode, at *os.Root) error {
 	mode := fs.FileMode(0o644)
 	if n.executable {
 		mode = 0o755
+		// A process that is just being started has a copy of each open file for a moment, and what any
+		// process can write, none can start. The content is fetched before other starts have to wait.
+		if r, err := p.store.Open(p.ctx, n.digest); err == nil {
+			r.Close()
+		}
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 	}
 	f, err := at.OpenFile(n.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

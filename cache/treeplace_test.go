@@ -1,10 +1,13 @@
 package cache
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -200,5 +203,48 @@ func TestPlaceTreeLeavesNoWrongFile(t *testing.T) {
 	var missing *MissingError
 	if err := placeTree(t, d, root, dst); !errors.As(err, &missing) {
 		t.Errorf("PlaceTree again = %v; want a MissingError", err)
+	}
+}
+
+// watchedReads calls read before each read of a blob.
+type watchedReads struct {
+	*Memory
+	read func()
+}
+
+func (s watchedReads) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
+	r, err := s.Memory.Open(ctx, g)
+	return watchedReader{r, s.read}, err
+}
+
+type watchedReader struct {
+	io.ReadCloser
+	read func()
+}
+
+func (r watchedReader) Read(p []byte) (int, error) {
+	r.read()
+	return r.ReadCloser.Read(p)
+}
+
+// While a program is written, no process is started: it would have the file open, and the kernel
+// would start the program for none.
+func TestPlacedProgramsAreNotBusy(t *testing.T) {
+	store := NewMemory()
+	root := storeTree(t, store, Entry{Path: "program", Executable: true})
+	reads, startable := 0, 0
+	s := watchedReads{store, func() {
+		reads++
+		if syscall.ForkLock.TryLock() {
+			syscall.ForkLock.Unlock()
+			startable++
+		}
+	}}
+	if err := placeTree(t, s, root, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	// Of the directory there are reads, too.
+	if all := reads; all == 0 || startable == all {
+		t.Errorf("processes could be started during %d of %d reads", startable, all)
 	}
 }
