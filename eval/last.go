@@ -12,10 +12,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -133,20 +135,28 @@ func (p *Project) storedResult(ctx context.Context, cell *plan.Cell, cc *plan.Ce
 		}
 	}
 	entry, ok := p.log.Get(p.Plan.Graph.Node(cc.Aggregate).Addr)
-	if !ok || !laterRun(entry.Run, known.run) {
+	var v verdict.Checkpoint
+	if !ok || !laterRun(entry.Run, known.run) || !p.readLogged(ctx, cc.Aggregate, tasks.ResultOutput, &v) {
 		return report.Checkpoint{}, "", false
 	}
-	for _, o := range entry.Outputs {
-		if o.Name != tasks.ResultOutput {
-			continue
-		}
-		var v verdict.Checkpoint
-		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
-		if err == nil && json.Unmarshal(content, &v) == nil {
-			return report.NewCheckpoint(&v, &verdict.Measurements{}), entry.Run, true
-		}
+	var m verdict.Measurements
+	p.readLogged(ctx, cc.Measured, tasks.MeasurementsOutput, &m) // without it, the verdict is what it is
+	c = report.NewCheckpoint(&v, &m)
+	for _, id := range cc.Figures {
+		p.readLogged(ctx, id, command.OutputFigures, &c.Figures) // which adds to the others
 	}
-	return report.Checkpoint{}, "", false
+	return c, entry.Run, true
+}
+
+// readLogged decodes an output of a node's last answer, and reports whether it was there.
+func (p *Project) readLogged(ctx context.Context, id graph.ID, output string, into any) bool {
+	entry, _ := p.log.Get(p.Plan.Graph.Node(id).Addr)
+	at := slices.IndexFunc(entry.Outputs, func(o cache.Output) bool { return o.Name == output })
+	if at < 0 {
+		return false
+	}
+	content, err := cache.ReadBlob(ctx, p.store, entry.Outputs[at].Digest, -1)
+	return err == nil && json.Unmarshal(content, into) == nil
 }
 
 // laterRun reports whether a run began after another, by the second; their ids
