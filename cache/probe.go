@@ -79,7 +79,8 @@ func compareSightings(a, b Sighting) int {
 // uniqueSightings are sightings in order, the first of each probe. An earlier state
 // of a path that differs from a later one is kept, and then found to be changed.
 func uniqueSightings(all []Sighting) []Sighting {
-	all = slices.SortedFunc(slices.Values(all), compareSightings)
+	all = slices.Clone(all)
+	slices.SortFunc(all, compareSightings)
 	hashed := "" // the last path with a digest
 	return slices.CompactFunc(slices.DeleteFunc(all, func(s Sighting) bool {
 		if !s.Digest.IsZero() {

@@ -66,11 +66,11 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 			out.Troubles = append(out.Troubles, e)
 		}
 		if st.State != event.Cached && st.Seconds > 0 {
-			out.Slowest = append(out.Slowest, e)
+			at, _ := slices.BinarySearchFunc(out.Slowest, e, func(a, b Ended) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), -1) })
+			out.Slowest = slices.Insert(out.Slowest, at, e) // behind those that took as long
+			out.Slowest = out.Slowest[:min(slowest, len(out.Slowest))]
 		}
 	}
-	slices.SortStableFunc(out.Slowest, func(a, b Ended) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	out.Slowest = slices.Clone(out.Slowest[:min(slowest, len(out.Slowest))])
 	c := p.count(g)
 	out.Exit = exitOf(ctx, r, rep, out, err)
 	if out.Exit == exit.NoMatch && p.onlyShared(g.targets) {

@@ -22,6 +22,7 @@ type remembering struct {
 	cells  map[*plan.Partition][]graph.ID
 	ranges map[string]int // partitions of each problem
 	shared map[[sha256.Size]byte]partition.SharedSnapshot
+	own    []cache.Sighting // of the partition whose facts are made: room that the next one uses again
 }
 
 // remember keeps the results of the run in partition files, whose names it returns in
@@ -81,7 +82,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 		return nil, nil
 	}
 	f := &partition.Facts{Run: m.p.run, Used: time.Now().Unix()}
-	var own []cache.Sighting
+	m.own = m.own[:0]
 	for i := range table {
 		row := &table[i]
 		for _, o := range row.Outputs {
@@ -91,7 +92,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 		read := m.p.trace.Of(row.Addr)
 		if m.owns(part, row) {
 			f.Own++
-			own = append(own, read...)
+			m.own = append(m.own, read...)
 			continue
 		}
 		f.Common = append(f.Common, row.Addr)
@@ -101,7 +102,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 			f.Shared = append(f.Shared, *ref)
 		}
 	}
-	if f.Snapshot = partition.Snapshot(own); f.Snapshot == nil {
+	if f.Snapshot = partition.Snapshot(m.own); f.Snapshot == nil {
 		return nil, nil
 	}
 	for _, id := range cells {

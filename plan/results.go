@@ -52,7 +52,7 @@ func (p *Plan) Graded() func(graph.ID) bool {
 func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
 	out := report.Cell{
 		Problem: cell.Problem.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr(), Repeat: cell.Repeat,
-		Suites: cell.Suites, Checkpoints: []report.Checkpoint{},
+		Suites: cell.Suites, Checkpoints: make([]report.Checkpoint, 0, len(cell.Checkpoints)),
 	}
 	for _, l := range cell.Solution.Labels {
 		if out.Labels == nil {

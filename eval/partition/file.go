@@ -65,19 +65,27 @@ func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions
 // ErrDamaged says that a partition file is not what was written.
 var ErrDamaged = errors.New("malformed partition file")
 
+// encodings are used again, as compressors are: a run writes one partition after the other when it has
+// most in memory.
+var encodings = sync.Pool{New: func() any { return new([]byte) }}
+
 // Put writes a partition file, unless it is there. Without facts it has results alone.
 func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name Name, err error) {
 	cells, err := report.EncodeCells(results)
-	var head, table []byte
+	buffer := encodings.Get().(*[]byte)
+	defer encodings.Put(buffer)
+	encoded, size := (*buffer)[:0], 0
 	if err == nil && facts != nil {
-		if head, err = frozen.Append(nil, facts); err == nil {
-			table, err = frozen.Append(nil, &rows)
+		encoded, err = frozen.Append(encoded, facts)
+		if size = len(encoded); err == nil {
+			encoded, err = frozen.Append(encoded, &rows)
 		}
 	}
 	if err != nil {
 		return name, err
 	}
-	return s.put(head, table, cells)
+	*buffer = encoded
+	return s.put(encoded[:size], encoded[size:], cells)
 }
 
 // Facts reads the facts in a partition file all of whose sections are as they were
@@ -139,23 +147,26 @@ func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 }
 
 func (s Store) put(facts, rows, results []byte) (Name, error) {
-	table := make([]byte, 0, tableSize)
-	var content [][]byte
+	head := append(make([]byte, 0, headSize), fileMagic...)
+	file := bytes.NewBuffer(make([]byte, headSize, headSize+len(facts)+(len(rows)+len(results))/2))
 	for i, section := range [sections][]byte{facts, rows, results} {
-		if i != sectionFacts {
-			section = compressed(section)
+		from := file.Len()
+		if i == sectionFacts {
+			file.Write(section)
+		} else {
+			compress(file, section)
 		}
-		sum := sha256.Sum256(section)
-		table = append(binary.LittleEndian.AppendUint64(table, uint64(len(section))), sum[:]...)
-		content = append(content, section)
+		written := file.Bytes()[from:]
+		sum := sha256.Sum256(written)
+		head = append(binary.LittleEndian.AppendUint64(head, uint64(len(written))), sum[:]...)
 	}
-	name := Name(sha256.Sum256(table))
+	name := Name(sha256.Sum256(head[len(fileMagic):]))
 	path := s.path(name)
 	if _, err := os.Stat(path); err == nil {
 		return name, nil
 	}
-	file := append([]byte(fileMagic), table...)
-	return name, atomicfile.Write(path, 0o644, append(file, bytes.Join(content, nil)...))
+	copy(file.Bytes(), head)
+	return name, atomicfile.Write(path, 0o644, file.Bytes())
 }
 
 func (s Store) path(name Name) string { return filepath.Join(s.Dir, name.String()) }
@@ -247,14 +258,13 @@ var compressors = sync.Pool{New: func() any {
 	return w
 }}
 
-func compressed(b []byte) []byte {
-	var out bytes.Buffer
+// compress appends b to what is in memory.
+func compress(to *bytes.Buffer, b []byte) {
 	w := compressors.Get().(*flate.Writer)
 	defer compressors.Put(w)
-	w.Reset(&out)
-	w.Write(b) // to memory
+	w.Reset(to)
+	w.Write(b)
 	w.Close()
-	return out.Bytes()
 }
 
 // Sweep removes the partition files that are not in use and were written before a time, and returns

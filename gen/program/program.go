@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/procgroup"
 )
 
 // Program implements model.Model. It takes no API key: what it needs is in its environment.
@@ -50,7 +51,7 @@ func (p *Program) Ask(ctx context.Context, _ string, q model.Question) (model.An
 	answer := &limited{}
 	cmd.Stdout, cmd.Stderr = answer, &said
 	cmd.WaitDelay = time.Second // of what it started and left behind
-	asGroup(cmd)
+	procgroup.Set(cmd)
 	err := cmd.Run()
 	switch {
 	case context.Cause(ctx) != nil:

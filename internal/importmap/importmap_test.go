@@ -27,7 +27,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
@@ -59,6 +59,7 @@ var rooms = []room{
 	{"internal/exhaustion", nil, "it knows errors of the system, whatever was tried"},
 	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
+	{"internal/procgroup", nil, "it sets up whatever command it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/internal/procgroup"
 )
 
 // Resolver finds versions that meet requirements.
@@ -89,7 +90,7 @@ func (u *UV) compile(ctx context.Context, python string, requires, preferences [
 	cmd.Env = u.Env
 	cmd.Dir = dir
 	// What uv started ends with it: building a package runs that package's code.
-	asGroup(cmd)
+	procgroup.Set(cmd)
 	// A child that left the group and keeps the pipe open must not keep us.
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
