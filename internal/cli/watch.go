@@ -69,8 +69,8 @@ func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) er
 			return err
 		}
 		a.complain(err)
-		screen.Wait()
 		a.idle.Store(true)
+		screen.Wait()
 		change, err := w.Wait(ctx)
 		if err != nil {
 			return nil //nolint:nilerr // the interruption is the end of it
