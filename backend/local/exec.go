@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/internal/ownthread"
@@ -132,7 +134,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	timedOut, stopped := release()
 	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
-	status, statusErr := p.status(c.Argv[0])
+	status, statusErr := p.status(c.Argv[0], timedOut)
 	if err := errors.Join(watchErr, s.end()); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
@@ -153,8 +155,8 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	return exit, nil
 }
 
-// status is how the command ended. It is called once, after reap.
-func (p *process) status(program string) (syscall.WaitStatus, error) {
+// status is how the command ended. It is called once, after reap. timedOut says that it was to end.
+func (p *process) status(program string, timedOut bool) (syscall.WaitStatus, error) {
 	own, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if p.isolated == nil {
 		return own, nil
@@ -168,11 +170,17 @@ func (p *process) status(program string) (syscall.WaitStatus, error) {
 		return own, fmt.Errorf("running %s: %w", program, err)
 	case known:
 		return ended, nil
+	case timedOut && own.ExitStatus() == undying:
+		return syscall.WaitStatus(unix.SIGTERM), nil
 	case p.isolated.Attends() && !own.Signaled():
 		return own, fmt.Errorf("running %s: its isolation ended with exit status %d", program, own.ExitStatus())
 	}
 	return own, nil
 }
+
+// undying is the exit status of a Go program that a signal is to end but cannot, as it is the first process
+// of a namespace: of an isolation that had yet to take signals.
+const undying = 2
 
 // launch starts cmd, isolated as far as the session is.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {

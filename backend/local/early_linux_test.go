@@ -1,0 +1,23 @@
+package local_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+)
+
+// A limit that ends a command while its isolation is still being made is a limit all the same.
+func TestLimitBeforeProgram(t *testing.T) {
+	need(t, isolation.Full)
+	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: string(isolation.Full), Grace: 50 * time.Millisecond}, backend.Spec{})
+	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += 200 * time.Microsecond {
+		exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sleep", "60"}, Timeout: after})
+		if err != nil || !exit.TimedOut {
+			t.Fatalf("after %v: %+v, %v", after, exit, err)
+		}
+	}
+}
