@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
 import { Mark, Tally, Text, Verdict } from '../marks'
@@ -35,7 +35,7 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
   const { cells } = picked(x, ask)
   const place = cells.indexOf(at)
   const [before, after] = place < 0 ? [] : [cells[place - 1], cells[place + 1]]
-  useEffect(() => {
+  useLayoutEffect(() => { // with what is shown, so that a key never finds the neighbours of another cell
     const key = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
       const next = e.key === '[' ? before : e.key === ']' ? after : undefined
