@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -83,22 +84,31 @@ func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
 	return h.Use.Judge == u.Judge && (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
-// remember asks for an identity until it gets one: a failure may pass, and a
-// retried node must be able to see that.
+// failureKept is how long a backend that could not say what it is is not asked again: to
+// find that out takes up to seconds, and thousands of nodes may want to know.
+const failureKept = time.Second
+
+// remember asks for an identity until it gets one: a failure may pass.
 func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
 	var mu sync.Mutex
 	var known backend.Identity
+	var failed error
+	var when time.Time
 	return func(ctx context.Context) (backend.Identity, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if known != nil {
-			return known, nil
+		if known != nil || failed != nil && time.Since(when) < failureKept {
+			return known, failed
 		}
-		identity, err := ask(ctx)
-		if err == nil {
-			known = identity
+		known, failed = ask(ctx)
+		if err := failed; err != nil {
+			known, when = nil, time.Now()
+			if ctx.Err() != nil { // the caller's end, not the backend's
+				failed = nil
+			}
+			return nil, err
 		}
-		return identity, err
+		return known, nil
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -282,25 +284,38 @@ func TestLockAll(t *testing.T) {
 	}
 }
 
-// TestIdentityIsAskedUntilKnown: a backend that cannot be reached at first
-// breaks what needs it then, and no more.
+// TestIdentityIsAskedUntilKnown: a backend that cannot be reached at first breaks the nodes
+// of that moment, of which only the first one waits for it.
 func TestIdentityIsAskedUntilKnown(t *testing.T) {
-	asked, unplugged := 0, errors.New("unplugged")
-	identify := remember(func(context.Context) (backend.Identity, error) {
-		if asked++; asked == 1 {
-			return nil, unplugged
+	synctest.Test(t, func(t *testing.T) {
+		asked, unplugged := 0, errors.New("unplugged")
+		identify := remember(func(ctx context.Context) (backend.Identity, error) {
+			if asked++; asked <= 2 {
+				return nil, errors.Join(unplugged, ctx.Err())
+			}
+			return backend.Identity{{Label: "a", Value: "b"}}, nil
+		})
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := identify(cancelled); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
 		}
-		return backend.Identity{{Label: "a", Value: "b"}}, nil
+		for range 3 {
+			if _, err := identify(t.Context()); !errors.Is(err, unplugged) || errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times for two failures", asked)
+		}
+		time.Sleep(failureKept) // of synthetic time
+		for range 3 {
+			if id, err := identify(t.Context()); err != nil || len(id) != 1 {
+				t.Errorf("%v, %v", id, err)
+			}
+		}
+		if asked != 3 {
+			t.Errorf("asked %d times", asked)
+		}
 	})
-	if _, err := identify(t.Context()); !errors.Is(err, unplugged) {
-		t.Errorf("%v", err)
-	}
-	for range 3 {
-		if id, err := identify(t.Context()); err != nil || len(id) != 1 {
-			t.Errorf("%v, %v", id, err)
-		}
-	}
-	if asked != 2 {
-		t.Errorf("asked %d times", asked)
-	}
 }
