@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -120,6 +121,6 @@ func (s *side) openStore() (end func(), err error) {
 		return func() {}, nil
 	}
 	s.causes.Nodes = s.record.Nodes
-	s.causes.Store, end, err = pastStore(s.options)
+	s.causes.Store, end, err = stores.Past(s.options)
 	return end, err
 }

@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	rec.phase("results", collecting)
 	err = errors.Join(err, rec.Close(), saving.Wait())
 	out.worsen(err)
-	p.flushRemotes(ctx)
+	p.stores.Flush(ctx)
 	if err != nil {
 		return out, exit.With(out.Exit, err)
 	}
