@@ -18,7 +18,7 @@ type MergeRequest struct {
 	// Inputs are packs with the record of a run, and directories of projects, whose latest
 	// runs are meant. What directories' runs made has to be in the store.
 	Inputs   []string
-	Division string // file with the Division that the runs have shards of, which says what is asked for; "" if they have none
+	Division string // file with the shards.Division that the runs have shards of, which says what is asked for; "" if they have none
 	Adopt    bool   // records of packs count whoever signed them
 	Policy   *verdict.Policy
 	Progress event.Sink // may be nil
@@ -38,14 +38,10 @@ func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
 	return Run(ctx, o, r)
 }
 
-func gather(ctx context.Context, o *Options, m MergeRequest) (parts *shards.Merged, division *Division, err error) {
+func gather(ctx context.Context, o *Options, m MergeRequest) (parts *shards.Merged, division *shards.Division, err error) {
 	parts = shards.NewMerged()
 	if m.Division != "" {
-		content, err := os.ReadFile(o.Path(m.Division))
-		if err == nil {
-			division, err = parseDivision(content)
-		}
-		if err != nil {
+		if division, err = shards.ReadDivision(o.Path(m.Division)); err != nil {
 			return nil, nil, exit.With(exit.Usage, fmt.Errorf("--shards %s: %w", m.Division, err))
 		}
 		parts.Divided(division.Shards)

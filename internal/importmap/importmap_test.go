@@ -36,7 +36,7 @@ var rooms = []room{
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
 	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
-	{"eval/shards", []string{"event", "graph", "lang", "plan"}, "it divides cells and puts together what was done of them; it runs nothing"},
+	{"eval/shards", []string{"eval/selection", "event", "graph", "lang", "plan", "report/text"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event", "graph"}, "it classifies errors, whoever made them"},
 	{"eval/kind", []string{"backend", "cache", "graph", "lang", "plan"}, "a kind of backend does not depend on the application"},
 	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
