@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/packs"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -41,10 +38,10 @@ func openSide(ctx context.Context, o *Options, name string) (*side, error) {
 		return sideNow(ctx, o)
 	}
 	dir, run, at := name, "latest", strings.LastIndexByte(name, '@')
-	if at > 0 && !isDirectory(o.Path(name)) {
+	if at > 0 && !o.HasDir(name) {
 		dir, run = name[:at], name[at+1:]
 	}
-	if isDirectory(o.Path(dir)) {
+	if o.HasDir(dir) {
 		return sideOfProject(o, name, o.Path(dir), run)
 	}
 	if !isRun(o, name) {
@@ -104,38 +101,11 @@ func sideOfFile(ctx context.Context, o *Options, name string) (*side, error) {
 		}
 		return &side{results: results, options: o}, nil
 	}
-	return sideOfPack(ctx, o, name)
-}
-
-// sideOfPack is the run in a pack. What the pack has is read into memory, whoever signed it:
-// nothing of it is served.
-func sideOfPack(ctx context.Context, o *Options, name string) (*side, error) {
-	store, extra := cache.NewMemory(), map[string][]byte{}
-	r := pack.Reader{Store: store, Adopt: true, Extra: func(name string, content []byte) error {
-		extra[name] = content
-		return nil
-	}}
-	if _, err := r.Read(ctx, o.Path(name)); err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	if extra[packResults] == nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
-	}
-	results, err := report.Decode(bytes.NewReader(extra[packResults]))
+	results, how, err := packs.ReadRun(ctx, o, name)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
+		return nil, err
 	}
-	s := &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o}
-	s.causes = causes.Side{Store: store, Nodes: func(fn func(addr, key string)) error {
-		for line := range bytes.Lines(extra[packKeys]) {
-			var n packKey
-			if json.Unmarshal(line, &n) == nil {
-				fn(n.Addr, n.Key)
-			}
-		}
-		return nil
-	}}
-	return s, nil
+	return &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o, causes: how}, nil
 }
 
 // sideNow is what the project would have as it is now: verdicts that hold, and checkpoints that a

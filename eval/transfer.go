@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/packs"
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 )
@@ -35,22 +36,39 @@ func transfer(ctx context.Context, o *Options, r Request, move func(*stores.Stor
 	defer p.Close()
 	var keys []cache.Key
 	for _, n := range nodes {
-		keys = append(keys, n.key)
+		keys = append(keys, n.Key)
 	}
 	t := &Transferred{Stale: stale}
 	t.Records, t.Remaining, err = move(p.stores, ctx, keys)
 	return t, err
 }
 
-// answered is a node with the key of its stored answer.
-type answered struct {
-	addr string
-	key  cache.Key
+// PackRequest says what goes into a pack.
+type PackRequest struct {
+	Request
+	File string // to write
+	Run  string // whose record a merge reads: an id, or "latest"; "" is none
+}
+
+// Pack writes the answers of the nodes that a request picks, and everything that they lead
+// to, into a file. It decides like Plan, and leaves out what is stale.
+func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) {
+	p, nodes, stale, err := stored(ctx, &o, r.Request, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	packed, err := packs.Write(ctx, &o, r.File, p.store, nodes, p.state, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	packed.Stale += stale
+	return packed, nil
 }
 
 // stored opens the project and returns the nodes that a request picks and that a run would
 // serve, and how many others there are. Nothing is executed.
-func stored(ctx context.Context, o *Options, r Request, access Access) (p *Project, nodes []answered, stale int, err error) {
+func stored(ctx context.Context, o *Options, r Request, access Access) (p *Project, nodes []packs.Answered, stale int, err error) {
 	if p, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}
@@ -65,7 +83,7 @@ func stored(ctx context.Context, o *Options, r Request, access Access) (p *Proje
 	}
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		if st := rep.Status(id); st.State == event.Cached {
-			nodes = append(nodes, answered{p.Plan.Graph.Node(id).Addr, st.Key})
+			nodes = append(nodes, packs.Answered{Addr: p.Plan.Graph.Node(id).Addr, Key: st.Key})
 		} else {
 			stale++
 		}

@@ -31,7 +31,7 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "gen", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "gen", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
 	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
 	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
@@ -47,12 +47,13 @@ var rooms = []room{
 	{"eval/provenance", []string{"cache", "cache/pack", "graph", "plan", "report", "tasks", "verdict"}, "it checks a file by what is in it, and knows neither a project nor whose keys count"},
 	{"eval/wake", nil, "it says when to look, and looks at nothing"},
 	{"eval/stores", []string{"eval/exit", "eval/options", "eval/user", "cache", "cache/remote", "reapi", "graph", "lang", "plan"}, "it opens stores, whatever nodes keep there"},
+	{"eval/packs", []string{"eval/causes", "eval/exit", "eval/history", "eval/options", "eval/shards", "cache", "cache/pack", "event", "report"}, "it packs what it is given, and decides nothing"},
 	{"eval/shell", []string{"eval/exit", "backend", "cache", "graph", "lang", "plan", "tasks"}, "it opens a workspace, and brings nothing up to date"},
 	{"eval/reads", []string{"eval/options", "eval/partition", "eval/wake", "cache", "lang"}, "it knows paths and their states, and not what rests on them"},
 	{"eval/user", []string{"eval/exit", "cache/remote"}, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
-	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/pages", "eval/partition", "eval/provenance", "eval/reads", "eval/selection", "eval/shards", "eval/shell", "eval/stores", "eval/user", "eval/validate", "eval/wake", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
+	{"eval", []string{"eval/causes", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/pages", "eval/partition", "eval/provenance", "eval/reads", "eval/selection", "eval/shards", "eval/shell", "eval/stores", "eval/user", "eval/validate", "eval/wake", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
