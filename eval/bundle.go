@@ -18,6 +18,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/provenance"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
@@ -41,12 +43,12 @@ type Bundled struct {
 // Bundle writes what the verdicts of a recorded run rest on into a file, signed by the key in
 // FEVALGRAPH_SIGNING_KEY.
 func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
-	signer, err := signingKey(o.Getenv)
+	signer, err := user.SigningKey(o.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	if signer == nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("a bundle is signed, and %s is not set; `fevalgraph keygen` makes a key", signingKeyVariable))
+		return nil, exit.With(exit.Usage, fmt.Errorf("a bundle is signed, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
 	run, err := event.FindRun(o.StateDir(), r.Run)
 	if err != nil {
@@ -60,7 +62,7 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	store, end, err := pastStore(&o)
+	store, end, err := stores.Past(&o)
 	if err != nil {
 		return nil, err
 	}

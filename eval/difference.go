@@ -2,124 +2,40 @@ package eval
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
-	"github.com/fevalgraph/fevalgraph/eval/causes"
-	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/eval/history"
-	"github.com/fevalgraph/fevalgraph/eval/selection"
-	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/eval/compare"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Differ compares two results, or the parts of them that selectors pick, and finds out what
-// each change comes from. A side is Now, a run, a project's directory, DIR or DIR@RUN, a pack
-// with a run, or a file of results in JSON, of which no causes are known.
-func Differ(ctx context.Context, o Options, before, after string, selectors []string) (*report.Difference, error) {
-	a, b, shared, err := openSides(ctx, &o, before, after, len(selectors) == 0)
+// Comparison compares results for a project: of past runs, or of the project as it is, which takes
+// a valid configuration.
+func Comparison(o Options) *compare.Comparison {
+	return &compare.Comparison{Options: &o, Now: func(ctx context.Context) (*report.Results, map[string]string, error) { return resultsNow(ctx, o) }}
+}
+
+// resultsNow is what the project would have as it is now: verdicts that hold, and checkpoints that a
+// run would judge, with why their verdicts no longer hold.
+func resultsNow(ctx context.Context, o Options) (results *report.Results, stale map[string]string, err error) {
+	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, s := range []*side{a, b} {
-		if s.results, err = selection.Pick(s.results, selectors); err != nil {
-			return nil, err
-		}
-	}
-	d, err := a.differ(ctx, b)
+	defer p.Close()
+	all, err := p.statuses(ctx, Selection{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d.Same += shared
-	return d, nil
-}
-
-// DifferSolutions compares what two solutions have in one run, or in another of the sides that
-// Differ knows, as the difference from the first to the second.
-func DifferSolutions(ctx context.Context, o Options, run, before, after string, selectors []string) (*report.Difference, error) {
-	whole, err := openSide(ctx, &o, run)
-	if err != nil {
-		return nil, err
+	results, stale = &report.Results{Schema: report.Schema, Cells: []report.Cell{}}, map[string]string{}
+	if latest, err := event.FindRun(p.state, "latest"); err == nil {
+		results.Run = latest.ID
 	}
-	sides := [2]*side{}
-	for i, solution := range []string{before, after} {
-		one := *whole
-		one.name, one.causes.Solution = solution, solution
-		one.results = &report.Results{Schema: report.Schema, Run: whole.results.Run}
-		for _, cell := range whole.results.Cells {
-			if cell.Solution == solution {
-				cell.Solution = after
-				one.results.Cells = append(one.results.Cells, cell)
-			}
+	add := adder(results)
+	for _, one := range all {
+		if one.State != Fresh {
+			stale[one.Cell.String()] = one.Cause
 		}
-		if len(one.results.Cells) == 0 {
-			return nil, exit.Unmatched("run %s has no solution %q", whole.results.Run, solution)
-		}
-		if one.results, err = selection.Pick(one.results, selectors); err != nil {
-			return nil, err
-		}
-		sides[i] = &one
+		add(one.orUnjudged())
 	}
-	return sides[0].differ(ctx, sides[1])
-}
-
-// openSides reads both sides. Of two runs of this project, what they share is left out unless
-// all is wanted; shared is how many checkpoints that is.
-func openSides(ctx context.Context, o *Options, before, after string, brief bool) (a, b *side, shared int, err error) {
-	if brief && isRun(o, before) && isRun(o, after) {
-		var was, is *history.Record
-		if was, is, shared, err = history.OpenPair(o.StateDir(), before, after); err != nil {
-			return nil, nil, 0, err
-		}
-		return &side{results: was.Results, record: was, options: o}, &side{results: is.Results, record: is, options: o}, shared, nil
-	}
-	if a, err = openSide(ctx, o, before); err != nil {
-		return nil, nil, 0, err
-	}
-	b, err = openSide(ctx, o, after)
-	return a, b, 0, err
-}
-
-// differ compares two sides.
-func (s *side) differ(ctx context.Context, after *side) (*report.Difference, error) {
-	d := report.Differ(s.results, after.results)
-	if s.name != "" {
-		d.Before = s.name
-	}
-	if after.name != "" {
-		d.After = after.name
-	}
-	for i := range d.Changes {
-		c := &d.Changes[i]
-		if c.Is != nil && c.Is.State != "" {
-			c.Cause = after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()]
-		}
-	}
-	if !slices.ContainsFunc(d.Changes, func(c report.Change) bool { return c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale }) {
-		return d, nil
-	}
-	for _, one := range []*side{s, after} {
-		end, err := one.openStore()
-		if err != nil {
-			return nil, err
-		}
-		defer end()
-		if one.causes.Nodes == nil {
-			return d, nil
-		}
-	}
-	if err := causes.Find(ctx, s.causes, after.causes, d); err != nil {
-		return nil, exit.Past(fmt.Errorf("finding causes: %w", err))
-	}
-	return d, nil
-}
-
-// openStore opens the store that has the records of the side's nodes.
-func (s *side) openStore() (end func(), err error) {
-	if s.record == nil {
-		return func() {}, nil
-	}
-	s.causes.Nodes = s.record.Nodes
-	s.causes.Store, end, err = pastStore(s.options)
-	return end, err
+	return results, stale, nil
 }

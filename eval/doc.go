@@ -25,7 +25,8 @@
 // invocation: which partitions are as they were, which backend a block stands
 // for, which nodes a selector picks, and the sessions of runs that crashed. Rooms
 // below it have what does not need an open project: options, classes of endings,
-// records of past runs, shards, upkeep.
+// the stores of a call, records of past runs and what differs between them, shards and
+// packs for other machines, upkeep.
 //
 // It prints nothing, reads the environment only through Options.LookupEnv, except
 // for tools that get the caller's environment as it is, and knows no flags.

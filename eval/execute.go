@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
 // executions bounds how often one run executes its graph: once, and again when
@@ -26,7 +27,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 	forced, preempted := g.force, 0
 	for left := executions - 1; ; left-- {
 		o := graph.Options{Store: p.store, Locker: p.store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
-			Lookups: p.lookups(), Force: forced, Refuse: r.merged.Refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: p.site.Queue()}
+			Lookups: p.stores.Lookups(), Force: forced, Refuse: r.merged.Refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: p.site.Queue()}
 		if rec.trace != nil {
 			o.Profile = rec.trace
 		}
@@ -42,7 +43,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 			return rep, nil, err
 		}
 		if !again {
-			p.fetchResults(ctx, rep)
+			p.stores.Fetch(ctx, func() []cache.Output { return p.resultOutputs(rep) })
 			results, err := p.collectResults(context.WithoutCancel(ctx), *g, rep)
 			if !isLost(err) || left == 0 || ctx.Err() != nil {
 				return rep, results, err
@@ -51,6 +52,22 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 		}
 		forced = nil // what was forced has run
 	}
+}
+
+// resultOutputs are the outputs that results are read from.
+func (p *Project) resultOutputs(rep *graph.Report) (outputs []cache.Output) {
+	add := func(id graph.ID, name string) {
+		if o, ok := rep.Status(id).Output(name); ok {
+			outputs = append(outputs, o)
+		}
+	}
+	for _, cell := range p.Plan.Cells {
+		for i := range cell.Checkpoints {
+			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
+			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
+		}
+	}
+	return outputs
 }
 
 // reopenLost compiles the partitions with pinned nodes whose outputs are gone from the

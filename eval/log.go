@@ -3,10 +3,9 @@ package eval
 import (
 	"context"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
-	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -31,7 +30,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	store, end, err := pastStore(&o)
+	store, end, err := stores.Past(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,34 +39,4 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		return history.SetupLog(ctx, store, done)
 	}
 	return history.Log(ctx, store, past, done)
-}
-
-// pastStore reads what any run of this project stored: in the shared store, or,
-// when it might not change that, in the project's own; and what it was served by remote
-// caches. The caller ends it.
-func pastStore(o *Options) (_ cache.Store, end func(), err error) {
-	cfg := o.Configured()
-	dir, err := o.CacheDir(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	signer, err := o.RecordKey(false)
-	if err != nil {
-		return nil, nil, err
-	}
-	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
-	if err != nil {
-		return nil, nil, exit.With(exit.NotJudged, err)
-	}
-	own, err := cache.OpenDisk(options.OwnStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
-	if err != nil {
-		return nil, nil, exit.With(exit.NotJudged, err)
-	}
-	layers := &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}
-	if cfg == nil {
-		return layers, func() {}, nil
-	}
-	p := newProject(o, cfg, Reading)
-	p.secretEnv = o.Getenv
-	return layers, func() { p.Close() }, p.openRemotes(layers)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -36,8 +37,8 @@ type Project struct {
 	access   Access
 	state    string // .fevalgraph
 	run      string // id for what happens in this invocation
-	store    store
-	local    cache.Store // what of it is on this machine; nil without remote caches
+	stores   *stores.Stores
+	store    stores.Store // all of them, as one
 	index    *cache.FileIndex
 	log      *buildlog.Log
 	locker   *requirements.Locker
@@ -53,8 +54,7 @@ type Project struct {
 	warnings   diag.List             // that evaluating it found, likewise
 	trace      *partition.Trace
 	trust      *user.Trust
-	untrusted  sync.Once     // says that a backend was not asked
-	remotes    []remoteCache // in the order in which they are read
+	untrusted  sync.Once // says that a backend was not asked
 	// secretEnv reads the environment without a trace: what is in no result may change.
 	secretEnv func(name string) (string, bool)
 	salt      []byte              // of a first index
@@ -144,11 +144,13 @@ func (p *Project) open(ctx context.Context) error {
 			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))
 		}
 	}
-	if err := p.openStore(); err != nil {
+	var err error
+	use := stores.Use{ReadOnly: p.access == Reading, MakeKey: p.access == Writing, Trust: p.trust, LookupEnv: p.secretEnv}
+	if p.stores, err = stores.Open(p.options, p.Config, use); err != nil {
 		return err
 	}
+	p.store = p.stores.Store
 	p.site.Store = p.store
-	var err error
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
@@ -187,8 +189,8 @@ func (p *Project) Close() error {
 		p.endLeftClusters()
 	}
 	errs = append(errs, p.site.Close())
-	for _, r := range p.remotes {
-		errs = append(errs, r.Close())
+	if p.stores != nil {
+		errs = append(errs, p.stores.Close())
 	}
 	if p.log != nil {
 		errs = append(errs, p.log.Close())
@@ -196,7 +198,7 @@ func (p *Project) Close() error {
 	if p.registry != nil {
 		errs = append(errs, p.registry.Close())
 	}
-	p.index, p.log, p.registry, p.site, p.remotes = nil, nil, nil, &kind.Site{}, nil
+	p.index, p.log, p.registry, p.site, p.stores = nil, nil, nil, &kind.Site{}, nil
 	return errors.Join(errs...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/eval/pages"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
@@ -13,7 +14,7 @@ import (
 // of which it is about, or the latest one and some before it. The page is complete only
 // within show: it reads the store.
 func Report(ctx context.Context, o Options, runs []string, show func(*page.Page) error) error {
-	store, end, err := pastStore(&o)
+	store, end, err := stores.Past(&o)
 	if err != nil {
 		return err
 	}

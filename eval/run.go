@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	rec.phase("results", collecting)
 	err = errors.Join(err, rec.Close(), saving.Wait())
 	out.worsen(err)
-	p.flushRemotes(ctx)
+	p.stores.Flush(ctx)
 	if err != nil {
 		return out, exit.With(out.Exit, err)
 	}
@@ -227,9 +227,12 @@ func (p *Project) goals(ctx context.Context, r Request) (g goals, err error) {
 	}
 	g.force = either(g.force, again)
 	if r.Shard != "" || r.Cells != "" {
-		g.targets, err = p.shard(g.targets, r)
+		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
+		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {
+			return g, exit.With(exit.Usage, err)
+		}
 	}
-	return g, err
+	return g, nil
 }
 
 // recording is the record of a run that goes on, and all that receives its events.

@@ -12,14 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Selection says which nodes of the graph are wanted. Its texts are selectors:
-// globs over addresses, or AXIS=GLOB. The zero value is everything.
-type Selection struct {
-	Targets []string `json:"targets,omitempty"` // nodes that any of these picks; none is all
-	Only    []string `json:"only,omitempty"`    // keep what any of these picks
-	Not     []string `json:"not,omitempty"`     // leave out what any of these picks, and what needs it
-	Pairs   string   `json:"pairs,omitempty"`   // keep the solutions that a file of pairs names; "" is no file
-}
+// Selection says which nodes of the graph are wanted. The zero value is everything.
+type Selection = selection.Selection
 
 // Targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -27,8 +28,8 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 		}
 	}
 	for i := range p.Config.Settings.Remotes {
-		r := &p.Config.Settings.Remotes[i]
-		p.trust.Add(remoteAddr(r), remoteAsks(r))
+		asks := stores.Asks(&p.Config.Settings.Remotes[i])
+		p.trust.Add(asks.Addr, asks.Asks)
 	}
 	if more != nil {
 		for _, t := range more(p.Config) {

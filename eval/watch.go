@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/reads"
 	"github.com/fevalgraph/fevalgraph/eval/wake"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -20,7 +23,7 @@ import (
 // at a time.
 type Watch struct {
 	options Options
-	seen    *seen                      // by the last call; nil before there was one
+	seen    *reads.Seen                // by the last call; nil before there was one
 	config  []byte                     // digest of the configuration that it read; nil when it has none
 	failed  string                     // why the last call had no outcome; "" when it had one
 	did     map[string]string          // how nodes ended in the last run, by address: see ends
@@ -85,29 +88,61 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 // call notes what a call reads, beside some files.
 func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
 	root := options.Absolute(w.options.ProjectDir())
-	before := map[string][]string{root: names(root)}
-	if w.seen != nil {
-		for dir := range w.seen.folders {
-			before[dir] = names(dir)
-		}
-	}
-	var asked []cache.Sighting
-	for _, p := range files {
-		asked = append(asked, p.Sight())
-	}
-	var r reads
+	begun := reads.Begin(root, w.seen, files)
+	var r reads.Reads
 	opened, mended := false, false
 	err := do(func(p *Project) { r, opened = p.reads(), true })
 	if !opened {
 		var mistakes diag.List
-		r, mended = readsOfMistake(&w.options)
+		r, mended = reads.OfMistake(&w.options)
 		mended = mended && errors.As(err, &mistakes)
 	}
-	w.config = r.config
-	w.seen = see(r, before, asked)
+	w.config = r.Config
+	w.seen = begun.See(r)
 	if mended {
-		w.seen.changed = root
+		w.seen.Disturb(root)
 	}
+}
+
+// reads are what the project has read so far.
+func (p *Project) reads() reads.Reads {
+	r := reads.Reads{Own: []string{p.state, p.lockPath()}}
+	if dir, err := p.options.CacheDir(p.Config); err == nil {
+		r.Own = append(r.Own, dir)
+	}
+	for _, e := range p.Config.Exports {
+		r.Own = append(r.Own, e.Path)
+	}
+	earlier := func(encoded []byte) {
+		if s, err := cache.DecodeSnapshot(encoded); err == nil {
+			r.Snapshots = append(r.Snapshots, s)
+		}
+	}
+	r.Sightings = append(slices.Clone(p.inputs), p.trace.All()...)
+	if p.evaluated {
+		if content, err := lang.Archive(p.Config); err == nil {
+			sum := sha256.Sum256(content)
+			r.Config = sum[:]
+		}
+	} else {
+		r.Config = p.known.index.Config
+		earlier(p.known.index.Inputs)
+	}
+	shared := map[[sha256.Size]byte]bool{}
+	for at := range p.parts {
+		facts := p.parts[at].facts
+		if facts == nil || facts.Run == p.run { // the trace has what those rest on
+			continue
+		}
+		earlier(facts.Snapshot)
+		for _, s := range facts.Shared {
+			if !shared[s.Sum] {
+				shared[s.Sum] = true
+				earlier(p.known.shared[s.Sum].Snapshot)
+			}
+		}
+	}
+	return r
 }
 
 // Wait returns when another call may find out something else, which is at once when something
@@ -126,21 +161,21 @@ func (w *Watch) Wait(ctx context.Context) (Change, error) {
 
 // change waits until something that was read is different, and returns its path.
 func (w *Watch) change(ctx context.Context) (string, error) {
-	source := wake.Open(w.seen.paths())
+	source := wake.Open(w.seen.Paths())
 	defer source.Close()
 	if why := source.Polls(); why != nil && !w.polls {
 		w.options.Note(options.Polling{Err: why, Every: wake.Often})
 	}
 	w.polls = source.Polls() != nil
 	next := source.Next
-	if w.seen.difference() != "" {
+	if w.seen.Difference() != "" {
 		next = source.Quiet
 	}
 	for {
 		if err := next(ctx); err != nil {
 			return "", err
 		}
-		if path := w.seen.difference(); path != "" {
+		if path := w.seen.Difference(); path != "" {
 			return path, nil
 		}
 		next = source.Next

@@ -3,6 +3,7 @@
 package options
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -102,6 +103,12 @@ func (o *Options) Path(name string) string {
 		return name
 	}
 	return filepath.Join(o.Dir, name)
+}
+
+// HasDir reports whether a name, relative to Dir, is that of a directory.
+func (o *Options) HasDir(name string) bool {
+	info, err := os.Stat(o.Path(name))
+	return err == nil && info.IsDir()
 }
 
 // ProjectDir is the directory of the configuration's main file.

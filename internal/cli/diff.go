@@ -99,7 +99,7 @@ func (a *app) difference(ctx context.Context, solutions, args []string) (*report
 	if len(solutions) == 0 {
 		names := [2]string{"latest~1", "latest"}
 		n := copy(names[:], args)
-		return eval.Differ(ctx, a.options(), names[0], names[1], args[n:])
+		return eval.Comparison(a.options()).Runs(ctx, names[0], names[1], args[n:])
 	}
 	if len(solutions) != 2 {
 		return nil, exit.With(exit.Usage, fmt.Errorf("--solutions %s: want two, such as hasty,reference", strings.Join(solutions, ",")))
@@ -108,7 +108,7 @@ func (a *app) difference(ctx context.Context, solutions, args []string) (*report
 	if len(args) > 0 {
 		run, args = args[0], args[1:]
 	}
-	return eval.DifferSolutions(ctx, a.options(), run, solutions[0], solutions[1], args)
+	return eval.Comparison(a.options()).Solutions(ctx, run, solutions[0], solutions[1], args)
 }
 
 // changeJSON is a change as diff --json prints it.

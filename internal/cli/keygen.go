@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
 func (a *app) keygenCommand() *cobra.Command {
@@ -19,7 +19,7 @@ your results.`,
 		`  fevalgraph keygen -o ~/.config/fevalgraph.key --name ci
   FEVALGRAPH_SIGNING_KEY=~/.config/fevalgraph.key fevalgraph run`,
 		func(cmd *cobra.Command, args []string) error {
-			public, err := eval.GenerateKey(file, name)
+			public, err := user.GenerateSigningKey(file, name)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/packs"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -67,7 +68,7 @@ use --sign.`,
 		`  fevalgraph cache unpack cells.pack
   fevalgraph cache unpack --sign shard-*.pack`,
 		func(cmd *cobra.Command, args []string) error {
-			p, err := eval.Unpack(cmd.Context(), a.options(), args, sign)
+			p, err := packs.Unpack(cmd.Context(), a.options(), args, sign)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/shell"
 )
 
 func (a *app) shellCommand() *cobra.Command {
@@ -24,13 +25,13 @@ sandbox, with the program, its input and the answer.`,
   fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'
   fevalgraph shell check:knapsack/3/greedy@gojudge.box`,
 		func(cmd *cobra.Command, args []string) error {
-			return eval.Shell(cmd.Context(), a.options(), args[0], eval.ShellRequest{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w eval.Workspace) {
+			return eval.Shell(cmd.Context(), a.options(), args[0], shell.Request{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w shell.Workspace) {
 				a.tell("workspace %s\n", w.Dir)
 				if w.Outside {
-					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", eval.RunTests)
+					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", shell.RunTests)
 					return
 				}
-				a.tell("./%s runs the tests with:\n  %s\n", eval.RunTests, shellquote.Join(w.Tests...))
+				a.tell("./%s runs the tests with:\n  %s\n", shell.RunTests, shellquote.Join(w.Tests...))
 			}})
 		})
 	cmd.Args = arguments(1, 1, "the cell")

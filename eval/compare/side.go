@@ -1,9 +1,7 @@
-package eval
+package compare
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,39 +10,37 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
-	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/packs"
 	"github.com/fevalgraph/fevalgraph/report"
 )
-
-// Now is the name of the tree as it is, in place of a run.
-const Now = "now"
 
 // side is one of two results that are compared.
 type side struct {
 	results *report.Results
 	name    string // in place of the run's id; "" is that
 	record  *history.Record
-	options *Options
+	options *options.Options
 	causes  causes.Side
 	stale   map[string]string // of Now, why verdicts no longer hold, by the names of checkpoints
 }
 
 // openSide reads the results that a name means: Now, a run of this project, a project's directory,
 // DIR or DIR@RUN, a file of results in JSON, or a pack with a run.
-func openSide(ctx context.Context, o *Options, name string) (*side, error) {
+func (c *Comparison) openSide(ctx context.Context, name string) (*side, error) {
+	o := c.Options
 	if name == Now {
-		return sideNow(ctx, o)
+		results, stale, err := c.Now(ctx)
+		return &side{results: results, name: Now, options: o, stale: stale}, err
 	}
 	dir, run, at := name, "latest", strings.LastIndexByte(name, '@')
-	if at > 0 && !isDirectory(o.Path(name)) {
+	if at > 0 && !o.HasDir(name) {
 		dir, run = name[:at], name[at+1:]
 	}
-	if isDirectory(o.Path(dir)) {
+	if o.HasDir(dir) {
 		return sideOfProject(o, name, o.Path(dir), run)
 	}
 	if !isRun(o, name) {
@@ -59,13 +55,13 @@ func openSide(ctx context.Context, o *Options, name string) (*side, error) {
 
 // isRun reports whether a name is that of a run, as far as that shows: it is no file, and would
 // be no usual name of one that is not there.
-func isRun(o *Options, name string) bool {
+func isRun(o *options.Options, name string) bool {
 	_, err := os.Stat(o.Path(name))
 	return name != Now && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/@") && filepath.Ext(name) == ""
 }
 
 // sideOfProject is the run of a project in another directory, with its own store.
-func sideOfProject(o *Options, name, dir, run string) (*side, error) {
+func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 	other := *o
 	other.Dir, other.File = dir, ""
 	if _, err := os.Stat(other.StateDir()); err != nil {
@@ -86,7 +82,7 @@ func dirName(dir string) string {
 }
 
 // sideOfFile is a file of results, or a pack.
-func sideOfFile(ctx context.Context, o *Options, name string) (*side, error) {
+func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, error) {
 	file, err := os.Open(o.Path(name))
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
@@ -104,62 +100,9 @@ func sideOfFile(ctx context.Context, o *Options, name string) (*side, error) {
 		}
 		return &side{results: results, options: o}, nil
 	}
-	return sideOfPack(ctx, o, name)
-}
-
-// sideOfPack is the run in a pack. What the pack has is read into memory, whoever signed it:
-// nothing of it is served.
-func sideOfPack(ctx context.Context, o *Options, name string) (*side, error) {
-	store, extra := cache.NewMemory(), map[string][]byte{}
-	r := pack.Reader{Store: store, Adopt: true, Extra: func(name string, content []byte) error {
-		extra[name] = content
-		return nil
-	}}
-	if _, err := r.Read(ctx, o.Path(name)); err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	if extra[packResults] == nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
-	}
-	results, err := report.Decode(bytes.NewReader(extra[packResults]))
-	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
-	}
-	s := &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o}
-	s.causes = causes.Side{Store: store, Nodes: func(fn func(addr, key string)) error {
-		for line := range bytes.Lines(extra[packKeys]) {
-			var n packKey
-			if json.Unmarshal(line, &n) == nil {
-				fn(n.Addr, n.Key)
-			}
-		}
-		return nil
-	}}
-	return s, nil
-}
-
-// sideNow is what the project would have as it is now: verdicts that hold, and checkpoints that a
-// run would judge.
-func sideNow(ctx context.Context, o *Options) (*side, error) {
-	p, err := openChanged(ctx, *o, Reading)
+	results, how, err := packs.ReadRun(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	all, err := p.statuses(ctx, Selection{})
-	if err != nil {
-		return nil, err
-	}
-	s := &side{results: &report.Results{Schema: report.Schema, Cells: []report.Cell{}}, name: Now, options: o, stale: map[string]string{}}
-	if latest, err := event.FindRun(p.state, "latest"); err == nil {
-		s.results.Run = latest.ID
-	}
-	add := adder(s.results)
-	for _, one := range all {
-		if one.State != Fresh {
-			s.stale[one.Cell.String()] = one.Cause
-		}
-		add(one.orUnjudged())
-	}
-	return s, nil
+	return &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o, causes: how}, nil
 }

@@ -1,7 +1,8 @@
-package eval
+// Package reads compares what a call has read of the file system with what is there by now. It
+// judges whether another call may find out something else, and not whether any work is stale.
+package reads
 
 import (
-	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,58 +17,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// reads are what a call has read of the file system. While nothing of it is different,
-// another call would find out the same.
-type reads struct {
-	sightings []cache.Sighting  // of what it read itself
-	snapshots []*cache.Snapshot // of what earlier runs read for the answers that it took over
-	own       []string          // what calls write, with all below it
-	config    []byte            // digest of the configuration; nil when it has none
+// Reads are what a call has read. While nothing of it is different, another call would find out
+// the same.
+type Reads struct {
+	Sightings []cache.Sighting  // of what it read itself
+	Snapshots []*cache.Snapshot // of what earlier runs read for the answers that it took over
+	Own       []string          // what calls write, with all below it
+	Config    []byte            // digest of the configuration; nil when it has none
 }
 
-// reads are what the project has read so far.
-func (p *Project) reads() reads {
-	r := reads{own: []string{p.state, p.lockPath()}}
-	if dir, err := p.options.CacheDir(p.Config); err == nil {
-		r.own = append(r.own, dir)
-	}
-	for _, e := range p.Config.Exports {
-		r.own = append(r.own, e.Path)
-	}
-	earlier := func(encoded []byte) {
-		if s, err := cache.DecodeSnapshot(encoded); err == nil {
-			r.snapshots = append(r.snapshots, s)
-		}
-	}
-	r.sightings = append(slices.Clone(p.inputs), p.trace.All()...)
-	if p.evaluated {
-		if content, err := lang.Archive(p.Config); err == nil {
-			sum := sha256.Sum256(content)
-			r.config = sum[:]
-		}
-	} else {
-		r.config = p.known.index.Config
-		earlier(p.known.index.Inputs)
-	}
-	shared := map[[sha256.Size]byte]bool{}
-	for at := range p.parts {
-		facts := p.parts[at].facts
-		if facts == nil || facts.Run == p.run { // the trace has what those rest on
-			continue
-		}
-		earlier(facts.Snapshot)
-		for _, s := range facts.Shared {
-			if !shared[s.Sum] {
-				shared[s.Sum] = true
-				earlier(p.known.shared[s.Sum].Snapshot)
-			}
-		}
-	}
-	return r
-}
-
-// seen are the states of paths as a call read them, but for what calls write themselves.
-type seen struct {
+// Seen are the states of paths as a call read them, but for what calls write themselves. It is for
+// one goroutine at a time.
+type Seen struct {
 	snapshots []*cache.Snapshot
 	asked     *cache.Snapshot     // of the files of the request, whoever writes them
 	failed    []cache.Probe       // paths that could not be looked at
@@ -77,18 +38,38 @@ type seen struct {
 	own       []string
 }
 
-// see records what was read, and the files that were asked for. before has the names in directories
-// before the call.
-func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
-	s := &seen{snapshots: r.snapshots, own: r.own, folders: map[string][]string{}}
+// Begun is what there was before a call.
+type Begun struct {
+	folders map[string][]string // names in directories that calls may write into
+	asked   []cache.Sighting
+}
+
+// Begin looks at the directory of a project before a call, at those that the last one wrote into, if
+// there was one, and at files that the request names.
+func Begin(root string, last *Seen, asked []cache.Probe) *Begun {
+	b := &Begun{folders: map[string][]string{root: names(root)}}
+	if last != nil {
+		for dir := range last.folders {
+			b.folders[dir] = names(dir)
+		}
+	}
+	for _, p := range asked {
+		b.asked = append(b.asked, p.Sight())
+	}
+	return b
+}
+
+// See records what a call has read since it began.
+func (b *Begun) See(r Reads) *Seen {
+	s := &Seen{snapshots: r.Snapshots, own: r.Own, folders: map[string][]string{}}
 	for _, dir := range r.written() {
 		s.folders[dir] = s.others(dir, names(dir))
-		if was, known := before[dir]; known && !slices.Equal(s.others(dir, was), s.folders[dir]) {
+		if was, known := b.folders[dir]; known && !slices.Equal(s.others(dir, was), s.folders[dir]) {
 			s.doubtful = dir
 		}
 	}
 	var kept []cache.Sighting
-	for _, one := range r.sightings {
+	for _, one := range r.Sightings {
 		switch {
 		case s.excepted(one.Probe):
 		case one.Err() != nil:
@@ -100,7 +81,7 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 	taken, errs := cache.TakeEach(kept)
 	s.snapshots = append(s.snapshots, taken)
 	var more []error
-	s.asked, more = cache.TakeEach(asked)
+	s.asked, more = cache.TakeEach(b.asked)
 	for _, err := range append(errs, more...) {
 		var changed *cache.ChangedError
 		var unsettled *cache.UnsettledError
@@ -115,9 +96,9 @@ func see(r reads, before map[string][]string, asked []cache.Sighting) *seen {
 }
 
 // written are the directories that calls both read and write files in.
-func (r *reads) written() (dirs []string) {
+func (r *Reads) written() (dirs []string) {
 	in := map[string]bool{}
-	for _, path := range r.own {
+	for _, path := range r.Own {
 		in[filepath.Dir(path)] = true
 		if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			in[real] = true
@@ -130,31 +111,31 @@ func (r *reads) written() (dirs []string) {
 		}
 		return true
 	}
-	for _, one := range r.sightings {
+	for _, one := range r.Sightings {
 		look(one.Probe)
 	}
-	for _, taken := range r.snapshots {
+	for _, taken := range r.Snapshots {
 		taken.Probes(look)
 	}
 	return dirs
 }
 
 // excepted reports whether calls change what a probe looks at.
-func (s *seen) excepted(p cache.Probe) bool {
+func (s *Seen) excepted(p cache.Probe) bool {
 	if _, folder := s.folders[p.Path]; folder {
 		return !p.Exists // its names are compared
 	}
 	return s.isOwn(p.Path)
 }
 
-func (s *seen) isOwn(path string) bool {
+func (s *Seen) isOwn(path string) bool {
 	return slices.ContainsFunc(s.own, func(own string) bool {
 		return path == own || strings.HasPrefix(path, own+string(filepath.Separator))
 	})
 }
 
 // others are those names in a directory that calls do not make.
-func (s *seen) others(dir string, names []string) []string {
+func (s *Seen) others(dir string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.isOwn(filepath.Join(dir, name)) })
 }
 
@@ -167,8 +148,11 @@ func names(dir string) (all []string) {
 	return all
 }
 
-// difference is a path that is different by now, or may be; "" is none.
-func (s *seen) difference() string {
+// Disturb has something different at a path, whatever is there: it has changed since it was read.
+func (s *Seen) Disturb(path string) { s.changed = path }
+
+// Difference is a path that is different by now, or may be; "" is none.
+func (s *Seen) Difference() string {
 	if s.changed != "" {
 		return s.changed
 	}
@@ -193,8 +177,8 @@ func (s *seen) difference() string {
 	return s.doubtful
 }
 
-// paths are those of what was seen.
-func (s *seen) paths() (all []wake.Path) {
+// Paths are those of what was seen.
+func (s *Seen) Paths() (all []wake.Path) {
 	for _, taken := range append(slices.Clone(s.snapshots), s.asked) {
 		for p := range taken.Probes {
 			all = append(all, wake.Path{Name: p.Path, List: p.Listing})
@@ -209,10 +193,10 @@ func (s *seen) paths() (all []wake.Path) {
 	return all
 }
 
-// readsOfMistake are those of a configuration that does not load. It is loaded once more; mended is
+// OfMistake are those of a configuration that does not load. It is loaded once more; mended is
 // whether it has no mistakes by now.
-func readsOfMistake(o *Options) (r reads, mended bool) {
+func OfMistake(o *options.Options) (r Reads, mended bool) {
 	began := time.Now()
 	cfg, diags := lang.Load(o.Lang())
-	return reads{sightings: partition.InputSightings(cfg.Inputs, began), own: []string{options.Absolute(o.StateDir())}}, !diags.HasErrors()
+	return Reads{Sightings: partition.InputSightings(cfg.Inputs, began), Own: []string{options.Absolute(o.StateDir())}}, !diags.HasErrors()
 }

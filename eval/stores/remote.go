@@ -1,4 +1,4 @@
-package eval
+package stores
 
 import (
 	"context"
@@ -19,10 +19,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
-	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/reapi"
-	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
 // remoteCache is a remote cache that is used.
@@ -36,21 +35,21 @@ type remoteCache struct {
 // less than 5 s, with what surrounds it.
 const remoteLimit = 4500 * time.Millisecond
 
-func remoteAddr(r *lang.RemoteCache) string { return "remote." + r.Name }
+// Asks is what it takes to be trusted with a remote cache.
+func Asks(r *lang.RemoteCache) user.Trusted {
+	return user.Trusted{Addr: "remote." + r.Name, Asks: []string{"ask " + r.URL + " for results"}}
+}
 
-// remoteAsks is what it takes to be trusted with a remote cache.
-func remoteAsks(r *lang.RemoteCache) []string { return []string{"ask " + r.URL + " for results"} }
-
-// openRemotes puts the remote caches of a project below its other stores. Nothing is sent
+// openRemotes puts the remote caches of a configuration below the other stores. Nothing is sent
 // to one before it is used; one that cannot be used for what the environment says of it is
 // left out, with a warning.
-func (p *Project) openRemotes(layers *cache.Layered) error {
-	known := p.Config.Settings.Remotes
+func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
+	known := cfg.Settings.Remotes
 	names := make([]string, len(known))
 	for i := range known {
 		names[i] = known[i].Name
 	}
-	for name := range p.options.Remotes {
+	for name := range s.options.Remotes {
 		if !slices.Contains(names, name) {
 			return exit.With(exit.Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
 		}
@@ -58,18 +57,18 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 	if len(known) == 0 {
 		return nil
 	}
-	signer, err := signingKey(p.secretEnv)
+	signer, err := user.SigningKey(s.use.LookupEnv)
 	if err != nil {
 		return err
 	}
 	local := *layers
-	p.local = &local
+	s.local = &local
 	layers.Places = make(chan struct{}, 64)
 	for i := range known {
 		r := &known[i]
 		mode := r.Mode
-		if p.options.Remotes != nil {
-			asked, used := p.options.Remotes[r.Name]
+		if s.options.Remotes != nil {
+			asked, used := s.options.Remotes[r.Name]
 			if !used {
 				continue
 			}
@@ -77,30 +76,30 @@ func (p *Project) openRemotes(layers *cache.Layered) error {
 				mode = asked
 			}
 		}
-		asks := remoteAsks(r)
-		if p.trust.Adding {
-			p.trust.Add(remoteAddr(r), asks)
-		} else if !p.trust.Allows(asks) {
-			p.options.Note(options.Untrusted{Cache: r.Name})
+		asks := Asks(r)
+		if s.use.Trust.Adding {
+			s.use.Trust.Add(asks.Addr, asks.Asks)
+		} else if !s.use.Trust.Allows(asks.Asks) {
+			s.options.Note(options.Untrusted{Cache: r.Name})
 			continue
 		}
-		p.openRemote(layers, &local, r, mode, signer)
+		s.openRemote(layers, &local, r, mode, remoteLimit/time.Duration(len(known)), signer)
 	}
 	return nil
 }
 
-// openRemote puts one cache below the others; local are those on this machine.
-func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, signer *remote.PrivateKey) {
+// openRemote puts one cache below the others; local are those on this machine, and limit is what it may cost.
+func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, limit time.Duration, signer *remote.PrivateKey) {
 	var once sync.Once
-	warn := func(err error) { once.Do(func() { p.options.Note(options.RemoteTrouble{Name: r.Name, Err: err}) }) }
-	transport, err := p.transport(r)
+	warn := func(err error) { once.Do(func() { s.options.Note(options.RemoteTrouble{Name: r.Name, Err: err}) }) }
+	transport, err := s.transport(r)
 	if err != nil {
 		warn(fmt.Errorf("it is not used: %w", err))
 		return
 	}
-	o := remote.Options{Namespace: r.Namespace, Others: r.ReadNamespaces, Signer: signer, Read: true, Write: mode == "rw" && p.access != Reading,
-		Local: local, Kept: local, Jobs: p.options.RunJobs(), Limit: remoteLimit / time.Duration(len(p.Config.Settings.Remotes)), Together: 20_000, Warn: warn}
-	if p.access == Reading {
+	o := remote.Options{Namespace: r.Namespace, Others: r.ReadNamespaces, Signer: signer, Read: true, Write: mode == "rw" && !s.use.ReadOnly,
+		Local: local, Kept: local, Jobs: s.options.RunJobs(), Limit: limit, Together: 20_000, Warn: warn}
+	if s.use.ReadOnly {
 		o.Kept = cache.NewMemory()
 	}
 	for _, text := range r.Trust {
@@ -119,10 +118,10 @@ func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, 
 	if one.TrustsNone() {
 		warn(errors.New("no key is trusted, so none of its results is used (hint: fevalgraph keygen, and trust)"))
 	}
-	p.remotes = append(p.remotes, one)
+	s.remotes = append(s.remotes, one)
 	layers.Lower = append(layers.Lower, one.Store)
 	layers.Written = func(k cache.Key) {
-		for _, r := range p.remotes {
+		for _, r := range s.remotes {
 			r.Written(k)
 		}
 	}
@@ -130,7 +129,7 @@ func (p *Project) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, 
 
 // transport connects to a cache. The rights to use it are of the environment, which also
 // says for which host they are: no project can have them sent elsewhere.
-func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
+func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return nil, err
@@ -142,8 +141,8 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 		host = net.JoinHostPort(u.Hostname(), port)
 	}
 	suffix := strings.ToUpper(strings.ReplaceAll(r.Name, "-", "_"))
-	token, _ := p.secretEnv("FEVALGRAPH_CACHE_TOKEN_" + suffix)
-	bound, _ := p.secretEnv("FEVALGRAPH_CACHE_HOST_" + suffix)
+	token, _ := s.use.LookupEnv("FEVALGRAPH_CACHE_TOKEN_" + suffix)
+	bound, _ := s.use.LookupEnv("FEVALGRAPH_CACHE_HOST_" + suffix)
 	switch {
 	case token == "":
 	case bound == "":
@@ -156,7 +155,7 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	var config *tls.Config
 	if secure {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
-		if file, _ := p.secretEnv("FEVALGRAPH_CACHE_CA_" + suffix); file != "" {
+		if file, _ := s.use.LookupEnv("FEVALGRAPH_CACHE_CA_" + suffix); file != "" {
 			content, err := os.ReadFile(file)
 			if err != nil {
 				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: %w", suffix, err)
@@ -173,44 +172,32 @@ func (p *Project) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Headers: map[string]string{"authorization": reapi.Authorization(token)}})
 }
 
-// lookups are how many decisions may wait for stores at once; 0 leaves it to the engine.
-func (p *Project) lookups() (n int) {
-	for _, r := range p.remotes {
+// Lookups are how many decisions may wait for stores at once; 0 leaves it to the engine.
+func (s *Stores) Lookups() (n int) {
+	for _, r := range s.remotes {
 		n = max(n, r.lookups)
 	}
 	return n
 }
 
-// fetchResults fetches what results are read from, all at once.
-func (p *Project) fetchResults(ctx context.Context, rep *graph.Report) {
-	if len(p.remotes) == 0 {
-		return
+// Fetch fetches outputs that are about to be read, all at once. They are asked for only when there are
+// remote caches.
+func (s *Stores) Fetch(ctx context.Context, outputs func() []cache.Output) {
+	if len(s.remotes) > 0 {
+		s.Store.(cache.Fetcher).Fetch(ctx, outputs())
 	}
-	var outputs []cache.Output
-	add := func(id graph.ID, name string) {
-		if o, ok := rep.Status(id).Output(name); ok {
-			outputs = append(outputs, o)
-		}
-	}
-	for _, cell := range p.Plan.Cells {
-		for i := range cell.Checkpoints {
-			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
-			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
-		}
-	}
-	p.store.(cache.Fetcher).Fetch(ctx, outputs)
 }
 
-// flushRemotes waits until what was made has been sent to the remote caches, which are not
+// Flush waits until what was made has been sent to the remote caches, which are not
 // worth more than a moment.
-func (p *Project) flushRemotes(ctx context.Context) {
+func (s *Stores) Flush(ctx context.Context) {
 	const soon = time.Second
-	for _, r := range p.remotes {
-		slow := time.AfterFunc(soon, func() { p.options.Note(options.RemoteSending{Name: r.name, Results: r.Pending()}) })
+	for _, r := range s.remotes {
+		slow := time.AfterFunc(soon, func() { s.options.Note(options.RemoteSending{Name: r.name, Results: r.Pending()}) })
 		sent, _ := r.Flush(ctx)
 		slow.Stop()
 		if sent > 0 && r.Unsigned() {
-			p.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, signingKeyVariable)})
+			s.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, user.SigningKeyVariable)})
 		}
 	}
 }

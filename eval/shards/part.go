@@ -1,27 +1,31 @@
-package eval
+package shards
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// shard keeps the targets of some of the cells; whatever belongs to no cell comes along as
+// Part is the part of all cells that one machine evaluates.
+type Part struct {
+	Shard string // I/N: the Ith of N parts of the cells; "" is all of them
+	Cells string // a file that lists cells, as users name it, of which Shard may take a part; "" is all
+	Path  string // where that file is
+}
+
+// Keep keeps the targets of the part's cells; whatever belongs to no cell comes along as
 // a dependency. An invalid problem that no cell needs is in every part, and a task that no
 // cell needs in the first one: they must not fall between them.
-func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
-	picks, err := p.shardOf(r)
+func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
+	picks, err := part.picks(p.Config)
 	if err != nil {
-		return nil, exit.With(exit.Usage, err)
+		return nil, err
 	}
 	mine, needed := map[plan.CellID]bool{}, map[string]bool{}
 	plan.EachCell(p.Config, func(c lang.Cell) {
@@ -31,14 +35,14 @@ func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 		}
 	})
 	standalone := map[string]bool{}
-	if strings.HasPrefix(r.Shard, "1/") {
+	if strings.HasPrefix(part.Shard, "1/") {
 		for _, t := range plan.Standalone(p.Config) {
 			standalone[plan.TaskAddress(t)] = true
 		}
 	}
 	var kept []graph.ID
 	for _, id := range targets {
-		n := p.Plan.Graph.Node(id)
+		n := p.Graph.Node(id)
 		alone := n.Kind == plan.KindProblem && !needed[n.Label("problem")] || standalone[n.Addr]
 		if alone || mine[plan.NodeCell(n).Cell()] {
 			kept = append(kept, id)
@@ -47,36 +51,36 @@ func (p *Project) shard(targets []graph.ID, r Request) ([]graph.ID, error) {
 	return kept, nil
 }
 
-// shardOf returns what picks the cells of a request: by a file of cells, or by hash.
-func (p *Project) shardOf(r Request) (func(lang.Cell) bool, error) {
-	if r.Cells == "" {
-		index, count, err := shards.Parse(r.Shard)
+// picks returns what picks the part's cells: by a file of cells, or by hash.
+func (part Part) picks(cfg *lang.Config) (func(lang.Cell) bool, error) {
+	if part.Cells == "" {
+		index, count, err := Parse(part.Shard)
 		return func(c lang.Cell) bool { return plan.InShard(c, index, count) }, err
 	}
-	listed, err := readCells(p.options.Path(r.Cells), r.Shard)
+	listed, err := readCells(part.Path, part.Shard)
 	if err != nil {
-		return nil, fmt.Errorf("--cells %s: %w", r.Cells, err)
+		return nil, fmt.Errorf("--cells %s: %w", part.Cells, err)
 	}
 	wanted := make(map[string]bool, len(listed))
 	for _, name := range listed {
 		wanted[name] = true
 	}
 	absent := len(wanted)
-	plan.EachCell(p.Config, func(c lang.Cell) {
+	plan.EachCell(cfg, func(c lang.Cell) {
 		if wanted[plan.IDOf(c).String()] {
 			absent--
 		}
 	})
 	if absent > 0 {
 		known := map[string]bool{}
-		plan.EachCell(p.Config, func(c lang.Cell) { known[plan.IDOf(c).String()] = true })
+		plan.EachCell(cfg, func(c lang.Cell) { known[plan.IDOf(c).String()] = true })
 		var unknown []string
 		for _, name := range listed {
 			if !known[name] {
 				unknown = append(unknown, name)
 			}
 		}
-		return nil, fmt.Errorf("--cells %s: the configuration has no cell %s; `fevalgraph list cells` shows them", r.Cells, text.Some(unknown, 3))
+		return nil, fmt.Errorf("--cells %s: the configuration has no cell %s; `fevalgraph list cells` shows them", part.Cells, text.Some(unknown, 3))
 	}
 	return func(c lang.Cell) bool { return wanted[plan.IDOf(c).String()] }, nil
 }
@@ -111,7 +115,7 @@ func readCells(file, shard string) ([]string, error) {
 		}
 		return all, nil
 	}
-	index, count, err := shards.Parse(shard)
+	index, count, err := Parse(shard)
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +123,4 @@ func readCells(file, shard string) ([]string, error) {
 		return nil, fmt.Errorf("it has %s, so none is %s", text.Count(len(d.Shards), "shard"), shard)
 	}
 	return d.Shards[index-1].Cells, nil
-}
-
-// parseDivision reads a Division in JSON.
-func parseDivision(content []byte) (*Division, error) {
-	d := new(Division)
-	if err := json.Unmarshal(content, d); err != nil {
-		return nil, fmt.Errorf("it is not what `fevalgraph plan --shards auto --json` prints: %w", err)
-	}
-	if d.Schema != divisionSchema {
-		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)
-	}
-	return d, nil
 }

@@ -1,4 +1,4 @@
-package eval
+package user
 
 import (
 	"errors"
@@ -10,13 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
-// signingKeyVariable has the key that signs what is sent to remote caches, or names a file
-// with it.
-const signingKeyVariable = "FEVALGRAPH_SIGNING_KEY"
+// SigningKeyVariable has the key that signs bundles, and what is sent to remote caches, or
+// names a file with it.
+const SigningKeyVariable = "FEVALGRAPH_SIGNING_KEY"
 
-// signingKey is the key that an environment has for signing; nil when there is none.
-func signingKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) {
-	text, _ := lookup(signingKeyVariable)
+// SigningKey is the key that an environment has for signing; nil when there is none.
+func SigningKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) {
+	text, _ := lookup(SigningKeyVariable)
 	if text == "" {
 		return nil, nil
 	}
@@ -24,19 +24,19 @@ func signingKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) 
 	if !strings.HasPrefix(text, "-----BEGIN") {
 		var err error
 		if content, err = os.ReadFile(text); err != nil {
-			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", SigningKeyVariable, err))
 		}
 	}
 	k, err := remote.ParsePrivateKey(content)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", signingKeyVariable, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", SigningKeyVariable, err))
 	}
 	return &k, nil
 }
 
-// GenerateKey makes a key with a name for people, which may be "", writes the private part
+// GenerateSigningKey makes a key for signing with a name for people, which may be "", writes the private part
 // to a new file, and returns the public part as configurations have it.
-func GenerateKey(path, name string) (public string, err error) {
+func GenerateSigningKey(path, name string) (public string, err error) {
 	k, err := remote.GenerateKey(name)
 	if err != nil {
 		return "", exit.With(exit.Usage, err)

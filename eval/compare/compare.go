@@ -1,0 +1,142 @@
+// Package compare compares two results, wherever they are: of runs of this project, of other
+// projects, in packs, in files, or of the tree as it is. It finds out what differs and, by
+// package causes, why. It evaluates nothing.
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/eval/causes"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Now is the name of the tree as it is, in place of a run.
+const Now = "now"
+
+// Comparison compares results for a project.
+type Comparison struct {
+	Options *options.Options
+	// Now decides what the project would have as it is: the verdicts that hold, and the checkpoints
+	// that a run would judge, with why they no longer hold, by the names of checkpoints.
+	Now func(ctx context.Context) (results *report.Results, stale map[string]string, err error)
+}
+
+// Runs compares two results, or the parts of them that selectors pick, and finds out what
+// each change comes from. A side is Now, a run, a project's directory, DIR or DIR@RUN, a pack
+// with a run, or a file of results in JSON, of which no causes are known.
+func (c *Comparison) Runs(ctx context.Context, before, after string, selectors []string) (*report.Difference, error) {
+	a, b, shared, err := c.openSides(ctx, before, after, len(selectors) == 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []*side{a, b} {
+		if s.results, err = selection.Pick(s.results, selectors); err != nil {
+			return nil, err
+		}
+	}
+	d, err := a.differ(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	d.Same += shared
+	return d, nil
+}
+
+// Solutions compares what two solutions have in one run, or in another of the sides that
+// Runs knows, as the difference from the first to the second.
+func (c *Comparison) Solutions(ctx context.Context, run, before, after string, selectors []string) (*report.Difference, error) {
+	whole, err := c.openSide(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	sides := [2]*side{}
+	for i, solution := range []string{before, after} {
+		one := *whole
+		one.name, one.causes.Solution = solution, solution
+		one.results = &report.Results{Schema: report.Schema, Run: whole.results.Run}
+		for _, cell := range whole.results.Cells {
+			if cell.Solution == solution {
+				cell.Solution = after
+				one.results.Cells = append(one.results.Cells, cell)
+			}
+		}
+		if len(one.results.Cells) == 0 {
+			return nil, exit.Unmatched("run %s has no solution %q", whole.results.Run, solution)
+		}
+		if one.results, err = selection.Pick(one.results, selectors); err != nil {
+			return nil, err
+		}
+		sides[i] = &one
+	}
+	return sides[0].differ(ctx, sides[1])
+}
+
+// openSides reads both sides. Of two runs of this project, what they share is left out unless
+// all is wanted; shared is how many checkpoints that is.
+func (c *Comparison) openSides(ctx context.Context, before, after string, brief bool) (a, b *side, shared int, err error) {
+	o := c.Options
+	if brief && isRun(o, before) && isRun(o, after) {
+		var was, is *history.Record
+		if was, is, shared, err = history.OpenPair(o.StateDir(), before, after); err != nil {
+			return nil, nil, 0, err
+		}
+		return &side{results: was.Results, record: was, options: o}, &side{results: is.Results, record: is, options: o}, shared, nil
+	}
+	if a, err = c.openSide(ctx, before); err != nil {
+		return nil, nil, 0, err
+	}
+	b, err = c.openSide(ctx, after)
+	return a, b, 0, err
+}
+
+// differ compares two sides.
+func (s *side) differ(ctx context.Context, after *side) (*report.Difference, error) {
+	d := report.Differ(s.results, after.results)
+	if s.name != "" {
+		d.Before = s.name
+	}
+	if after.name != "" {
+		d.After = after.name
+	}
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		if c.Is != nil && c.Is.State != "" {
+			c.Cause = after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()]
+		}
+	}
+	if !slices.ContainsFunc(d.Changes, func(c report.Change) bool { return c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale }) {
+		return d, nil
+	}
+	for _, one := range []*side{s, after} {
+		end, err := one.openStore()
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		if one.causes.Nodes == nil {
+			return d, nil
+		}
+	}
+	if err := causes.Find(ctx, s.causes, after.causes, d); err != nil {
+		return nil, exit.Past(fmt.Errorf("finding causes: %w", err))
+	}
+	return d, nil
+}
+
+// openStore opens the store that has the records of the side's nodes.
+func (s *side) openStore() (end func(), err error) {
+	if s.record == nil {
+		return func() {}, nil
+	}
+	s.causes.Nodes = s.record.Nodes
+	s.causes.Store, end, err = stores.Past(s.options)
+	return end, err
+}

@@ -1,0 +1,144 @@
+// Package packs puts stored answers, and the record of a run, into one file, and takes them out
+// on another machine: what cache/pack writes and reads, with the files in it that only the
+// application understands. Which nodes are packed is for the caller to say.
+package packs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Packed is what went into a pack, or came out of some.
+type Packed struct {
+	pack.Counts
+	Stale int // nodes that were asked for and have no answer to pack
+}
+
+// Answered is a node with the key of its stored answer.
+type Answered struct {
+	Addr string
+	Key  cache.Key
+}
+
+// Files of the application's in a pack.
+const (
+	nodesFile   = "nodes.jsonl"
+	eventsFile  = "run/events.jsonl"
+	logsFile    = "run/logs.json"
+	resultsFile = "run/results.json"
+	keysFile    = "run/keys.jsonl"
+)
+
+// nodeLine is a line of nodesFile: what tells another machine how long a node takes.
+type nodeLine struct {
+	Addr    string  `json:"addr"`
+	Seconds float64 `json:"seconds"`
+}
+
+// keyLine is a line of keysFile: a node of the run, and the key that it had.
+type keyLine struct {
+	Addr string `json:"addr"`
+	Key  string `json:"key"`
+}
+
+// Write writes the answers of nodes that a store has, and everything that they lead to, into a
+// file, with the record of a run: an id, or "latest"; "" is none.
+func Write(ctx context.Context, o *options.Options, file string, store cache.Store, nodes []Answered, state, run string) (*Packed, error) {
+	signer, err := o.RecordKey(false)
+	if err != nil {
+		return nil, err
+	}
+	packed := &Packed{}
+	contents := pack.Contents{Records: map[cache.Key]*cache.Record{}, Extra: map[string][]byte{}}
+	var lines bytes.Buffer
+	for _, n := range nodes {
+		record, err := store.Record(ctx, n.Key)
+		if err != nil {
+			return nil, exit.With(exit.NotJudged, err)
+		}
+		if record == nil {
+			packed.Stale++ // the build log had the answer, and the record was removed since
+			continue
+		}
+		contents.Records[n.Key] = record
+		line, err := json.Marshal(nodeLine{Addr: n.Addr, Seconds: record.Seconds})
+		if err != nil {
+			return nil, err
+		}
+		lines.Write(append(line, '\n'))
+	}
+	if run != "" {
+		if contents.Extra, err = mergeable(state, run); err == nil {
+			err = addResults(contents.Extra, state, run)
+		}
+		if err != nil {
+			return nil, exit.Past(err)
+		}
+	}
+	contents.Extra[nodesFile] = lines.Bytes()
+	err = atomicfile.WriteFrom(o.Path(file), 0o644, func(w io.Writer) error {
+		packed.Counts, err = pack.Write(ctx, w, store, signer, contents)
+		return err
+	})
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, fmt.Errorf("writing %s: %w", file, err))
+	}
+	return packed, nil
+}
+
+// mergeable is the record of a run, as far as a merge needs it: files of a pack.
+func mergeable(state, name string) (map[string][]byte, error) {
+	run, err := event.FindRun(state, name)
+	if err != nil {
+		return nil, err
+	}
+	events, err := run.Events()
+	if err != nil {
+		return nil, err
+	}
+	logs := map[string][]byte{}
+	for line := range bytes.Lines(events) {
+		if done, ok := event.Decode(line).(event.NodeDone); ok && done.State == event.Broken {
+			if log, err := run.Log(done.Addr); err == nil {
+				logs[done.Addr] = log
+			}
+		}
+	}
+	encoded, err := json.Marshal(logs)
+	if err != nil {
+		return nil, err
+	}
+	extra := map[string][]byte{eventsFile: events, logsFile: encoded}
+	return extra, nil
+}
+
+// addResults adds what a comparison needs of a run: its results, and the keys of its nodes. A run
+// that was interrupted has none, and can be merged.
+func addResults(extra map[string][]byte, state, run string) error {
+	record, err := history.Open(state, run)
+	if err != nil {
+		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
+	}
+	var results, keys bytes.Buffer
+	err = record.Nodes(func(addr, key string) {
+		line, _ := json.Marshal(keyLine{Addr: addr, Key: key}) // of text
+		keys.Write(append(line, '\n'))
+	})
+	if err == nil {
+		err = report.Write(&results, "json", record.Results, report.Options{})
+	}
+	extra[resultsFile], extra[keysFile] = results.Bytes(), keys.Bytes()
+	return err
+}

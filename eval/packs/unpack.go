@@ -1,0 +1,184 @@
+package packs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/shards"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Unpack puts what packs have into the store, so that the next plan finds it. Records that
+// neither the user nor the group signed stay out unless they are adopted.
+func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) (*Packed, error) {
+	u, err := unpack(ctx, &o, files, adopt)
+	if err != nil {
+		return nil, err
+	}
+	return &u.total, learn(&o, u.seconds)
+}
+
+// unpacked is what packs had beside what is in the store now.
+type unpacked struct {
+	total   Packed
+	seconds map[string]float64 // of nodes, by their addresses
+	extra   []map[string][]byte
+}
+
+func unpack(ctx context.Context, o *options.Options, files []string, adopt bool) (*unpacked, error) {
+	signer, err := o.RecordKey(true)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.CacheDir(o.Configured())
+	if err != nil {
+		return nil, err
+	}
+	disk, err := cache.OpenDisk(dir, cache.Options{Signer: signer})
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	defer disk.Close()
+	u := &unpacked{seconds: map[string]float64{}}
+	for _, file := range files {
+		extra := map[string][]byte{}
+		r := pack.Reader{Store: disk, Signer: signer, Adopt: adopt, Extra: func(name string, content []byte) error {
+			extra[name] = content
+			return nil
+		}}
+		counts, err := r.Read(ctx, o.Path(file))
+		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
+			return nil, exit.With(exit.Usage, err)
+		}
+		if err != nil {
+			return nil, exit.With(exit.NotJudged, err)
+		}
+		u.total.add(counts)
+		for line := range bytes.Lines(extra[nodesFile]) {
+			var n nodeLine
+			if json.Unmarshal(line, &n) == nil && n.Addr != "" && n.Seconds > 0 {
+				u.seconds[n.Addr] = n.Seconds
+			}
+		}
+		u.extra = append(u.extra, extra)
+	}
+	return u, nil
+}
+
+func (p *Packed) add(c pack.Counts) {
+	p.Blobs, p.Records, p.Bytes = p.Blobs+c.Blobs, p.Records+c.Records, p.Bytes+c.Bytes
+	p.Foreign, p.Kept = p.Foreign+c.Foreign, p.Kept+c.Kept
+}
+
+// Gather adds the runs of inputs to those that a merge makes one of. An input is a pack with the
+// record of a run, whose answers it puts into the store, or the directory of a project, whose latest
+// run is meant. With adopt, records of packs count whoever signed them.
+func Gather(ctx context.Context, o *options.Options, into *shards.Merged, inputs []string, adopt bool) error {
+	var files []string
+	for _, input := range inputs {
+		if !o.HasDir(input) {
+			files = append(files, input)
+		}
+	}
+	u, err := unpack(ctx, o, files, adopt)
+	if err != nil {
+		return err
+	}
+	if err := learn(o, u.seconds); err != nil {
+		return err
+	}
+	if u.total.Foreign > 0 {
+		o.Note(options.ForeignRecords{Count: u.total.Foreign})
+	}
+	for _, input := range inputs {
+		var extra map[string][]byte
+		if o.HasDir(input) {
+			if extra, err = latestIn(o, input); err != nil {
+				return exit.With(exit.Usage, err)
+			}
+		} else {
+			extra, u.extra = u.extra[0], u.extra[1:]
+		}
+		if err := into.Add(input, extra[eventsFile], extra[logsFile]); err != nil {
+			return exit.With(exit.Usage, err)
+		}
+	}
+	return nil
+}
+
+// latestIn is the record of the latest run of a project in a directory.
+func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
+	state := o.Path(dir)
+	if inside := filepath.Join(dir, options.StateName); o.HasDir(inside) {
+		state = o.Path(inside)
+	}
+	extra, err := mergeable(state, "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Path(dir), err)
+	}
+	return extra, nil
+}
+
+// ReadRun reads the run in a pack, and how it was made, into memory, whoever signed what the pack
+// has: nothing of it is served.
+func ReadRun(ctx context.Context, o *options.Options, name string) (*report.Results, causes.Side, error) {
+	store, extra := cache.NewMemory(), map[string][]byte{}
+	r := pack.Reader{Store: store, Adopt: true, Extra: func(name string, content []byte) error {
+		extra[name] = content
+		return nil
+	}}
+	if _, err := r.Read(ctx, o.Path(name)); err != nil {
+		return nil, causes.Side{}, exit.With(exit.Usage, err)
+	}
+	if extra[resultsFile] == nil {
+		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
+	}
+	results, err := report.Decode(bytes.NewReader(extra[resultsFile]))
+	if err != nil {
+		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
+	}
+	return results, causes.Side{Store: store, Nodes: func(fn func(addr, key string)) error {
+		for line := range bytes.Lines(extra[keysFile]) {
+			var n keyLine
+			if json.Unmarshal(line, &n) == nil {
+				fn(n.Addr, n.Key)
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// learn notes how long nodes took on another machine, for those that this project knows
+// nothing of. It is all that is taken from a pack without a signature.
+func learn(o *options.Options, seconds map[string]float64) error {
+	state := o.StateDir()
+	if err := options.MakeState(state); err != nil {
+		return exit.With(exit.Usage, options.HintStateDir(err))
+	}
+	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
+	if err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
+		if _, known := log.Get(addr); !known {
+			err = errors.Join(err, log.Append(buildlog.Entry{Addr: addr, Seconds: seconds[addr]}))
+		}
+	}
+	if err = errors.Join(err, log.Close()); err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	return nil
+}

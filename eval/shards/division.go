@@ -1,0 +1,116 @@
+package shards
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/fevalgraph/fevalgraph/eval/selection"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Division says how the stale cells of a plan are divided among machines that have what
+// this one's store has, and do not talk to each other. It is what `plan --shards` prints,
+// and `run --cells` and `merge` read.
+type Division struct {
+	Schema  int                 `json:"schema"`
+	Asked   selection.Selection `json:"asked"`            // the cells that it is about, stale or not
+	Target  float64             `json:"target_seconds"`   // that a shard is to take with so many jobs
+	Jobs    int                 `json:"jobs"`             // of each machine
+	Seconds float64             `json:"expected_seconds"` // of all stale work, one after another
+	Fresh   int                 `json:"fresh_cells"`
+	// Guessed are stale cells of which no run has told how long they take. The median of
+	// the others stands in.
+	Guessed int     `json:"guessed_cells"`
+	Shards  []Shard `json:"shards"` // empty when nothing is stale
+}
+
+// divisionSchema is raised when a reader of a Division would misread it.
+const divisionSchema = 1
+
+// NewDivision has no shards yet, and all cells that it is about are fresh. target is in seconds.
+func NewDivision(asked selection.Selection, target float64, jobs, cells int) *Division {
+	return &Division{Schema: divisionSchema, Asked: asked, Target: target, Jobs: jobs, Fresh: cells, Shards: []Shard{}}
+}
+
+// Divide divides the stale cells among some nodes, by a dry run, into count shards or, if that is 0,
+// into as many as it takes for each to take the target.
+func (d *Division) Divide(p *plan.Plan, targets []graph.ID, rep *graph.Report, count int) {
+	cells, common := staleCells(p, targets, rep)
+	d.Fresh -= len(cells)
+	for _, c := range cells {
+		if c.Seconds == 0 {
+			d.Guessed++
+		}
+	}
+	d.Shards = Divide(cells, common, count, d.Target*float64(d.Jobs))
+	for _, s := range d.Shards {
+		d.Seconds += s.Seconds
+	}
+}
+
+// staleCells are the cells with work to do that a merge does not do anyway, and the
+// seconds of the works that several cells share.
+func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Cell, common []float64) {
+	asked, shared := make([]bool, p.Graph.Len()), map[graph.ID]int{}
+	for _, id := range p.Graph.Closure(targets) {
+		asked[id] = true
+	}
+	for _, cell := range p.Cells {
+		one := Cell{Name: cell.ID().String(), Problem: cell.Problem.Name}
+		stale := false
+		// Graph.Closure would look at every node of the graph, for each cell.
+		needs, seen := []graph.ID{cell.Node}, map[graph.ID]bool{cell.Node: true}
+		for at := 0; at < len(needs); at++ {
+			id := needs[at]
+			n := p.Graph.Node(id)
+			for _, d := range n.Deps {
+				if !seen[d.On] {
+					seen[d.On] = true
+					needs = append(needs, d.On)
+				}
+			}
+			if !asked[id] || n.Pinned != nil || plan.InProcess(n) || rep.Status(id).State == event.Cached {
+				continue
+			}
+			stale = true
+			if seconds := rep.Status(id).Expected; plan.NodeCell(n).Cell() == cell.ID() {
+				one.Seconds += seconds
+			} else if seconds > 0 {
+				at, known := shared[id]
+				if !known {
+					at = len(common)
+					shared[id], common = at, append(common, seconds)
+				}
+				one.Common = append(one.Common, at)
+			}
+		}
+		if stale {
+			cells = append(cells, one)
+		}
+	}
+	return cells, common
+}
+
+// ReadDivision reads a Division from a file.
+func ReadDivision(file string) (*Division, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseDivision(content)
+}
+
+// parseDivision reads a Division in JSON.
+func parseDivision(content []byte) (*Division, error) {
+	d := new(Division)
+	if err := json.Unmarshal(content, d); err != nil {
+		return nil, fmt.Errorf("it is not what `fevalgraph plan --shards auto --json` prints: %w", err)
+	}
+	if d.Schema != divisionSchema {
+		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)
+	}
+	return d, nil
+}

@@ -1,0 +1,207 @@
+// Package shell opens a shell where a node does its work: it makes the workspace with all that
+// the node gets there, leaves a script that does what the node does, and starts the program.
+// Bringing the node's inputs up to date is for the caller, and nothing that happens is stored
+// as a result.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/judge"
+	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+)
+
+// RunTests is the script in the workspace of a shell that does what the node does.
+const RunTests = "run-tests"
+
+// Request says what to do in a workspace.
+type Request struct {
+	Command string    // of /bin/sh; "" is an interactive shell on the caller's terminal
+	Out     io.Writer // receives what Command prints
+	Notes   io.Writer // receives what set-up commands print
+	// Ready is called when the workspace is made; nil ignores that.
+	Ready func(Workspace)
+}
+
+// Workspace is what a shell is opened in.
+type Workspace struct {
+	Dir     string   // where the shell sees it
+	Tests   []string // the command that RunTests starts; nil for a case of a judge problem
+	Outside bool     // what runs is not in the sandbox that judges it
+}
+
+// inside is what a shell is started in: a session, what its script does, and how
+// programs run there.
+type inside struct {
+	backend.Session
+	on      backend.Capabilities
+	script  string
+	shown   Workspace
+	command func(argv []string) backend.Command
+}
+
+// HasWorkspace reports whether a shell can be opened where a node of a kind does its work.
+func HasWorkspace(kind string) bool {
+	return slices.Contains([]string{plan.KindPytest, plan.KindCommand, plan.KindCheck, plan.KindInteract}, kind)
+}
+
+// NoWorkspace is the error about a node without one.
+func NoWorkspace(addr string) error {
+	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", addr))
+}
+
+// Maker makes workspaces of the nodes of a plan, from what their inputs have made.
+type Maker struct {
+	Plan        *plan.Plan
+	Report      *graph.Report    // by which the inputs are up to date
+	Environment plan.Environment // that the plan was compiled in
+}
+
+// Open makes the workspace of a node, runs a shell in it, and removes it. A case of a judge problem
+// gets a workspace of this machine.
+func (m *Maker) Open(ctx context.Context, id graph.ID, r Request) error {
+	err := m.inWorkspace(ctx, id, r.Notes, func(w inside) error {
+		if err := m.leaveScript(ctx, w); err != nil {
+			return err
+		}
+		if r.Ready != nil {
+			r.Ready(w.shown)
+		}
+		return m.start(ctx, r, w)
+	})
+	var coded *exit.Error
+	if err != nil && !errors.As(err, &coded) {
+		return exit.With(exit.NotJudged, err)
+	}
+	return err
+}
+
+// inWorkspace makes the workspace of a node whose inputs are up to date, and closes it
+// after use.
+func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, use func(inside) error) error {
+	node, work := m.Plan.Graph.Node(id), m.Plan.Graph.Inputs(m.Report, id, m.Environment.Store)
+	enter := func(on backend.Backend) func(backend.Session, []string, func([]string) backend.Command) error {
+		return func(s backend.Session, tests []string, command func([]string) backend.Command) error {
+			script := fmt.Sprintf("cd %s && exec %s \"$@\"\n", shellquote.Join(path.Join(s.Dir(), command(nil).Dir)), shellquote.Join(command(tests).Argv...))
+			return use(inside{s, on.Capabilities(), script, Workspace{Dir: s.Dir(), Tests: tests}, command})
+		}
+	}
+	switch task := node.Task.(type) {
+	case *pytest.Run:
+		return task.Enter(ctx, work, notes, enter(task.Backend))
+	case *command.Run:
+		return task.Enter(ctx, work, notes, enter(task.Backend))
+	case *judge.Interact:
+		byHand, err := task.ByHand(work)
+		if err != nil {
+			return err
+		}
+		return m.inCase(ctx, node.Addr, byHand, use)
+	case *judge.Check:
+		ran := node.Deps[slices.IndexFunc(node.Deps, func(d graph.Dep) bool { return d.As == judge.FromRun })].On
+		byHand, err := task.ByHand(m.Plan.Graph.Node(ran).Task.(*judge.Run), m.Plan.Graph.Inputs(m.Report, ran, m.Environment.Store), work)
+		if err != nil {
+			return err
+		}
+		return m.inCase(ctx, node.Addr, byHand, use)
+	}
+	return NoWorkspace(node.Addr)
+}
+
+// inCase makes a workspace with the files of a judge problem's case, on this machine.
+func (m *Maker) inCase(ctx context.Context, addr string, c judge.ByHand, use func(inside) error) error {
+	block := &lang.Backend{Kind: "local", Name: "shell", Local: &lang.LocalBackend{PrivateNetwork: true}}
+	env := append([]string{"LANG=C.UTF-8"}, m.Environment.Tools(block)...)
+	local, err := m.Environment.Executor(block, env)
+	if err != nil {
+		return err
+	}
+	s, err := local.Backend.Open(ctx, backend.Spec{Name: addr})
+	if err != nil {
+		return fmt.Errorf("opening a session: %w", err)
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	if err := m.place(ctx, s, c.Files); err != nil {
+		return err
+	}
+	return use(inside{s, local.Backend.Capabilities(), caseScript(c), Workspace{Dir: s.Dir(), Outside: true}, func(argv []string) backend.Command {
+		return backend.Command{Argv: argv, Env: env}
+	}})
+}
+
+// leaveScript puts RunTests into a workspace.
+func (m *Maker) leaveScript(ctx context.Context, w inside) error {
+	d, err := cache.PutBytes(ctx, m.Environment.Store, []byte("#!/bin/sh\n"+w.script))
+	if err != nil {
+		return err
+	}
+	return m.place(ctx, w, []cache.Entry{{Path: RunTests, Digest: d, Executable: true}})
+}
+
+// place puts files whose contents are stored into a workspace.
+func (m *Maker) place(ctx context.Context, s backend.Session, files []cache.Entry) error {
+	tree, err := cache.BuildTree(files)
+	if err != nil {
+		return err
+	}
+	if err := tree.Store(ctx, m.Environment.Store); err != nil {
+		return err
+	}
+	return s.Place(ctx, backend.Input{Path: ".", Tree: tree.Root})
+}
+
+// caseScript runs a solution on its case. Arguments are the solution's.
+func caseScript(c judge.ByHand) string {
+	solution, tool := shellquote.Join(c.Solution...), shellquote.Join(c.Tool...)
+	if c.Talks {
+		return fmt.Sprintf(`cd "$(dirname "$0")" && rm -f answers && mkfifo answers
+{ %s "$@" <answers; echo "[solution: exit status $?]" >&2; } | %s >answers
+echo "[interactor: exit status $?]"
+`, solution, tool)
+	}
+	return fmt.Sprintf(`cd "$(dirname "$0")"
+%s "$@" <%s >%s
+echo "[solution: exit status $?]"
+%s
+echo "[checker: exit status $?]"
+`, solution, judge.FileIn, judge.FileOut, tool)
+}
+
+// start runs the shell: the caller's own, or where that may not exist bash if there is
+// one.
+func (m *Maker) start(ctx context.Context, r Request, w inside) error {
+	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
+	own, _ := m.Environment.LookupEnv("SHELL")
+	switch usable := filepath.IsAbs(own) && !w.on.OwnFiles; {
+	case r.Command != "":
+		argv = []string{"/bin/sh", "-c", r.Command}
+	case !w.on.Attach:
+		return exit.With(exit.Usage, errors.New("the backend cannot be attached to a terminal; --command runs a command there"))
+	case usable && filepath.Base(own) == "zsh":
+		argv = []string{own, "-f", "-i"} // in a home directory without its files it asks what to write into them
+	case usable:
+		argv = []string{own, "-i"}
+	}
+	c := w.command(argv)
+	c.Attach, c.Output = r.Command == "", r.Out
+	e, err := w.Exec(ctx, c)
+	if err == nil && e.Code != 0 && r.Command != "" {
+		return exit.With(exit.Failed, fmt.Errorf("the command ended with exit code %d", e.Code))
+	}
+	return err
+}

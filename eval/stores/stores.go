@@ -1,0 +1,133 @@
+// Package stores opens what a call keeps results in and reads them from: the store of this
+// machine, the project's own where that one may not be changed, and the remote caches of the
+// configuration below them. It knows records and blobs by their keys and digests, and
+// neither nodes nor whether an answer is fresh.
+package stores
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Store is a *cache.Disk, or a *cache.Layered over others.
+type Store interface {
+	plan.Store
+	graph.Locker
+}
+
+// Use says what a call does with stores.
+type Use struct {
+	ReadOnly bool // nothing is stored or sent
+	MakeKey  bool // the key of records is made when there is none
+	// Trust is what the project is trusted with; a remote cache is asked for no results without.
+	Trust *user.Trust
+	// LookupEnv reads what the environment has for remote caches: the rights to use them, which
+	// are in no result.
+	LookupEnv func(name string) (string, bool)
+}
+
+// Stores are those that a call has open. The caller closes them; they are for one goroutine at a time,
+// and the Store is for many.
+type Stores struct {
+	Store   Store // all of them, as one
+	options *options.Options
+	use     Use
+	local   cache.Store   // what of the Store is on this machine; nil without remote caches
+	remotes []remoteCache // in the order in which they are read
+}
+
+// Open opens the stores of a configuration. An error is an *exit.Error.
+func Open(o *options.Options, cfg *lang.Config, use Use) (*Stores, error) {
+	dir, err := o.CacheDir(cfg)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := o.RecordKey(use.MakeKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stores{options: o, use: use}
+	if err := s.open(dir, cfg, signer); err != nil {
+		var denied *cache.NotWritableError
+		if errors.As(err, &denied) {
+			return nil, exit.With(exit.Usage, fmt.Errorf("%w; set FEVALGRAPH_CACHE_DIR to a directory that is, or use --cache local:r", err))
+		}
+		if coded := (*exit.Error)(nil); errors.As(err, &coded) {
+			return nil, err
+		}
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	return s, nil
+}
+
+// open opens the shared store, and the remote caches behind it. A call that executes
+// against a store that it may not change keeps what it makes in the project's own directory.
+func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) error {
+	reads, readOnly := s.use.ReadOnly, s.options.StoreReadOnly
+	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})
+	if err != nil {
+		return err
+	}
+	layers := &cache.Layered{Upper: disk}
+	if readOnly {
+		own, err := cache.OpenDisk(options.OwnStoreDir(s.options.StateDirOf(cfg.Root)), cache.Options{ReadOnly: reads, Signer: signer})
+		if err != nil {
+			return err
+		}
+		layers = &cache.Layered{Upper: own, Lower: []cache.Lower{disk}}
+	}
+	if err := s.openRemotes(layers, cfg); err != nil {
+		return err
+	}
+	if s.Store = layers; len(layers.Lower) == 0 {
+		s.Store = disk
+	}
+	return nil
+}
+
+// Past reads what any run of a project stored: in the shared store, or,
+// when it might not change that, in the project's own; and what it was served by remote
+// caches. The caller ends it.
+func Past(o *options.Options) (_ cache.Store, end func(), err error) {
+	cfg := o.Configured()
+	dir, err := o.CacheDir(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	signer, err := o.RecordKey(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	shared, err := cache.OpenDisk(dir, cache.Options{ReadOnly: true, Signer: signer})
+	if err != nil {
+		return nil, nil, exit.With(exit.NotJudged, err)
+	}
+	own, err := cache.OpenDisk(options.OwnStoreDir(o.StateDir()), cache.Options{ReadOnly: true, Signer: signer})
+	if err != nil {
+		return nil, nil, exit.With(exit.NotJudged, err)
+	}
+	layers := &cache.Layered{Upper: own, Lower: []cache.Lower{shared}}
+	if cfg == nil {
+		return layers, func() {}, nil
+	}
+	s := &Stores{options: o, use: Use{ReadOnly: true, Trust: o.OpenTrust(), LookupEnv: o.Getenv}}
+	return layers, func() { s.Close() }, s.openRemotes(layers, cfg)
+}
+
+// Close ends what goes on with remote caches.
+func (s *Stores) Close() error {
+	var errs []error
+	for _, r := range s.remotes {
+		errs = append(errs, r.Close())
+	}
+	s.remotes = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,72 @@
+package stores
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+)
+
+// Push sends the records of some keys to the remote caches that may be written. It returns
+// how many were sent, and how many were not.
+func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, err error) {
+	writable := false
+	for _, one := range s.remotes {
+		if !one.Writes() {
+			continue
+		}
+		writable = true
+		for _, key := range keys {
+			// What is not here a remote cache has.
+			if record, err := s.local.Record(ctx, key); err == nil && record != nil {
+				one.Written(key)
+			}
+		}
+		n, remaining := one.Flush(ctx)
+		sent, left = sent+n, left+remaining
+	}
+	if !writable {
+		return 0, 0, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
+	}
+	return sent, left, context.Cause(ctx)
+}
+
+// Pull copies the records of some keys, with all that they lead to, from remote caches to the
+// store of this machine. It returns how many are there now, and how many are not.
+func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, err error) {
+	layers, ok := s.Store.(*cache.Layered)
+	if !ok || len(s.remotes) == 0 {
+		return 0, 0, exit.With(exit.Usage, errors.New("there is no remote cache to copy anything from"))
+	}
+	records := map[cache.Key]*cache.Record{}
+	var outputs []cache.Output
+	for _, key := range keys {
+		if record, err := layers.Record(ctx, key); err == nil && record != nil {
+			records[key] = record
+			outputs = append(outputs, record.Outputs...)
+		}
+	}
+	layers.Fetch(ctx, outputs)
+	for _, key := range keys {
+		record, whole := records[key], true
+		for i := 0; record != nil && whole && i < len(record.Outputs); i++ {
+			whole = outputHere(ctx, layers.Upper, record.Outputs[i])
+		}
+		if record == nil || !whole || layers.Upper.PutRecord(ctx, key, record) != nil {
+			left++
+			continue
+		}
+		copied++
+	}
+	return copied, left, context.Cause(ctx)
+}
+
+// outputHere reports whether all blobs of an output are in a store.
+func outputHere(ctx context.Context, store cache.Store, o cache.Output) bool {
+	if o.Tree {
+		return cache.TreeComplete(ctx, store, o.Digest) == nil
+	}
+	ok, err := store.Has(ctx, o.Digest)
+	return ok && err == nil
+}
