@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) cacheAuditCommand() *cobra.Command {
@@ -28,7 +29,7 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": orEmpty(r.Different), "unjudged": orEmpty(r.Unjudged)})
+				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": view.OrEmpty(r.Different), "unjudged": view.OrEmpty(r.Unjudged)})
 			} else {
 				for _, one := range r.Different {
 					fmt.Fprintf(a.io.Out, "different: %s\n", a.shown(one.Addr))

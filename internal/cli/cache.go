@@ -137,7 +137,7 @@ become stale.`,
 				return err
 			}
 			if a.flags.json {
-				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": orEmpty(r.Corrupt), "dangling": orEmpty(r.Dangling)}); err != nil {
+				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": view.OrEmpty(r.Corrupt), "dangling": view.OrEmpty(r.Dangling)}); err != nil {
 					return err
 				}
 			} else {

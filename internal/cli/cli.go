@@ -108,7 +108,7 @@ func (a *app) complain(err error) exit.Class {
 	}
 	var list diag.List
 	if errors.As(err, &list) {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
+		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
 		return code
 	}
 	a.tell("fevalgraph: %v\n", err)

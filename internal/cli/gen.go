@@ -69,12 +69,10 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 }
 
 func (a *app) runGen(ctx context.Context, r generate.Request) error {
-	mode, err := a.progressMode()
+	progress, err := a.progress()
 	if err != nil {
 		return err
 	}
-	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: columns(a.io.Err), LookupEnv: a.io.LookupEnv}}
 	r.Progress = progress
 	out, err := generate.Run(ctx, a.options(), r)
 	showErr := progress.Close()
@@ -140,22 +138,13 @@ func (a *app) showGenerated(out *generate.Outcome) {
 
 // showUnanswered prints why there is no answer, each reason once.
 func (a *app) showUnanswered(placed []gen.Placed) {
-	var reasons []string
-	first, times := map[string]string{}, map[string]int{}
+	var reasons []view.Reason
 	for _, p := range placed {
-		if p.Outcome != gen.NoAnswer {
-			continue
-		}
-		if times[p.Reason]++; times[p.Reason] == 1 {
-			reasons, first[p.Reason] = append(reasons, p.Reason), p.Step.Name()
+		if p.Outcome == gen.NoAnswer {
+			reasons = append(reasons, view.Reason{What: fmt.Sprintf("%s %s", gen.NoAnswer, p.Step.Name()), Why: p.Reason})
 		}
 	}
-	for _, reason := range reasons {
-		a.tell("%s %s: %s\n", gen.NoAnswer, first[reason], reason)
-		if n := times[reason] - 1; n > 0 {
-			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more solution"))
-		}
-	}
+	view.Reasons(a.io.Err, reasons, "solution")
 }
 
 // generatedTable counts outcomes by generator.

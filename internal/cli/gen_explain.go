@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
@@ -22,7 +23,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 		return a.writeJSON(pastJSON(past))
 	}
 	palette := text.NewPalette(a.color())
-	grid := text.Grid{Width: columns(a.io.Out)}
+	grid := text.Grid{Width: view.Columns(a.io.Out)}
 	for _, title := range []string{"solution", "request", "files", "cause"} {
 		grid.Header = append(grid.Header, palette.Strong(title))
 	}
@@ -108,7 +109,7 @@ func pastJSON(p *generate.Past) map[string]any {
 	requests := []map[string]any{}
 	for i := range p.Decisions {
 		d := &p.Decisions[i]
-		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": orEmpty(d.Node.Changes), "prompt_changes": orEmpty(d.Prompt.Changes)}
+		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": view.OrEmpty(d.Node.Changes), "prompt_changes": view.OrEmpty(d.Prompt.Changes)}
 		if d.Node.Key != "" {
 			one["key"] = d.Node.Key
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // validateReferences judges what problems ship; each so often, whatever is stored, or, if
@@ -26,7 +27,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 	rows, missed, flaky := validate.CompareReferences(cfg, results)
 	if a.flags.json {
 		valid := missed+flaky == 0 && judged == nil
-		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": orEmpty(rows)}); err != nil {
+		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": view.OrEmpty(rows)}); err != nil {
 			return err
 		}
 	} else {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -75,7 +73,7 @@ command it runs.`,
 	}
 	help := root.HelpFunc()
 	// Flags are described within the terminal's columns, or the usual 80.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(columns(a.io.Out), 80))))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(view.Columns(a.io.Out), 80))))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		focus(cmd)
 		help(cmd, args)
@@ -264,6 +262,9 @@ func (a *app) notice(n options.Notice) {
 	}
 }
 
+// writeJSON prints one object, as commands that read do with --json.
+func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
+
 // tell prints a remark that may hold what a submission, or a project, says: none of that
 // may steer a terminal.
 func (a *app) tell(format string, args ...any) {
@@ -273,7 +274,7 @@ func (a *app) tell(format string, args ...any) {
 // shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
 // one that steers nothing.
 func (a *app) shown(s string) string {
-	if _, ok := terminal(a.io.Out); ok {
+	if _, ok := view.Terminal(a.io.Out); ok {
 		return text.Block(s)
 	}
 	return s
@@ -281,7 +282,7 @@ func (a *app) shown(s string) string {
 
 func (a *app) findings(shown bool, list diag.List) {
 	if shown {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
+		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
 	}
 }
 
@@ -304,6 +305,13 @@ func (a *app) progressMode() (view.Mode, error) {
 	return mode, nil
 }
 
+// progress shows the events of a run, or of a call of gen.
+func (a *app) progress() (*view.Deferred, error) {
+	mode, err := a.progressMode()
+	return view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: view.Columns(a.io.Err), LookupEnv: a.io.LookupEnv}), err
+}
+
 // color decides about colour on stdout; colorErr on stderr.
 func (a *app) color() bool {
 	on, err := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
@@ -317,24 +325,5 @@ func (a *app) colorErr() bool {
 
 // tableOptions are how tables of results are shown on stdout.
 func (a *app) tableOptions() report.Options {
-	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: columns(a.io.Out)}
-}
-
-// terminal is the terminal that a stream is, if it is one.
-func terminal(stream any) (*os.File, bool) {
-	file, ok := stream.(*os.File)
-	return file, ok && term.IsTerminal(int(file.Fd()))
-}
-
-// columns are those of the terminal behind w; 0 if it is none.
-func columns(w io.Writer) int {
-	file, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: view.Columns(a.io.Out)}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/generate"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // trustVariable trusts the project of a call, as --trust does.
@@ -68,7 +69,7 @@ func (a *app) runTrust(ctx context.Context) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": orEmpty(backends)})
+		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": view.OrEmpty(backends)})
 	}
 	if a.flags.quiet {
 		return nil
@@ -130,7 +131,7 @@ func (a *app) listTrust() error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "trusted": orEmpty(roots)})
+		return a.writeJSON(map[string]any{"schema": 1, "trusted": view.OrEmpty(roots)})
 	}
 	for _, root := range roots {
 		fmt.Fprintln(a.io.Out, text.Line(root, 0))

@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -105,10 +106,10 @@ func (a *app) standing(v *eval.Verified) string {
 }
 
 func verifiedJSON(v *eval.Verified) map[string]any {
-	j := map[string]any{"schema": 1, "run": v.Run, "version": v.Version, "root": v.Root, "signed": v.Signed, "withheld": orEmpty(v.Withheld), "nodes": len(v.Entries.Nodes),
-		"verdicts": len(v.Entries.Verdicts), "proven": v.Proven, "imported": v.Imported, "unjudged": v.Unjudged, "findings": orEmpty(v.Findings)}
+	j := map[string]any{"schema": 1, "run": v.Run, "version": v.Version, "root": v.Root, "signed": v.Signed, "withheld": view.OrEmpty(v.Withheld), "nodes": len(v.Entries.Nodes),
+		"verdicts": len(v.Entries.Verdicts), "proven": v.Proven, "imported": v.Imported, "unjudged": v.Unjudged, "findings": view.OrEmpty(v.Findings)}
 	if v.Again != nil {
-		j["rerun"] = map[string]any{"checked": v.Again.Checked, "different": orEmpty(v.Again.Different), "unjudged": orEmpty(v.Again.Unjudged)}
+		j["rerun"] = map[string]any{"checked": v.Again.Checked, "different": view.OrEmpty(v.Again.Different), "unjudged": view.OrEmpty(v.Again.Unjudged)}
 	}
 	return j
 }

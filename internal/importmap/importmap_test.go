@@ -113,7 +113,7 @@ var rooms = []room{
 	{"report/stats", []string{"verdict"}, "it computes, whatever the numbers measure"},
 	{"report/page", []string{"event", "report", "report/text", "verdict"}, "it shows what it was handed, and reads no store"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
-	{"view", []string{"event", "report", "report/text", "lang/diag"}, "it shows what others decided"},
+	{"view", []string{"event", "report", "report/text", "verdict", "lang/diag"}, "it shows what others decided"},
 	{"examples", nil, "they are files for people"},
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
