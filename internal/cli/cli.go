@@ -1,6 +1,7 @@
 // Package cli is the command line: one file per command, each turning flags
 // into options, calling package eval once, and handing the values that it returns
-// to view or report. Commands decide nothing, open no store and start no backend.
+// to view or report, where need be in the words of package describe. Commands decide
+// nothing, open no store and start no backend.
 package cli
 
 import (

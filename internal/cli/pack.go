@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -77,27 +78,12 @@ use --sign.`,
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), view.Bytes(p.Bytes))
 			}
-			a.warnForeign(p.Foreign)
+			a.tell("%s", describe.ForeignRecords(p.Foreign))
 			return nil
 		})
 	cmd.Args = arguments(1, 1<<20, "a FILE")
 	cmd.Flags().BoolVar(&sign, "sign", false, signUsage)
 	return cmd
-}
-
-func (a *app) warnForeign(n int) {
-	if n > 0 {
-		fmt.Fprintf(a.io.Err, "warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n",
-			records(n))
-	}
-}
-
-// records begins a sentence about what happened to records.
-func records(n int) string {
-	if n == 1 {
-		return "1 record was"
-	}
-	return text.Count(n, "record") + " were"
 }
 
 func (a *app) mergeCommand() *cobra.Command {

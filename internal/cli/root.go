@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -207,58 +208,15 @@ func (a *app) langOptions() lang.Options {
 
 // notice shows a remark. Quiet commands show only what may cost something.
 func (a *app) notice(n options.Notice) {
-	loud := !a.flags.quiet
 	switch n := n.(type) {
 	case options.Warnings:
-		a.findings(loud, n.Diagnostics)
+		a.findings(n.Diagnostics)
 	case options.InvalidProblems: // quiet runs say it once, when they have ended
-		a.findings(loud, n.Diagnostics)
-	case options.SessionsEnded:
-		if loud {
-			fmt.Fprintf(a.io.Err, "ended %d sessions that an earlier run left behind\n", n.Count)
+		a.findings(n.Diagnostics)
+	default:
+		if said, always := describe.Notice(n); always || !a.flags.quiet {
+			a.tell("%s", said)
 		}
-	case options.Locking:
-		if loud {
-			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
-		}
-	case options.Machines:
-		if loud {
-			a.tell("%s\n", n.Text)
-		}
-	case options.ClusterLeft:
-		a.tell("warning: %v\n", n.Err)
-	case options.KeyMissing:
-		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
-	case options.Polling:
-		a.tell("warning: %v; looking for changes every %v\n", n.Err, n.Every)
-	case options.RemoteTrouble:
-		a.tell("warning: remote cache %s: %v\n", n.Name, n.Err)
-	case options.RemoteSending:
-		if loud {
-			fmt.Fprintf(a.io.Err, "sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name)
-		}
-	case options.Untrusted:
-		if n.Cache != "" {
-			fmt.Fprintf(a.io.Err, "warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache)
-			return
-		}
-		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
-	case options.SessionsUnknown:
-		a.tell("warning: ending what an earlier run left: %v\n", n.Err)
-	case options.SessionLeft:
-		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
-	case options.JobsReduced:
-		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
-	case options.ForeignRecords:
-		a.warnForeign(n.Count)
-	case options.LogDamaged:
-		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
-	case options.LockUnhashed:
-		if loud {
-			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1))
-		}
-	case options.LockRenewed:
-		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
 }
 
@@ -280,8 +238,8 @@ func (a *app) shown(s string) string {
 	return s
 }
 
-func (a *app) findings(shown bool, list diag.List) {
-	if shown {
+func (a *app) findings(list diag.List) {
+	if !a.flags.quiet {
 		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
 	}
 }
