@@ -31,7 +31,8 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/validate", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/provenance", "eval/upkeep", "eval/selection", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli/complete", []string{"eval", "event"}, "it says what words can be, whichever command has them"},
 	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/upkeep", "eval/user", "eval/validate", "view", "report/text", "event", "lang", "lang/diag", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
 	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
