@@ -85,7 +85,7 @@ run.`,
 			if dryRun {
 				verb = "would remove"
 			}
-			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, view.Bytes(r.Bytes), view.Bytes(r.KeptBytes))
+			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, text.Bytes(r.Bytes), text.Bytes(r.KeptBytes))
 			if r.Unreadable > 0 && !a.flags.quiet {
 				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed and were left alone; `fevalgraph cache verify --repair` drops what the disk does not yield\n", r.Unreadable)
 			}

@@ -187,13 +187,13 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 	return readOnly, remotes, nil
 }
 
-// options are what the global flags say, which checkFlags has found in order.
 // load reads the configuration alone.
 func (a *app) load() (*lang.Config, error) {
 	o := a.options()
 	return o.Load()
 }
 
+// options are what the global flags say, which checkFlags has found in order.
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
