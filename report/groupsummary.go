@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,16 @@ func (c *Cell) On(axis string) string {
 		return c.Backend
 	}
 	return c.Labels[axis]
+}
+
+// Axes are those on which some cell has a value: three that all have, then labels in order.
+func (r *Results) Axes() []string {
+	var labels []string
+	for i := range r.Cells {
+		labels = slices.AppendSeq(labels, maps.Keys(r.Cells[i].Labels))
+	}
+	slices.Sort(labels)
+	return append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...)
 }
 
 // GroupSummary is the figures of a group of cells.

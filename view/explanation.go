@@ -25,18 +25,19 @@ type DepState struct {
 
 // Explanation is why a node ran, would run, or was served.
 type Explanation struct {
-	Addr, Kind  string
-	State       string // "fresh", "stale", "new", "broken"
-	Key         string // 64 hexadecimal digits
-	PreviousKey string // of the record that is compared with; empty when there is none
-	Cause       string
-	Run         string         // the run that made the stored result, or that is asked about
-	Changes     []event.Change // previous manifest -> current one
-	Fields      []Field        // the current manifest, in its order
-	Deps        []DepState
-	LastClass   string // how the last attempt ended
-	LastMessage string
-	Verbose     bool // show Fields, and values in full
+	Addr        string         `json:"addr"`
+	Kind        string         `json:"kind"`
+	State       string         `json:"state"`                  // "fresh", "stale", "new", "broken"
+	Key         string         `json:"key,omitempty"`          // 64 hexadecimal digits
+	PreviousKey string         `json:"previous_key,omitempty"` // of the record that is compared with; empty when there is none
+	Cause       string         `json:"cause"`
+	Run         string         `json:"run,omitempty"` // the run that made the stored result, or that is asked about
+	Changes     []event.Change `json:"changes"`       // previous manifest -> current one
+	Fields      []Field        `json:"fields"`        // the current manifest, in its order
+	Deps        []DepState     `json:"deps"`
+	LastClass   string         `json:"-"` // how the last attempt ended
+	LastMessage string         `json:"-"`
+	Verbose     bool           `json:"-"` // show Fields, and values in full
 }
 
 // Explain writes e.

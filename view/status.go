@@ -2,13 +2,16 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
 	"github.com/maruel/natural"
 
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // StatusRow is what is known of one checkpoint of a cell: the last verdict
@@ -27,6 +30,24 @@ type StatusRow struct {
 	// Score of a problem that gives scores; nil is none.
 	Score *float64 `json:"score,omitempty"`
 	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
+}
+
+// Judged fills in the last verdict of a checkpoint.
+func (r *StatusRow) Judged(c *report.Checkpoint) {
+	switch {
+	case c.Class != verdict.Judged:
+		r.Verdict = string(c.Class)
+	case c.Passed:
+		r.Verdict = "passed"
+	case !c.Ruled():
+		r.Verdict = "scored"
+	default:
+		r.Verdict = "failed"
+	}
+	r.Note, r.Score = c.Caveat(), c.Score
+	total := c.Groups.Sum(verdict.Groups[:]...)
+	r.Core = fmt.Sprintf("%d/%d", c.Groups[verdict.Core].Passed, c.Groups[verdict.Core].Total)
+	r.Total = fmt.Sprintf("%d/%d", total.Passed, total.Total)
 }
 
 // StatusTable writes rows in the order of results, in which numbers within names count

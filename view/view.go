@@ -5,8 +5,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -95,16 +93,3 @@ type quietView struct{}
 
 func (quietView) Emit(event.Event) {}
 func (quietView) Close() error     { return nil }
-
-// unattended reports whether no person looks at the terminal, or it cannot move
-// its cursor.
-func unattended(lookup func(string) (string, bool)) bool {
-	ci, _ := lookup("CI")
-	term, _ := lookup("TERM")
-	return ci != "" && ci != "false" && ci != "0" || term == "dumb"
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}

@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) cacheAuditCommand() *cobra.Command {
@@ -28,15 +30,9 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": orEmpty(r.Different), "unjudged": orEmpty(r.Unjudged)})
+				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": view.OrEmpty(r.Different), "unjudged": view.OrEmpty(r.Unjudged)})
 			} else {
-				for _, one := range r.Different {
-					fmt.Fprintf(a.io.Out, "different: %s\n", a.shown(one.Addr))
-				}
-				for _, one := range r.Unjudged {
-					fmt.Fprintf(a.io.Out, "could not be made again: %s: %s\n", a.shown(one.Addr), a.shown(one.Message))
-				}
-				fmt.Fprintf(a.io.Out, "checked %d of %s: %d different\n", r.Checked, text.Count(r.Stored, "stored result"), len(r.Different))
+				_, err = io.WriteString(a.io.Out, a.shown(describe.Audited(r)))
 			}
 			switch {
 			case err != nil:

@@ -12,7 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/provenance"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) bundleCommand() *cobra.Command {
@@ -49,7 +48,7 @@ logs, and the manifests of tests.`,
 				return a.writeJSON(map[string]any{"schema": 1, "file": r.File, "run": b.Run, "verdicts": b.Verdicts, "nodes": b.Nodes, "bytes": b.Bytes, "signer": b.Signer})
 			}
 			if !a.flags.quiet {
-				fmt.Fprintf(a.io.Out, "%s: run %s, %s on %s (%s), signed by\n%s\n", r.File, b.Run, text.Count(b.Verdicts, "verdict"), text.Count(b.Nodes, "node"), view.Bytes(b.Bytes), b.Signer)
+				fmt.Fprintf(a.io.Out, "%s: run %s, %s on %s (%s), signed by\n%s\n", r.File, b.Run, text.Count(b.Verdicts, "verdict"), text.Count(b.Nodes, "node"), text.Bytes(b.Bytes), b.Signer)
 			}
 			return nil
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/upkeep"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -39,27 +40,11 @@ made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 			if err != nil {
 				return err
 			}
-			served := s.Served
 			if a.flags.json {
 				return a.writeJSON(map[string]any{"schema": 1, "dir": s.Dir, "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
-					"records": s.Records, "record_bytes": s.RecordBytes, "served": served})
+					"records": s.Records, "record_bytes": s.RecordBytes, "served": s.Served})
 			}
-			rows := [][]string{
-				{"directory", s.Dir},
-				{"blobs", fmt.Sprintf("%d (%s)", s.Blobs, view.Bytes(s.BlobBytes))},
-				{"records", fmt.Sprintf("%d (%s)", s.Records, view.Bytes(s.RecordBytes))},
-			}
-			if !s.Oldest.IsZero() {
-				rows = append(rows, []string{"least recently used", s.Oldest.Format(time.DateTime)}, []string{"most recently used", s.Newest.Format(time.DateTime)})
-			}
-			if served.Runs > 0 {
-				rows = append(rows,
-					[]string{"hits", fmt.Sprintf("%d in %s of this project", served.Hits, text.Count(served.Runs, "run"))},
-					[]string{"misses", strconv.Itoa(served.Misses)},
-					[]string{"bytes saved", view.Bytes(served.Bytes)},
-					[]string{"time saved", text.Duration(served.Time)})
-			}
-			view.Table(a.io.Out, []string{"store", ""}, rows, a.color())
+			view.Table(a.io.Out, []string{"store", ""}, describe.Store(s), a.color())
 			return nil
 		})
 }
@@ -100,7 +85,7 @@ run.`,
 			if dryRun {
 				verb = "would remove"
 			}
-			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, view.Bytes(r.Bytes), view.Bytes(r.KeptBytes))
+			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, text.Bytes(r.Bytes), text.Bytes(r.KeptBytes))
 			if r.Unreadable > 0 && !a.flags.quiet {
 				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed and were left alone; `fevalgraph cache verify --repair` drops what the disk does not yield\n", r.Unreadable)
 			}
@@ -137,7 +122,7 @@ become stale.`,
 				return err
 			}
 			if a.flags.json {
-				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": orEmpty(r.Corrupt), "dangling": orEmpty(r.Dangling)}); err != nil {
+				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": view.OrEmpty(r.Corrupt), "dangling": view.OrEmpty(r.Dangling)}); err != nil {
 					return err
 				}
 			} else {

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval/upkeep"
-	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 )
 
 func (a *app) cleanCommand() *cobra.Command {
@@ -41,26 +41,6 @@ living run uses, also those that were kept for another run.`,
 
 func (a *app) runClean(ctx context.Context, r upkeep.CleanRequest) error {
 	c, err := upkeep.Clean(ctx, a.options(), r)
-	for _, removed := range c.Containers {
-		which := ""
-		if removed.Built > 0 {
-			which = fmt.Sprintf(", %d of which built from a Dockerfile,", removed.Built)
-		}
-		if removed.Networks > 0 {
-			fmt.Fprintf(a.io.Out, "removed %s from %s\n", text.Count(removed.Networks, "network"), removed.Host)
-		}
-		fmt.Fprintf(a.io.Out, "removed %s and %s%s from %s\n", text.Count(removed.Containers, "container"), text.Count(removed.Images, "image"), which, removed.Host)
-	}
-	for _, name := range c.Clusters {
-		fmt.Fprintf(a.io.Out, "ended cluster %s\n", name)
-	}
-	switch {
-	case err != nil:
-		return err
-	case r.All:
-		fmt.Fprintf(a.io.Out, "removed %s\n", text.Line(c.State, 0))
-	default:
-		fmt.Fprintf(a.io.Out, "ended %d leftover sessions, removed %d of %d run records\n", c.Sessions, c.Removed, c.Runs)
-	}
-	return nil
+	io.WriteString(a.io.Out, describe.Cleaned(c, err == nil))
+	return err
 }

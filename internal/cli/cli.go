@@ -1,6 +1,7 @@
 // Package cli is the command line: one file per command, each turning flags
 // into options, calling package eval once, and handing the values that it returns
-// to view or report. Commands decide nothing, open no store and start no backend.
+// to view or report, where need be in the words of package describe. Commands decide
+// nothing, open no store and start no backend.
 package cli
 
 import (
@@ -108,7 +109,7 @@ func (a *app) complain(err error) exit.Class {
 	}
 	var list diag.List
 	if errors.As(err, &list) {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
+		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
 		return code
 	}
 	a.tell("fevalgraph: %v\n", err)

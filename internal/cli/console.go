@@ -28,7 +28,7 @@ references and functions of the configuration are there.`,
 			if diags.HasErrors() {
 				return exit.With(exit.Usage, diags)
 			}
-			if file, ok := terminal(a.io.In); ok {
+			if file, ok := view.Terminal(a.io.In); ok {
 				return a.converse(console, file)
 			}
 			return a.answerLines(console, bufio.NewReader(a.io.In))
@@ -45,7 +45,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 			value, diags := console.Eval(strings.TrimSpace(line))
 			if diags.HasErrors() {
 				failed = true
-				view.Diagnostics(a.io.Err, diags, a.colorErr(), columns(a.io.Err))
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), view.Columns(a.io.Err))
 			} else {
 				fmt.Fprintln(a.io.Out, a.shown(value))
 			}

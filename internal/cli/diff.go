@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // diffFlags are those of diff.
@@ -75,13 +76,13 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	}
 	switch format {
 	case "json":
-		err = a.writeJSON(differenceJSON(d))
+		err = a.writeJSON(d.Object())
 	case "markdown":
 		err = report.WriteDifferenceMarkdown(a.io.Out, d)
 	case githubFormat:
 		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
 	default:
-		err = report.WriteDifference(a.io.Out, d, columns(a.io.Out), text.NewPalette(a.color()))
+		err = report.WriteDifference(a.io.Out, d, view.Columns(a.io.Out), text.NewPalette(a.color()))
 	}
 	if err != nil {
 		return err
@@ -109,34 +110,4 @@ func (a *app) difference(ctx context.Context, solutions, args []string) (*report
 		run, args = args[0], args[1:]
 	}
 	return eval.Comparison(a.options()).Solutions(ctx, run, solutions[0], solutions[1], args)
-}
-
-// changeJSON is a change as diff --json prints it.
-type changeJSON struct {
-	Kind       report.ChangeKind `json:"kind"`
-	Problem    string            `json:"problem"`
-	Checkpoint string            `json:"checkpoint,omitempty"`
-	Solution   string            `json:"solution"`
-	Backend    string            `json:"backend"`
-	Repeat     int               `json:"repeat"`
-	Before     string            `json:"before,omitempty"`
-	After      string            `json:"after,omitempty"`
-	Cause      string            `json:"cause,omitempty"`
-	FirstTest  *report.Test      `json:"first_test,omitempty"`
-}
-
-func differenceJSON(d *report.Difference) map[string]any {
-	counts := map[report.ChangeKind]int{}
-	changes := []changeJSON{}
-	for i := range d.Changes {
-		c := &d.Changes[i]
-		checkpoint := c.Is
-		if checkpoint == nil {
-			checkpoint = c.Was
-		}
-		counts[c.Kind]++
-		changes = append(changes, changeJSON{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
-			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause, FirstTest: c.FirstFailure()})
-	}
-	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": orEmpty(d.Causes()), "metrics": orEmpty(d.Metrics)}
 }

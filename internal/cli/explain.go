@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -36,34 +35,20 @@ ADDR is a node's address, or a selector that fits just one.`,
 }
 
 func (a *app) showExplanation(e *eval.Explanation) error {
-	var fields []view.Field
+	shown := view.Explanation{Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey, Cause: e.Cause, Run: e.Run,
+		Changes: view.OrEmpty(e.Changes), Fields: []view.Field{}, Deps: []view.DepState{}, LastClass: e.LastClass, LastMessage: e.LastMessage, Verbose: a.flags.verbose}
 	for _, f := range e.Fields {
-		fields = append(fields, view.Field{Label: f.Label, Value: f.Value})
+		shown.Fields = append(shown.Fields, view.Field{Label: f.Label, Value: f.Value})
 	}
-	var deps []view.DepState
 	for _, d := range e.Deps {
-		deps = append(deps, view.DepState{Addr: d.Addr, State: d.State, Cause: d.Cause})
+		shown.Deps = append(shown.Deps, view.DepState{Addr: d.Addr, State: d.State, Cause: d.Cause})
 	}
 	if a.flags.json {
-		return a.writeJSON(explanationJSON{Schema: 1, Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey,
-			Cause: e.Cause, Run: e.Run, Changes: orEmpty(e.Changes), Fields: orEmpty(fields), Deps: orEmpty(deps)})
+		return a.writeJSON(struct {
+			Schema int `json:"schema"`
+			view.Explanation
+		}{1, shown})
 	}
-	view.Explain(a.io.Out, view.Explanation{Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey, Cause: e.Cause,
-		Run: e.Run, Changes: e.Changes, Fields: fields, Deps: deps, LastClass: e.LastClass, LastMessage: e.LastMessage, Verbose: a.flags.verbose}, a.color())
+	view.Explain(a.io.Out, shown, a.color())
 	return nil
-}
-
-// explanationJSON is what explain --json prints.
-type explanationJSON struct {
-	Schema      int             `json:"schema"`
-	Addr        string          `json:"addr"`
-	Kind        string          `json:"kind"`
-	State       string          `json:"state"`
-	Key         string          `json:"key,omitempty"`
-	PreviousKey string          `json:"previous_key,omitempty"`
-	Cause       string          `json:"cause"`
-	Run         string          `json:"run,omitempty"`
-	Changes     []event.Change  `json:"changes"`
-	Fields      []view.Field    `json:"fields"`
-	Deps        []view.DepState `json:"deps"`
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/generate"
-	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -69,12 +68,10 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 }
 
 func (a *app) runGen(ctx context.Context, r generate.Request) error {
-	mode, err := a.progressMode()
+	progress, err := a.progress()
 	if err != nil {
 		return err
 	}
-	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: columns(a.io.Err), LookupEnv: a.io.LookupEnv}}
 	r.Progress = progress
 	out, err := generate.Run(ctx, a.options(), r)
 	showErr := progress.Close()
@@ -82,9 +79,13 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	case out == nil:
 		return err
 	case r.DryRun && a.flags.json:
-		err = a.writeJSON(plannedJSON(out))
+		err = a.writeJSON(describe.PlannedObject(out))
 	case r.DryRun:
-		a.showPlanned(out)
+		rows, sum := describe.Planned(out)
+		if len(rows.Values) > 0 && !a.flags.quiet {
+			view.Table(a.io.Out, rows.Header, rows.Cells(), a.color())
+		}
+		io.WriteString(a.io.Out, sum)
 	case !a.flags.json:
 		a.showGenerated(out)
 	}
@@ -101,178 +102,41 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	return exit.With(class, err)
 }
 
-// shownReasons is how many solutions without code are listed with their reason.
-const shownReasons = 10
-
 // showGenerated prints what became of the solutions.
 func (a *app) showGenerated(out *generate.Outcome) {
-	header, rows := generatedTable(out.Placed)
-	if !a.flags.quiet && len(rows) > 0 {
+	if a.flags.quiet {
+		view.Reasons(a.io.Err, describe.Unanswered(out.Placed), "solution")
+	} else if header, rows := describe.Generated(out.Placed); len(rows) > 0 {
 		view.Table(a.io.Out, header, rows, a.color())
 	}
-	if a.flags.quiet {
-		a.showUnanswered(out.Placed)
-	}
-	shown := 0
-	for _, p := range out.Placed {
-		// Of answers that came in this call, progress has shown it.
-		if p.Outcome == gen.Edited || p.Outcome == gen.Unusable && (!p.Asked || a.flags.quiet) {
-			if shown++; shown <= shownReasons {
-				reason := p.Reason
-				if p.Outcome == gen.Edited {
-					reason = "its files were edited since and stay; remove them to have the answer in their place"
-				}
-				a.tell("%s %s: %s\n", p.Outcome, p.Step.Name(), reason)
-			}
-		}
-	}
-	if shown > shownReasons {
-		fmt.Fprintf(a.io.Err, "and %d more\n", shown-shownReasons)
-	}
+	a.tell("%s", describe.Remarks(out.Placed, !a.flags.quiet))
 	if a.flags.quiet {
 		return
 	}
-	fmt.Fprintf(a.io.Err, "asked %d in %s%s\n", out.Asked.Requests, text.Duration(out.End.Seconds), took(out.Asked, out.Priced))
+	fmt.Fprintf(a.io.Err, "asked %d in %s%s\n", out.Asked.Requests, text.Duration(out.End.Seconds), describe.Took(out.Asked, out.Priced))
 	if out.Exit == exit.Interrupted {
 		fmt.Fprintln(a.io.Err, "the answers that came are kept; the same call asks for the rest")
 	}
 }
 
-// showUnanswered prints why there is no answer, each reason once.
-func (a *app) showUnanswered(placed []gen.Placed) {
-	var reasons []string
-	first, times := map[string]string{}, map[string]int{}
-	for _, p := range placed {
-		if p.Outcome != gen.NoAnswer {
-			continue
-		}
-		if times[p.Reason]++; times[p.Reason] == 1 {
-			reasons, first[p.Reason] = append(reasons, p.Reason), p.Step.Name()
-		}
+// runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
+func (a *app) runGenExplain(id string, selectors []string) error {
+	past, err := generate.ReadPast(a.options(), id, selectors)
+	if err != nil {
+		return err
 	}
-	for _, reason := range reasons {
-		a.tell("%s %s: %s\n", gen.NoAnswer, first[reason], reason)
-		if n := times[reason] - 1; n > 0 {
-			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more solution"))
+	if a.flags.json {
+		return a.writeJSON(describe.PastObject(past))
+	}
+	if !a.flags.quiet {
+		if _, err := io.WriteString(a.io.Out, describe.Past(past, view.Columns(a.io.Out), a.color())); err != nil {
+			return err
 		}
 	}
-}
-
-// generatedTable counts outcomes by generator.
-func generatedTable(placed []gen.Placed) (header []string, rows [][]string) {
-	outcomes := []gen.Outcome{gen.Written, gen.Same, gen.Kept, gen.Edited, gen.Unusable, gen.NoAnswer}
-	counts := map[string]map[gen.Outcome]int{}
-	usage := map[string]*gen.Usage{}
-	var names []string
-	seen := map[gen.Outcome]bool{}
-	priced := map[string]bool{}
-	for _, p := range placed {
-		name := p.Step.Generator.Name
-		if counts[name] == nil {
-			names = append(names, name)
-			counts[name], usage[name], priced[name] = map[gen.Outcome]int{}, &gen.Usage{}, p.Step.Generator.Price != nil
-		}
-		counts[name][p.Outcome]++
-		seen[p.Outcome] = true
-		usage[name].Add(p.Usage)
+	asked, served := describe.PastCounts(past)
+	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
+	if past.Later != "" {
+		a.tell("a later call goes on, or was killed: --explain=%s\n", past.Later)
 	}
-	header = []string{"generator"}
-	for _, o := range outcomes {
-		if seen[o] {
-			header = append(header, string(o))
-		}
-	}
-	tokens, anyPrice := int64(0), false
-	for _, name := range names {
-		tokens += usage[name].InputTokens + usage[name].OutputTokens
-		anyPrice = anyPrice || priced[name]
-	}
-	if tokens > 0 {
-		header = append(header, "tokens")
-	}
-	if anyPrice {
-		header = append(header, "cost")
-	}
-	for _, name := range names {
-		row := []string{name}
-		for _, o := range outcomes {
-			if seen[o] {
-				row = append(row, strconv.Itoa(counts[name][o]))
-			}
-		}
-		u := usage[name]
-		if tokens > 0 {
-			row = append(row, text.Thousands(int(u.InputTokens+u.OutputTokens)))
-		}
-		switch {
-		case priced[name]:
-			row = append(row, dollars(u.Cost))
-		case anyPrice:
-			row = append(row, "")
-		}
-		rows = append(rows, row)
-	}
-	return header, rows
-}
-
-// took is what requests took, or would take, as the rest of a sentence.
-func took(u gen.Usage, priced bool) string {
-	if u.InputTokens+u.OutputTokens == 0 {
-		return ""
-	}
-	said := fmt.Sprintf(": %s tokens in, %s out", text.Thousands(int(u.InputTokens)), text.Thousands(int(u.OutputTokens)))
-	if priced {
-		said += ", " + dollars(u.Cost)
-	}
-	return said
-}
-
-// dollars are of a sum that may be far below a cent.
-func dollars(sum float64) string {
-	if sum > 0 && sum < 0.1 {
-		return fmt.Sprintf("$%.4f", sum)
-	}
-	return fmt.Sprintf("$%.2f", sum)
-}
-
-// showPlanned prints what would be asked.
-func (a *app) showPlanned(out *generate.Outcome) {
-	var rows [][]string
-	for _, p := range out.Planned {
-		about := text.Thousands(int(p.About.InputTokens))
-		switch {
-		case p.Wrong != "":
-			rows = append(rows, []string{"x", p.Step.Name(), "", p.Wrong})
-			continue
-		case !p.Whole:
-			about += " and the code before"
-		}
-		rows = append(rows, []string{"+", p.Step.Name(), about, strings.TrimSuffix(p.Cause, "; stops here if its output is equal")})
-	}
-	if len(rows) > 0 && !a.flags.quiet {
-		view.Table(a.io.Out, []string{"", "solution", "tokens of the prompt", "cause"}, rows, a.color())
-	}
-	about := took(out.Asked, out.Priced)
-	if about != "" {
-		about = "; about" + strings.TrimPrefix(about, ":")
-	}
-	fmt.Fprintf(a.io.Out, "would ask %d, %d answered before%s\n", out.Asked.Requests, out.Known, about)
-}
-
-func plannedJSON(out *generate.Outcome) map[string]any {
-	requests := []map[string]any{}
-	for _, p := range out.Planned {
-		s := p.Step
-		one := map[string]any{"generator": s.Generator.Name, "problem": s.Problem.Name, "checkpoint": s.Checkpoint.Name, "attempt": s.Attempt,
-			"cause": p.Cause, "input_tokens": p.About.InputTokens, "output_tokens": p.About.OutputTokens, "whole": p.Whole}
-		if p.Wrong != "" {
-			one["error"] = p.Wrong
-		}
-		requests = append(requests, one)
-	}
-	plan := map[string]any{"schema": 1, "requests": requests, "answered": out.Known, "input_tokens": out.Asked.InputTokens, "output_tokens": out.Asked.OutputTokens}
-	if out.Priced {
-		plan["cost"] = out.Asked.Cost
-	}
-	return plan
+	return nil
 }

@@ -15,17 +15,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
+// graphFormats are those of graph; svg takes a program.
+var graphFormats = append(slices.Clone(graph.Formats), "svg")
+
 func (a *app) graphCommand() *cobra.Command {
 	var format string
-	formats := append(slices.Clone(graph.Formats), "svg")
 	cmd := command("graph [SELECTOR...]", "Print the graph",
 		`Graph prints what the selectors pick with all that it needs, or everything. The
 svg format needs Graphviz's dot program.`,
 		`  fevalgraph graph problem=kvstore --format mermaid
   fevalgraph graph --format svg > graph.svg`,
 		func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(formats, format) {
-				return exit.With(exit.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(formats, ", ")))
+			if !slices.Contains(graphFormats, format) {
+				return exit.With(exit.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(graphFormats, ", ")))
 			}
 			p, err := eval.Open(cmd.Context(), a.options(), eval.Reading)
 			if err != nil {
@@ -46,7 +48,7 @@ svg format needs Graphviz's dot program.`,
 			return a.renderSVG(cmd, p.Plan.Graph, ids)
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(graphFormats, ", "))
 	return cmd
 }
 

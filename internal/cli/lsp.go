@@ -9,6 +9,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/internal/lsp"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) lspCommand() *cobra.Command {
@@ -20,7 +21,7 @@ It executes nothing that a project names.`,
 		`  fevalgraph lsp
   fevalgraph lsp --var root=/data/checkout`,
 		func(cmd *cobra.Command, args []string) error {
-			if _, ok := terminal(a.io.In); ok {
+			if _, ok := view.Terminal(a.io.In); ok {
 				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
 			}
 			debug.SetGCPercent(300) // who types waits for every collection, and there is little to keep

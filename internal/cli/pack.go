@@ -8,8 +8,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/packs"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // signUsage is of the flag that has records of others count.
@@ -40,7 +40,7 @@ With --run it has the record of a run, too, which merge reads.`,
 				return a.writeJSON(map[string]any{"schema": 1, "file": r.File, "records": p.Records, "blobs": p.Blobs, "blob_bytes": p.Bytes, "stale": p.Stale})
 			}
 			if !a.flags.quiet {
-				fmt.Fprintf(a.io.Out, "%s: %s, %s (%s)\n", r.File, text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), view.Bytes(p.Bytes))
+				fmt.Fprintf(a.io.Out, "%s: %s, %s (%s)\n", r.File, text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))
 				if p.Stale > 0 {
 					fmt.Fprintf(a.io.Err, "left out: %s, stale\n", text.Count(p.Stale, "node"))
 				}
@@ -76,29 +76,14 @@ use --sign.`,
 				return a.writeJSON(map[string]any{"schema": 1, "records": p.Records, "kept": p.Kept, "foreign": p.Foreign, "blobs": p.Blobs, "blob_bytes": p.Bytes})
 			}
 			if !a.flags.quiet {
-				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), view.Bytes(p.Bytes))
+				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))
 			}
-			a.warnForeign(p.Foreign)
+			a.tell("%s", describe.ForeignRecords(p.Foreign))
 			return nil
 		})
 	cmd.Args = arguments(1, 1<<20, "a FILE")
 	cmd.Flags().BoolVar(&sign, "sign", false, signUsage)
 	return cmd
-}
-
-func (a *app) warnForeign(n int) {
-	if n > 0 {
-		fmt.Fprintf(a.io.Err, "warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n",
-			records(n))
-	}
-}
-
-// records begins a sentence about what happened to records.
-func records(n int) string {
-	if n == 1 {
-		return "1 record was"
-	}
-	return text.Count(n, "record") + " were"
 }
 
 func (a *app) mergeCommand() *cobra.Command {

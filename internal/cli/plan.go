@@ -1,12 +1,7 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,7 +10,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -84,125 +78,26 @@ type planTail struct {
 	Launches []kind.Launch `json:"launches,omitempty"`
 }
 
-// writePlan prints the plan as one object, node by node: there may be so many that the
-// text of all of them at once would need more memory than the plan itself.
-func (a *app) writePlan(d *eval.Decisions) error {
-	out := bufio.NewWriter(a.io.Out)
-	var one bytes.Buffer
-	encoder := json.NewEncoder(&one)
-	encoder.SetEscapeHTML(false)
-	indented := func(v any, prefix string) ([]byte, error) {
-		one.Reset()
-		if err := encoder.Encode(v); err != nil {
-			return nil, err
-		}
-		var text bytes.Buffer
-		err := json.Indent(&text, bytes.TrimSpace(one.Bytes()), prefix, "  ")
-		return text.Bytes(), err
-	}
-	out.WriteString("{\n  \"schema\": 1,\n  \"nodes\": [")
-	for i, n := range d.Nodes {
-		text, err := indented(n, "    ")
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		fmt.Fprintf(out, "\n    %s", text)
-	}
-	if len(d.Nodes) > 0 {
-		out.WriteString("\n  ")
-	}
-	tail, err := indented(planTail{Stale: d.Total - d.Fresh - d.Unknown, Fresh: d.Fresh, Unknown: d.Unknown, Seconds: d.Seconds, Diagnostics: d.Invalid, Resources: d.Resources, Launches: d.Launches}, "")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "],%s\n", bytes.TrimPrefix(tail, []byte("{")))
-	return out.Flush()
-}
-
 func (a *app) showPlan(d *eval.Decisions) error {
 	if a.flags.json {
-		return a.writePlan(d)
+		return view.WriteJSONList(a.io.Out, "nodes", d.Nodes, planTail{Stale: d.Total - d.Fresh - d.Unknown, Fresh: d.Fresh, Unknown: d.Unknown, Seconds: d.Seconds,
+			Diagnostics: d.Invalid, Resources: d.Resources, Launches: d.Launches})
 	}
 	if a.flags.quiet {
 		return nil
 	}
-	var lines []view.PlanLine
-	causes := map[string]int{}
-	for _, n := range d.Nodes {
-		if n.State != eval.Fresh && n.State != eval.Unknown {
-			causes[n.Category]++
-		}
-		if n.State != eval.Fresh && n.State != eval.Unknown || a.flags.verbose {
-			lines = append(lines, view.PlanLine{Mark: markOf(n.State), Addr: n.Addr, Cause: n.Cause})
+	nodes := func(yield func(view.PlanNode) bool) {
+		for i := range d.Nodes {
+			n := &d.Nodes[i]
+			if !yield(view.PlanNode{Addr: n.Addr, State: n.State, Cause: n.Cause, Category: n.Category}) {
+				return
+			}
 		}
 	}
-	if cause := machineCause(d.Nodes); cause != "" && !a.flags.verbose && len(lines) > 1 {
-		lines = []view.PlanLine{{Mark: "~", Addr: fmt.Sprintf("%d nodes", len(lines)), Cause: cause + " (-v lists them)"}}
-	}
-	if d.Unknown > 0 && !a.flags.verbose {
-		lines = append(lines, view.PlanLine{Mark: "?", Addr: text.Count(d.Unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
-	}
-	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, countCauses(causes), d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
+	lines, causes := view.PlanLines(nodes, d.Unknown, a.flags.verbose)
+	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, causes, d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
 	for _, l := range d.Launches {
-		price := "price not known"
-		if l.Hourly != nil {
-			price = fmt.Sprintf("$%.2f an hour each", *l.Hourly)
-		}
-		fmt.Fprintf(a.io.Out, "A run would launch about %s: %s, for %s, %s.\n", text.Count(l.Clusters, "cluster"), text.Line(l.Machines, 0), l.Backend, price)
+		view.Launch(l).Write(a.io.Out)
 	}
 	return nil
-}
-
-// machineCause is the one thing that makes all stale nodes stale, when that is nothing
-// which they have in files or in the configuration: an environment variable, a backend's
-// interpreter, a version of a requirement.
-func machineCause(nodes []eval.Decision) string {
-	cause := ""
-	for _, n := range nodes {
-		switch n.Category {
-		case "follows", eval.Unknown:
-			continue
-		case "env", "backend", "requirement":
-		default:
-			if n.State == eval.Fresh {
-				continue
-			}
-			return ""
-		}
-		if cause != "" && cause != n.Cause {
-			return ""
-		}
-		cause = n.Cause
-	}
-	return cause
-}
-
-func markOf(state string) string {
-	switch state {
-	case eval.Fresh:
-		return "="
-	case "error":
-		return "x"
-	case "broken", "blocked", "skipped":
-		return "!"
-	case "new":
-		return "+"
-	case eval.Unknown:
-		return "?"
-	}
-	return "~"
-}
-
-func countCauses(causes map[string]int) []view.CauseCount {
-	var counts []view.CauseCount
-	for cause, n := range causes {
-		counts = append(counts, view.CauseCount{Cause: cause, Count: n})
-	}
-	slices.SortFunc(counts, func(a, b view.CauseCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Cause, b.Cause))
-	})
-	return counts
 }

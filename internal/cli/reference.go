@@ -8,9 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // validateReferences judges what problems ship; each so often, whatever is stored, or, if
@@ -26,11 +28,11 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 	rows, missed, flaky := validate.CompareReferences(cfg, results)
 	if a.flags.json {
 		valid := missed+flaky == 0 && judged == nil
-		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": orEmpty(rows)}); err != nil {
+		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": view.OrEmpty(rows)}); err != nil {
 			return err
 		}
 	} else {
-		a.showReferences(rows)
+		a.tell("%s", describe.References(rows))
 		if !a.flags.quiet {
 			fmt.Fprintf(a.io.Out, "%d of %d references reach what they must", len(rows)-missed, len(rows))
 			if repeat > 0 {
@@ -43,24 +45,6 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 		return exit.With(exit.Failed, nil)
 	}
 	return judged
-}
-
-// showReferences says of each that is not as it should be what is wrong.
-func (a *app) showReferences(rows []validate.Reference) {
-	for _, r := range rows {
-		switch {
-		case r.Reached:
-		case r.Wanted == nil:
-			a.tell("%s: its reference must pass every checkpoint, and does not\n", r.Problem)
-		case r.Score != nil:
-			a.tell("%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, *r.Wanted)
-		default:
-			a.tell("%s: its reference has no score, and must reach %v\n", r.Problem, *r.Wanted)
-		}
-		for _, difference := range r.Flaky {
-			a.tell("%s: its reference is flaky: %s\n", r.Problem, text.Line(difference, 200))
-		}
-	}
 }
 
 // judgeReferences evaluates the suite of them. With --json one object is printed, and

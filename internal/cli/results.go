@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -172,16 +171,8 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 
 // checkAxis refuses an axis that no cell has.
 func checkAxis(results *report.Results, axis string) error {
-	known := slices.Contains([]string{"problem", "solution", "backend"}, axis) || len(results.Cells) == 0
-	var labels []string
-	for i := range results.Cells {
-		_, has := results.Cells[i].Labels[axis]
-		known = known || has
-		labels = slices.AppendSeq(labels, maps.Keys(results.Cells[i].Labels))
-	}
-	if !known {
-		slices.Sort(labels)
-		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...), ", ")))
+	if known := results.Axes(); len(results.Cells) > 0 && !slices.Contains(known, axis) {
+		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(known, ", ")))
 	}
 	return nil
 }

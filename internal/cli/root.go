@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -75,7 +74,7 @@ command it runs.`,
 	}
 	help := root.HelpFunc()
 	// Flags are described within the terminal's columns, or the usual 80.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(columns(a.io.Out), 80))))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(view.Columns(a.io.Out), 80))))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		focus(cmd)
 		help(cmd, args)
@@ -188,13 +187,13 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 	return readOnly, remotes, nil
 }
 
-// options are what the global flags say, which checkFlags has found in order.
 // load reads the configuration alone.
 func (a *app) load() (*lang.Config, error) {
 	o := a.options()
 	return o.Load()
 }
 
+// options are what the global flags say, which checkFlags has found in order.
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
@@ -209,60 +208,20 @@ func (a *app) langOptions() lang.Options {
 
 // notice shows a remark. Quiet commands show only what may cost something.
 func (a *app) notice(n options.Notice) {
-	loud := !a.flags.quiet
 	switch n := n.(type) {
 	case options.Warnings:
-		a.findings(loud, n.Diagnostics)
+		a.findings(n.Diagnostics)
 	case options.InvalidProblems: // quiet runs say it once, when they have ended
-		a.findings(loud, n.Diagnostics)
-	case options.SessionsEnded:
-		if loud {
-			fmt.Fprintf(a.io.Err, "ended %d sessions that an earlier run left behind\n", n.Count)
+		a.findings(n.Diagnostics)
+	default:
+		if said, always := describe.Notice(n); always || !a.flags.quiet {
+			a.tell("%s", said)
 		}
-	case options.Locking:
-		if loud {
-			fmt.Fprintf(a.io.Err, "locking %d requirements for Python %s\n", n.Requirements, n.Python)
-		}
-	case options.Machines:
-		if loud {
-			a.tell("%s\n", n.Text)
-		}
-	case options.ClusterLeft:
-		a.tell("warning: %v\n", n.Err)
-	case options.KeyMissing:
-		a.tell("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err)
-	case options.Polling:
-		a.tell("warning: %v; looking for changes every %v\n", n.Err, n.Every)
-	case options.RemoteTrouble:
-		a.tell("warning: remote cache %s: %v\n", n.Name, n.Err)
-	case options.RemoteSending:
-		if loud {
-			fmt.Fprintf(a.io.Err, "sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name)
-		}
-	case options.Untrusted:
-		if n.Cache != "" {
-			fmt.Fprintf(a.io.Err, "warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache)
-			return
-		}
-		fmt.Fprintln(a.io.Err, "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`")
-	case options.SessionsUnknown:
-		a.tell("warning: ending what an earlier run left: %v\n", n.Err)
-	case options.SessionLeft:
-		a.tell("warning: a session that an earlier run left behind is still there: %v\n", n.Err)
-	case options.JobsReduced:
-		fmt.Fprintf(a.io.Err, "warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit)
-	case options.ForeignRecords:
-		a.warnForeign(n.Count)
-	case options.LogDamaged:
-		fmt.Fprintf(a.io.Err, "warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped)
-	case options.LockUnhashed:
-		if loud {
-			a.tell("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1))
-		}
-	case options.LockRenewed:
-		a.tell("warning: %s could not be read and is made again\n", n.Name)
 	}
 }
+
+// writeJSON prints one object, as commands that read do with --json.
+func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
 
 // tell prints a remark that may hold what a submission, or a project, says: none of that
 // may steer a terminal.
@@ -273,15 +232,15 @@ func (a *app) tell(format string, args ...any) {
 // shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
 // one that steers nothing.
 func (a *app) shown(s string) string {
-	if _, ok := terminal(a.io.Out); ok {
+	if _, ok := view.Terminal(a.io.Out); ok {
 		return text.Block(s)
 	}
 	return s
 }
 
-func (a *app) findings(shown bool, list diag.List) {
-	if shown {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), columns(a.io.Err))
+func (a *app) findings(list diag.List) {
+	if !a.flags.quiet {
+		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
 	}
 }
 
@@ -304,6 +263,13 @@ func (a *app) progressMode() (view.Mode, error) {
 	return mode, nil
 }
 
+// progress shows the events of a run, or of a call of gen.
+func (a *app) progress() (*view.Deferred, error) {
+	mode, err := a.progressMode()
+	return view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: view.Columns(a.io.Err), LookupEnv: a.io.LookupEnv}), err
+}
+
 // color decides about colour on stdout; colorErr on stderr.
 func (a *app) color() bool {
 	on, err := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
@@ -317,24 +283,5 @@ func (a *app) colorErr() bool {
 
 // tableOptions are how tables of results are shown on stdout.
 func (a *app) tableOptions() report.Options {
-	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: columns(a.io.Out)}
-}
-
-// terminal is the terminal that a stream is, if it is one.
-func terminal(stream any) (*os.File, bool) {
-	file, ok := stream.(*os.File)
-	return file, ok && term.IsTerminal(int(file.Fd()))
-}
-
-// columns are those of the terminal behind w; 0 if it is none.
-func columns(w io.Writer) int {
-	file, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: view.Columns(a.io.Out)}
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -119,12 +117,10 @@ func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile s
 
 // present shows progress and outcome of what runs a request.
 func (a *app) present(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
-	mode, err := a.progressMode()
+	progress, err := a.progress()
 	if err != nil {
 		return nil, err
 	}
-	progress := &progress{mode: mode, options: view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: columns(a.io.Err), LookupEnv: a.io.LookupEnv}}
 	r.Progress, r.EachNode = progress, a.flags.json || a.flags.verbose
 	trace := view.NewTrace(time.Now(), nil)
 	if profile != "" {
@@ -148,30 +144,6 @@ func (a *app) present(r eval.Request, profile string, run func(eval.Request) (*e
 	return out, exit.With(out.Exit, err)
 }
 
-// progress is a view that begins to draw with the first event: before there is one,
-// mistakes of the configuration are shown.
-type progress struct {
-	mode    view.Mode
-	options view.Options
-	view    view.View // nil before the first event
-}
-
-// Emit implements event.Sink.
-func (p *progress) Emit(e event.Event) {
-	if p.view == nil {
-		p.view = view.New(p.mode, p.options)
-	}
-	p.view.Emit(e)
-}
-
-// Close ends the view.
-func (p *progress) Close() error {
-	if p.view == nil {
-		return nil
-	}
-	return p.view.Close()
-}
-
 // showOutcome prints results and the closing line; in quiet runs only what
 // could not be judged, which otherwise progress has shown.
 func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
@@ -179,7 +151,11 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	case a.flags.json:
 		return
 	case a.flags.quiet:
-		a.showTroubles(out.Troubles)
+		reasons := make([]view.Reason, len(out.Troubles))
+		for i, e := range out.Troubles {
+			reasons[i] = view.Reason{What: e.Addr + " " + string(e.State), Why: e.Message}
+		}
+		view.Reasons(a.io.Err, reasons, "node")
 		return
 	}
 	if err := a.showResults(r, out); err != nil {
@@ -199,25 +175,6 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	}
 	if out.Exit == exit.NotJudged || out.Exit == exit.Usage {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
-	}
-}
-
-// showTroubles prints what could not be judged, each cause once.
-func (a *app) showTroubles(all []eval.Ended) {
-	more := map[string]int{}
-	for _, e := range all {
-		more[e.Message]++
-	}
-	for _, e := range all {
-		n := more[e.Message] - 1
-		if n < 0 {
-			continue // the cause has been shown
-		}
-		more[e.Message] = 0
-		a.tell("%s %s: %s\n", e.Addr, e.State, e.Message)
-		if n > 0 {
-			fmt.Fprintf(a.io.Err, "  and %s for the same reason\n", text.Count(n, "more node"))
-		}
 	}
 }
 
@@ -246,7 +203,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 			return err
 		}
 		if out.End.Executed > 0 {
-			if err := a.showFailures(shown, o); err != nil {
+			if err := view.Failures(a.io.Out, shown, o); err != nil {
 				return err
 			}
 		}
@@ -257,23 +214,6 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	for _, b := range out.Boards {
 		fmt.Fprintf(a.io.Out, "\n%s\n", text.Line(b.Name, 0))
 		view.Table(a.io.Out, b.Header, b.Rows, a.color())
-	}
-	return nil
-}
-
-// shownFailures is how many failures are listed below the table of a run.
-const shownFailures = 10
-
-// showFailures lists what did not pass, with what its tests said.
-func (a *app) showFailures(r *report.Results, o report.Options) error {
-	var list strings.Builder
-	n, err := report.WriteFailures(&list, r, shownFailures, o)
-	if err != nil || n == 0 {
-		return err
-	}
-	fmt.Fprintf(a.io.Out, "\n%s", list.String())
-	if more := n - shownFailures; more > 0 {
-		fmt.Fprintf(a.io.Out, "and %d more; `fevalgraph results --failed --tests` lists all\n", more)
 	}
 	return nil
 }

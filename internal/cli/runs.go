@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -99,24 +96,11 @@ func (a *app) runRuns(limit int) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "runs": orEmpty(all)})
+		return a.writeJSON(map[string]any{"schema": 1, "runs": view.OrEmpty(all)})
 	}
-	grid := text.Grid{Header: []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, Width: columns(a.io.Out)}
-	for _, r := range all {
-		row := []string{text.Line(r.Run, 0), r.Start.Local().Format(time.DateTime), "-", "-", "-", text.Line(cmp.Or(r.Selection, "-"), 0), "ended without results"}
-		if r.Start.IsZero() {
-			row[1] = "-"
-		}
-		if r.Ended {
-			row[2], row[3], row[4], row[6] = text.Duration(r.Seconds), fmt.Sprint(r.Executed), fmt.Sprint(r.Exit), cmp.Or(r.Verdicts, "-")
-			if _, brief, ok := strings.Cut(r.Verdicts, ": "); ok { // without how many cells there were
-				row[6] = brief
-			}
-		}
-		row[6] = text.Line(row[6], 0)
-		grid.Rows = append(grid.Rows, row)
+	rows := make([]view.RunRow, len(all))
+	for i, r := range all {
+		rows[i] = view.RunRow(r)
 	}
-	grid.Spare = append(grid.Blank(5), 1, 2) // an id begins with the time, in UTC
-	_, err = io.WriteString(a.io.Out, grid.Text())
-	return err
+	return view.RunTable(a.io.Out, rows, view.Columns(a.io.Out))
 }

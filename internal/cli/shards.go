@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 )
 
 // shardFlags are the flags that divide a plan.
@@ -48,19 +49,7 @@ func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error
 		return a.writeJSON(d)
 	case a.flags.quiet:
 		return nil
-	case len(d.Shards) == 0:
-		fmt.Fprintf(a.io.Out, "nothing is stale: no shard; %s\n", text.Count(d.Fresh, "fresh cell"))
-		return nil
 	}
-	stale := 0
-	for _, s := range d.Shards {
-		stale += len(s.Cells)
-		fmt.Fprintf(a.io.Out, "shard %d/%d  %s  about %s\n", s.Shard, s.Of, text.Count(len(s.Cells), "cell"), text.Duration(s.Seconds/float64(d.Jobs)))
-	}
-	guess := ""
-	if d.Guessed > 0 {
-		guess = fmt.Sprintf("; how long %d of them take is a guess", d.Guessed)
-	}
-	fmt.Fprintf(a.io.Out, "%s, %d fresh%s\n", text.Count(stale, "stale cell"), d.Fresh, guess)
-	return nil
+	_, err = io.WriteString(a.io.Out, describe.Division(d))
+	return err
 }

@@ -8,9 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/upkeep"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/verdict"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -52,7 +50,7 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 		row := view.StatusRow{Problem: one.Cell.Problem, Checkpoint: one.Cell.Checkpoint, Solution: one.Cell.Solution, Backend: one.Cell.Backend,
 			Run: one.Run, State: one.State, Cause: one.Cause}
 		if one.Last != nil {
-			judgedRow(&row, one.Last)
+			row.Judged(one.Last)
 		}
 		rows = append(rows, row)
 	}
@@ -61,7 +59,7 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 		return err
 	}
 	if a.flags.json {
-		object := map[string]any{"schema": 1, "rows": orEmpty(rows)}
+		object := map[string]any{"schema": 1, "rows": view.OrEmpty(rows)}
 		if len(tasks) > 0 {
 			object["tasks"] = tasks
 		}
@@ -70,7 +68,7 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 		}
 		return a.writeJSON(object)
 	}
-	view.StatusTable(a.io.Out, rows, a.color(), columns(a.io.Out))
+	view.StatusTable(a.io.Out, rows, a.color(), view.Columns(a.io.Out))
 	for _, t := range tasks {
 		fmt.Fprintf(a.io.Out, "%s %s: %s\n", t.Addr, t.State, text.Line(t.Cause, 0))
 	}
@@ -83,22 +81,4 @@ func (a *app) showClusters(clusters []kind.Cluster) {
 	for _, c := range clusters {
 		fmt.Fprintf(a.io.Out, "cluster %s\n", text.Line(c.String(), 0))
 	}
-}
-
-// judgedRow fills in the last verdict of a checkpoint.
-func judgedRow(row *view.StatusRow, c *report.Checkpoint) {
-	switch {
-	case c.Class != verdict.Judged:
-		row.Verdict = string(c.Class)
-	case c.Passed:
-		row.Verdict = "passed"
-	case !c.Ruled():
-		row.Verdict = "scored"
-	default:
-		row.Verdict = "failed"
-	}
-	row.Note, row.Score = c.Caveat(), c.Score
-	total := c.Groups.Sum(verdict.Groups[:]...)
-	row.Core = fmt.Sprintf("%d/%d", c.Groups[verdict.Core].Passed, c.Groups[verdict.Core].Total)
-	row.Total = fmt.Sprintf("%d/%d", total.Passed, total.Total)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -41,7 +42,7 @@ func (a *app) transferCommand(name, short, long, done string, transfer func(cont
 				}
 			}
 			if err == nil && t.Remaining > 0 {
-				return exit.With(exit.NotJudged, fmt.Errorf("%s not %s", records(t.Remaining), done))
+				return exit.With(exit.NotJudged, fmt.Errorf("%s not %s", describe.Records(t.Remaining), done))
 			}
 			return err
 		})

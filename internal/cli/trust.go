@@ -3,16 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/generate"
-	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // trustVariable trusts the project of a call, as --trust does.
@@ -68,41 +69,13 @@ func (a *app) runTrust(ctx context.Context) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": orEmpty(backends)})
+		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": view.OrEmpty(backends)})
 	}
 	if a.flags.quiet {
 		return nil
 	}
-	if len(backends) == 0 {
-		fmt.Fprintf(a.io.Out, "%s names nothing that needs trust\n", text.Line(root, 0))
-		return nil
-	}
-	fmt.Fprintf(a.io.Out, "trusted %s", text.Line(root, 0))
-	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
-	asks := a.showTrusted("; to ask its backends who they are, commands that only read may", backends, func(t user.Trusted) bool { return !isGenerator(t) })
-	may := "; gen may"
-	if asks {
-		may = "gen may"
-	}
-	a.showTrusted(may, backends, isGenerator)
-	return nil
-}
-
-// showTrusted lists what those are trusted with that are meant, each line once.
-func (a *app) showTrusted(may string, all []user.Trusted, meant func(user.Trusted) bool) (any bool) {
-	said := map[string]bool{}
-	for _, b := range all {
-		for _, ask := range b.Asks {
-			if line := fmt.Sprintf("  %s: %s\n", text.Line(b.Addr, 0), text.Line(ask, 0)); meant(b) && !said[line] {
-				if len(said) == 0 {
-					fmt.Fprintln(a.io.Out, may)
-				}
-				said[line] = true
-				fmt.Fprint(a.io.Out, line)
-			}
-		}
-	}
-	return len(said) > 0
+	_, err = io.WriteString(a.io.Out, describe.Trusted(root, backends))
+	return err
 }
 
 func (a *app) runDistrust() error {
@@ -130,7 +103,7 @@ func (a *app) listTrust() error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "trusted": orEmpty(roots)})
+		return a.writeJSON(map[string]any{"schema": 1, "trusted": view.OrEmpty(roots)})
 	}
 	for _, root := range roots {
 		fmt.Fprintln(a.io.Out, text.Line(root, 0))

@@ -3,13 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -38,9 +38,9 @@ and from --seed: choose a seed that the signer could not know.`,
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(verifiedJSON(v))
+				err = a.writeJSON(describe.VerifiedObject(v))
 			} else {
-				a.printVerified(v)
+				_, err = io.WriteString(a.io.Out, a.shown(describe.Verified(v)))
 			}
 			switch {
 			case err != nil:
@@ -57,58 +57,4 @@ and from --seed: choose a seed that the signer could not know.`,
 	cmd.Flags().IntVar(&r.Rerun, "rerun", 0, "make `N` verdicts that are drawn again, in the project of this directory")
 	cmd.Flags().StringVar(&r.Seed, "seed", "", "`TEXT` that the draw depends on, beside the bundle")
 	return cmd
-}
-
-func (a *app) printVerified(v *eval.Verified) {
-	out := a.io.Out
-	fmt.Fprintf(out, "run %s, %s on %s\n", v.Run, text.Count(len(v.Entries.Verdicts), "verdict"), text.Count(len(v.Entries.Nodes), "node"))
-	fmt.Fprintf(out, "root %s\n", v.Root)
-	for _, f := range v.Findings {
-		what := f.What
-		if f.Name != "" {
-			what += " of " + a.shown(f.Name)
-		}
-		fmt.Fprintf(out, "WRONG %s: %s\n", what, a.shown(f.Message))
-	}
-	if len(v.Findings) == 0 {
-		fmt.Fprintf(out, "signed, %s\n", a.standing(v))
-	}
-	if v.Again == nil {
-		return
-	}
-	for _, d := range v.Again.Different {
-		cause := "no other inputs found"
-		if len(d.Causes) > 0 {
-			cause = "from other inputs: " + strings.Join(d.Causes, ", ")
-		}
-		fmt.Fprintf(out, "different: %s, %s\n", a.shown(d.Addr), a.shown(cause))
-	}
-	for _, u := range v.Again.Unjudged {
-		fmt.Fprintf(out, "could not be made again: %s: %s\n", a.shown(u.Addr), a.shown(u.Message))
-	}
-	fmt.Fprintf(out, "made %d again: %d different\n", v.Again.Checked, len(v.Again.Different))
-}
-
-// standing says how verdicts without a finding are known.
-func (a *app) standing(v *eval.Verified) string {
-	rest := len(v.Entries.Verdicts) - v.Proven - v.Imported - v.Unjudged
-	parts := []string{fmt.Sprintf("%d proven by their results and manifests", v.Proven)}
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{rest, "stated by the signer (tests are withheld)"}, {v.Imported, "judged by another tool"}, {v.Unjudged, "not judged"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func verifiedJSON(v *eval.Verified) map[string]any {
-	j := map[string]any{"schema": 1, "run": v.Run, "version": v.Version, "root": v.Root, "signed": v.Signed, "withheld": orEmpty(v.Withheld), "nodes": len(v.Entries.Nodes),
-		"verdicts": len(v.Entries.Verdicts), "proven": v.Proven, "imported": v.Imported, "unjudged": v.Unjudged, "findings": orEmpty(v.Findings)}
-	if v.Again != nil {
-		j["rerun"] = map[string]any{"checked": v.Again.Checked, "different": orEmpty(v.Again.Different), "unjudged": orEmpty(v.Again.Unjudged)}
-	}
-	return j
 }

@@ -31,7 +31,9 @@ var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "gen", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli/complete", []string{"eval", "event"}, "it says what words can be, whichever command has them"},
+	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/shards", "eval/upkeep", "eval/user", "eval/validate", "view", "report/text", "event", "lang", "lang/diag", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
 	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
 	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
@@ -118,7 +120,7 @@ var rooms = []room{
 	{"report/stats", []string{"verdict"}, "it computes, whatever the numbers measure"},
 	{"report/page", []string{"event", "report", "report/text", "verdict"}, "it shows what it was handed, and reads no store"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
-	{"view", []string{"event", "report", "report/text", "lang/diag"}, "it shows what others decided"},
+	{"view", []string{"event", "report", "report/text", "verdict", "lang/diag"}, "it shows what others decided"},
 	{"examples", nil, "they are files for people"},
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
@@ -319,6 +321,7 @@ func TestCheck(t *testing.T) {
 		{"eval", "github.com/spf13/cobra", "eval imports github.com/spf13/cobra, which only internal/cli may"},
 		{"internal/cli", module + "backend/local", "internal/cli imports backend/local, but"},
 		{"internal/cli", module + "cache", "internal/cli imports cache, but"},
+		{"internal/cli/describe", module + "eval/history", "internal/cli/describe imports eval/history, but"},
 		{"internal/cli", module + "internal/fakeuv", "internal/cli imports internal/fakeuv, which is for tests"},
 		{"lang/funcs", module + "lang/diag", ""},
 		{"lang/funcs", "github.com/zclconf/go-cty-yaml", ""},

@@ -1,56 +1,50 @@
-package cli
+package describe
 
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/eval/generate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
-func (a *app) runGenExplain(id string, selectors []string) error {
-	past, err := generate.ReadPast(a.options(), id, selectors)
-	if err != nil {
-		return err
-	}
-	if a.flags.json {
-		return a.writeJSON(pastJSON(past))
-	}
-	palette := text.NewPalette(a.color())
-	grid := text.Grid{Width: columns(a.io.Out)}
+// Past is what a recorded call of gen asked and why, as text for so many columns.
+func Past(past *generate.Past, width int, color bool) string {
+	palette := text.NewPalette(color)
+	grid := text.Grid{Width: width}
 	for _, title := range []string{"solution", "request", "files", "cause"} {
 		grid.Header = append(grid.Header, palette.Strong(title))
 	}
-	asked, served := 0, 0
 	for i := range past.Decisions {
 		d := &past.Decisions[i]
-		did := didOf(d)
-		switch did {
-		case "asked":
-			asked++
-		case "answered":
-			served++
-		}
-		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), did, text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
+		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), didOf(d), text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
 	}
 	grid.Spare = []int{2} // the cause is what was asked for
-	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "%s of %s: %s\n\n", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past))
-		if _, err := io.WriteString(a.io.Out, grid.Text()); err != nil {
-			return err
+	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.Text())
+}
+
+// PastCounts are how many requests a call sent, and how many had been answered.
+func PastCounts(past *generate.Past) (sent, answered int) {
+	for i := range past.Decisions {
+		switch didOf(&past.Decisions[i]) {
+		case asked:
+			sent++
+		case served:
+			answered++
 		}
 	}
-	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
-	if past.Later != "" {
-		a.tell("a later call goes on, or was killed: --explain=%s\n", past.Later)
-	}
-	return nil
+	return sent, answered
 }
+
+// What a call did about most requests.
+const (
+	asked  = "asked"
+	served = "answered"
+)
 
 // didOf says in a word what a call did about a request.
 func didOf(d *generate.Decision) string {
@@ -58,9 +52,9 @@ func didOf(d *generate.Decision) string {
 	case d.Node.Kind == gen.KindSources:
 		return "left alone"
 	case d.Node.State == event.Done:
-		return "asked"
+		return asked
 	case d.Node.State == event.Cached:
-		return "answered"
+		return served
 	}
 	return string(d.Node.State)
 }
@@ -103,12 +97,12 @@ func endOf(p *generate.Past) string {
 	return fmt.Sprintf("%s, exit code %d", text.Duration(p.End.Seconds), p.End.Exit)
 }
 
-// pastJSON is what gen --explain --json prints.
-func pastJSON(p *generate.Past) map[string]any {
+// PastObject is a recorded call of gen as JSON.
+func PastObject(p *generate.Past) map[string]any {
 	requests := []map[string]any{}
 	for i := range p.Decisions {
 		d := &p.Decisions[i]
-		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": orEmpty(d.Node.Changes), "prompt_changes": orEmpty(d.Prompt.Changes)}
+		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": view.OrEmpty(d.Node.Changes), "prompt_changes": view.OrEmpty(d.Prompt.Changes)}
 		if d.Node.Key != "" {
 			one["key"] = d.Node.Key
 		}

@@ -1,0 +1,165 @@
+package describe
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/generate"
+	"github.com/fevalgraph/fevalgraph/gen"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// shownReasons is how many solutions without code are listed with their reason.
+const shownReasons = 10
+
+// Remarks are lines about solutions whose answer is not what their files hold, or has no usable
+// code. progress says that it has shown those that were asked for in this call.
+func Remarks(placed []gen.Placed, progress bool) string {
+	var b strings.Builder
+	shown := 0
+	for _, p := range placed {
+		if p.Outcome == gen.Edited || p.Outcome == gen.Unusable && !(p.Asked && progress) {
+			if shown++; shown <= shownReasons {
+				reason := p.Reason
+				if p.Outcome == gen.Edited {
+					reason = "its files were edited since and stay; remove them to have the answer in their place"
+				}
+				fmt.Fprintf(&b, "%s %s: %s\n", p.Outcome, p.Step.Name(), reason)
+			}
+		}
+	}
+	if shown > shownReasons {
+		fmt.Fprintf(&b, "and %d more\n", shown-shownReasons)
+	}
+	return b.String()
+}
+
+// Unanswered are why there is no answer to some requests.
+func Unanswered(placed []gen.Placed) (reasons []view.Reason) {
+	for _, p := range placed {
+		if p.Outcome == gen.NoAnswer {
+			reasons = append(reasons, view.Reason{What: fmt.Sprintf("%s %s", gen.NoAnswer, p.Step.Name()), Why: p.Reason})
+		}
+	}
+	return reasons
+}
+
+// Generated are the header and the rows of a table that counts what became of solutions, by
+// generator.
+func Generated(placed []gen.Placed) (header []string, rows [][]string) {
+	outcomes := []gen.Outcome{gen.Written, gen.Same, gen.Kept, gen.Edited, gen.Unusable, gen.NoAnswer}
+	counts := map[string]map[gen.Outcome]int{}
+	usage := map[string]*gen.Usage{}
+	var names []string
+	seen := map[gen.Outcome]bool{}
+	priced := map[string]bool{}
+	for _, p := range placed {
+		name := p.Step.Generator.Name
+		if counts[name] == nil {
+			names = append(names, name)
+			counts[name], usage[name], priced[name] = map[gen.Outcome]int{}, &gen.Usage{}, p.Step.Generator.Price != nil
+		}
+		counts[name][p.Outcome]++
+		seen[p.Outcome] = true
+		usage[name].Add(p.Usage)
+	}
+	header = []string{"generator"}
+	for _, o := range outcomes {
+		if seen[o] {
+			header = append(header, string(o))
+		}
+	}
+	tokens, anyPrice := int64(0), false
+	for _, name := range names {
+		tokens += usage[name].InputTokens + usage[name].OutputTokens
+		anyPrice = anyPrice || priced[name]
+	}
+	if tokens > 0 {
+		header = append(header, "tokens")
+	}
+	if anyPrice {
+		header = append(header, "cost")
+	}
+	for _, name := range names {
+		row := []string{name}
+		for _, o := range outcomes {
+			if seen[o] {
+				row = append(row, strconv.Itoa(counts[name][o]))
+			}
+		}
+		u := usage[name]
+		if tokens > 0 {
+			row = append(row, text.Thousands(int(u.InputTokens+u.OutputTokens)))
+		}
+		switch {
+		case priced[name]:
+			row = append(row, dollars(u.Cost))
+		case anyPrice:
+			row = append(row, "")
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// Took is what requests took, or would take, as the rest of a sentence.
+func Took(u gen.Usage, priced bool) string {
+	if u.InputTokens+u.OutputTokens == 0 {
+		return ""
+	}
+	said := fmt.Sprintf(": %s tokens in, %s out", text.Thousands(int(u.InputTokens)), text.Thousands(int(u.OutputTokens)))
+	if priced {
+		said += ", " + dollars(u.Cost)
+	}
+	return said
+}
+
+// dollars are of a sum that may be far below a cent.
+func dollars(sum float64) string {
+	if sum > 0 && sum < 0.1 {
+		return fmt.Sprintf("$%.4f", sum)
+	}
+	return fmt.Sprintf("$%.2f", sum)
+}
+
+// Planned are the rows of a table of what would be asked, and a line that sums it up.
+func Planned(out *generate.Outcome) (rows Rows, sum string) {
+	rows.Header = []string{"", "solution", "tokens of the prompt", "cause"}
+	for _, p := range out.Planned {
+		about := text.Thousands(int(p.About.InputTokens))
+		switch {
+		case p.Wrong != "":
+			rows.Values = append(rows.Values, []any{"x", p.Step.Name(), "", p.Wrong})
+			continue
+		case !p.Whole:
+			about += " and the code before"
+		}
+		rows.Values = append(rows.Values, []any{"+", p.Step.Name(), about, strings.TrimSuffix(p.Cause, "; stops here if its output is equal")})
+	}
+	about := Took(out.Asked, out.Priced)
+	if about != "" {
+		about = "; about" + strings.TrimPrefix(about, ":")
+	}
+	return rows, fmt.Sprintf("would ask %d, %d answered before%s\n", out.Asked.Requests, out.Known, about)
+}
+
+// PlannedObject is Planned as JSON.
+func PlannedObject(out *generate.Outcome) map[string]any {
+	requests := []map[string]any{}
+	for _, p := range out.Planned {
+		s := p.Step
+		one := map[string]any{"generator": s.Generator.Name, "problem": s.Problem.Name, "checkpoint": s.Checkpoint.Name, "attempt": s.Attempt,
+			"cause": p.Cause, "input_tokens": p.About.InputTokens, "output_tokens": p.About.OutputTokens, "whole": p.Whole}
+		if p.Wrong != "" {
+			one["error"] = p.Wrong
+		}
+		requests = append(requests, one)
+	}
+	plan := map[string]any{"schema": 1, "requests": requests, "answered": out.Known, "input_tokens": out.Asked.InputTokens, "output_tokens": out.Asked.OutputTokens}
+	if out.Priced {
+		plan["cost"] = out.Asked.Cost
+	}
+	return plan
+}

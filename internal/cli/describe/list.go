@@ -1,0 +1,147 @@
+package describe
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Rows are values below a header.
+type Rows struct {
+	Header []string
+	Values [][]any
+}
+
+// listing is one kind of thing that a project has.
+type listing struct {
+	header []string
+	rows   func(p *eval.Project) [][]any
+	noted  bool // the last column is there only when something stands in it
+}
+
+var listings = map[string]listing{
+	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Problems {
+			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", "), x.Invalid.Error()})
+		}
+		return rows
+	}, true},
+	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Solutions {
+			present := 0
+			for _, c := range x.Checkpoints {
+				if !c.Missing {
+					present++
+				}
+			}
+			var labels []string
+			for _, l := range x.Labels {
+				labels = append(labels, l.Name+"="+l.Value)
+			}
+			rows = append(rows, []any{x.Name, x.Problem.Name, fmt.Sprintf("%d of %d", present, len(x.Checkpoints)), strings.Join(labels, ", ")})
+		}
+		return rows
+	}, false},
+	"backends": {[]string{"backend", "pool", "setup"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Backends {
+			rows = append(rows, []any{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
+		}
+		return rows
+	}, false},
+	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Suites {
+			rows = append(rows, []any{x.Name, len(x.Cells), len(x.Excluded), x.Description})
+		}
+		return rows
+	}, false},
+	"tasks": {[]string{"task", "backend", "inputs", "outputs", "description"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Tasks {
+			var outputs []string
+			for _, o := range x.Outputs {
+				outputs = append(outputs, o.Name)
+			}
+			rows = append(rows, []any{x.Name, x.Backend.Addr(), len(x.Inputs), strings.Join(outputs, ", "), x.Description})
+		}
+		return rows
+	}, false},
+	"generators": {[]string{"generator", "model", "problems", "attempts", "directory"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Config.Generators {
+			var problems []string
+			for _, solved := range x.Problems {
+				problems = append(problems, solved.Name)
+			}
+			dir := x.Directory
+			if rel, err := filepath.Rel(p.Config.Root, dir); err == nil {
+				dir = filepath.ToSlash(rel)
+			}
+			rows = append(rows, []any{x.Name, x.ModelLabel(), strings.Join(problems, ", "), x.Attempts, dir})
+		}
+		return rows
+	}, false},
+	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for _, x := range p.Plan.Cells {
+			rows = append(rows, []any{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), x.Repeat,
+				len(x.Checkpoints), strings.Join(x.Suites, ", ")})
+		}
+		return rows
+	}, false},
+	"nodes": {[]string{"address", "kind"}, func(p *eval.Project) [][]any {
+		var rows [][]any
+		for id := range graph.ID(p.Plan.Graph.Len()) {
+			n := p.Plan.Graph.Node(id)
+			rows = append(rows, []any{n.Addr, n.Kind})
+		}
+		return rows
+	}, false},
+}
+
+// Lists are the kinds of things that List knows.
+var Lists = []string{"problems", "solutions", "backends", "suites", "tasks", "generators", "cells", "nodes"}
+
+// List is what a project has of a kind, which is one of Lists.
+func List(p *eval.Project, kind string) Rows {
+	l := listings[kind]
+	rows := l.rows(p)
+	if last := len(l.header) - 1; l.noted && !slices.ContainsFunc(rows, func(row []any) bool { return row[last] != "" }) {
+		l.header = l.header[:last]
+		for i := range rows {
+			rows[i] = rows[i][:last]
+		}
+	}
+	return Rows{Header: l.header, Values: rows}
+}
+
+// Objects are the rows as JSON has them, by the names in the header.
+func (r Rows) Objects() []map[string]any {
+	objects := []map[string]any{}
+	for _, row := range r.Values {
+		object := map[string]any{}
+		for i, name := range r.Header {
+			object[name] = row[i]
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// Cells are the rows as tables have them.
+func (r Rows) Cells() [][]string {
+	out := make([][]string, len(r.Values))
+	for i, row := range r.Values {
+		for _, cell := range row {
+			out[i] = append(out[i], fmt.Sprint(cell))
+		}
+	}
+	return out
+}

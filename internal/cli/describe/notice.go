@@ -1,0 +1,67 @@
+package describe
+
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Notice is a remark as lines, and whether it is shown to those who want to see errors only,
+// because it may cost something. A remark that has diagnostics is "".
+func Notice(n options.Notice) (said string, always bool) {
+	switch n := n.(type) {
+	case options.SessionsEnded:
+		return fmt.Sprintf("ended %d sessions that an earlier run left behind\n", n.Count), false
+	case options.Locking:
+		return fmt.Sprintf("locking %d requirements for Python %s\n", n.Requirements, n.Python), false
+	case options.Machines:
+		return n.Text + "\n", false
+	case options.ClusterLeft:
+		return fmt.Sprintf("warning: %v\n", n.Err), true
+	case options.KeyMissing:
+		return fmt.Sprintf("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err), true
+	case options.Polling:
+		return fmt.Sprintf("warning: %v; looking for changes every %v\n", n.Err, n.Every), true
+	case options.RemoteTrouble:
+		return fmt.Sprintf("warning: remote cache %s: %v\n", n.Name, n.Err), true
+	case options.RemoteSending:
+		return fmt.Sprintf("sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name), false
+	case options.Untrusted:
+		if n.Cache != "" {
+			return fmt.Sprintf("warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache), true
+		}
+		return "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`\n", true
+	case options.SessionsUnknown:
+		return fmt.Sprintf("warning: ending what an earlier run left: %v\n", n.Err), true
+	case options.SessionLeft:
+		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
+	case options.JobsReduced:
+		return fmt.Sprintf("warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+	case options.ForeignRecords:
+		return ForeignRecords(n.Count), true
+	case options.LogDamaged:
+		return fmt.Sprintf("warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped), true
+	case options.LockUnhashed:
+		return fmt.Sprintf("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1)), false
+	case options.LockRenewed:
+		return fmt.Sprintf("warning: %s could not be read and is made again\n", n.Name), true
+	}
+	return "", false
+}
+
+// ForeignRecords warns about so many records of packs that others signed; of none it is "".
+func ForeignRecords(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n", Records(n))
+}
+
+// Records begins a sentence about what happened to records.
+func Records(n int) string {
+	if n == 1 {
+		return "1 record was"
+	}
+	return text.Count(n, "record") + " were"
+}

@@ -1,0 +1,42 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Trusted is what a project is trusted with, as lines: the backends and the generators of its
+// configuration.
+func Trusted(root string, all []user.Trusted) string {
+	if len(all) == 0 {
+		return text.Line(root, 0) + " names nothing that needs trust\n"
+	}
+	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
+	asks := trusted("; to ask its backends who they are, commands that only read may", all, func(t user.Trusted) bool { return !isGenerator(t) })
+	may := "; gen may"
+	if asks != "" {
+		may = "gen may"
+	}
+	return "trusted " + text.Line(root, 0) + asks + trusted(may, all, isGenerator)
+}
+
+// trusted lists what those are trusted with that are meant, each line once; "" is nothing.
+func trusted(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
+	list := ""
+	said := map[string]bool{}
+	for _, b := range all {
+		for _, ask := range b.Asks {
+			if line := fmt.Sprintf("  %s: %s\n", text.Line(b.Addr, 0), text.Line(ask, 0)); meant(b) && !said[line] {
+				said[line] = true
+				list += line
+			}
+		}
+	}
+	if list != "" {
+		list = may + "\n" + list
+	}
+	return list
+}

@@ -1,0 +1,84 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// Verified is what a bundle was found to be, as lines.
+func Verified(v *eval.Verified) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s, %s on %s\n", v.Run, text.Count(len(v.Entries.Verdicts), "verdict"), text.Count(len(v.Entries.Nodes), "node"))
+	fmt.Fprintf(&b, "root %s\n", v.Root)
+	for _, f := range v.Findings {
+		what := f.What
+		if f.Name != "" {
+			what += " of " + f.Name
+		}
+		fmt.Fprintf(&b, "WRONG %s: %s\n", what, f.Message)
+	}
+	if len(v.Findings) == 0 {
+		fmt.Fprintf(&b, "signed, %s\n", standing(v))
+	}
+	if v.Again == nil {
+		return b.String()
+	}
+	for _, d := range v.Again.Different {
+		cause := "no other inputs found"
+		if len(d.Causes) > 0 {
+			cause = "from other inputs: " + strings.Join(d.Causes, ", ")
+		}
+		fmt.Fprintf(&b, "different: %s, %s\n", d.Addr, cause)
+	}
+	b.WriteString(unjudged(v.Again))
+	fmt.Fprintf(&b, "made %d again: %d different\n", v.Again.Checked, len(v.Again.Different))
+	return b.String()
+}
+
+// Audited is what results that were made again are, as lines.
+func Audited(r *eval.Audited) string {
+	var b strings.Builder
+	for _, one := range r.Different {
+		fmt.Fprintf(&b, "different: %s\n", one.Addr)
+	}
+	b.WriteString(unjudged(r))
+	fmt.Fprintf(&b, "checked %d of %s: %d different\n", r.Checked, text.Count(r.Stored, "stored result"), len(r.Different))
+	return b.String()
+}
+
+func unjudged(r *eval.Audited) string {
+	var b strings.Builder
+	for _, one := range r.Unjudged {
+		fmt.Fprintf(&b, "could not be made again: %s: %s\n", one.Addr, one.Message)
+	}
+	return b.String()
+}
+
+// standing says how verdicts without a finding are known.
+func standing(v *eval.Verified) string {
+	rest := len(v.Entries.Verdicts) - v.Proven - v.Imported - v.Unjudged
+	parts := []string{fmt.Sprintf("%d proven by their results and manifests", v.Proven)}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{rest, "stated by the signer (tests are withheld)"}, {v.Imported, "judged by another tool"}, {v.Unjudged, "not judged"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// VerifiedObject is Verified as JSON.
+func VerifiedObject(v *eval.Verified) map[string]any {
+	j := map[string]any{"schema": 1, "run": v.Run, "version": v.Version, "root": v.Root, "signed": v.Signed, "withheld": view.OrEmpty(v.Withheld), "nodes": len(v.Entries.Nodes),
+		"verdicts": len(v.Entries.Verdicts), "proven": v.Proven, "imported": v.Imported, "unjudged": v.Unjudged, "findings": view.OrEmpty(v.Findings)}
+	if v.Again != nil {
+		j["rerun"] = map[string]any{"checked": v.Again.Checked, "different": view.OrEmpty(v.Again.Different), "unjudged": view.OrEmpty(v.Again.Unjudged)}
+	}
+	return j
+}

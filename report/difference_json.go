@@ -1,0 +1,39 @@
+package report
+
+// change is a Change in the JSON form.
+type change struct {
+	Kind       ChangeKind `json:"kind"`
+	Problem    string     `json:"problem"`
+	Checkpoint string     `json:"checkpoint,omitempty"`
+	Solution   string     `json:"solution"`
+	Backend    string     `json:"backend"`
+	Repeat     int        `json:"repeat"`
+	Before     string     `json:"before,omitempty"`
+	After      string     `json:"after,omitempty"`
+	Cause      string     `json:"cause,omitempty"`
+	FirstTest  *Test      `json:"first_test,omitempty"`
+}
+
+// Object is d as one JSON object, for programs.
+func (d *Difference) Object() map[string]any {
+	counts := map[ChangeKind]int{}
+	changes := []change{}
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		checkpoint := c.Is
+		if checkpoint == nil {
+			checkpoint = c.Was
+		}
+		counts[c.Kind]++
+		changes = append(changes, change{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
+			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause, FirstTest: c.FirstFailure()})
+	}
+	causes, metrics := d.Causes(), d.Metrics
+	if causes == nil {
+		causes = []CauseCount{}
+	}
+	if metrics == nil {
+		metrics = []MetricChange{}
+	}
+	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics}
+}

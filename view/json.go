@@ -1,0 +1,64 @@
+package view
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// WriteJSON writes one object, as commands that read do with --json.
+func WriteJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// OrEmpty makes a list that is not there an empty one: [] in JSON, not null.
+func OrEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// WriteJSONList writes what WriteJSON writes of an object with a schema, 1, a list and what tail, a struct
+// with a field at least, has. It does so element by element: there may be so many that the text
+// of all of them at once would need more memory than the list itself.
+func WriteJSONList[T any](w io.Writer, name string, list []T, tail any) error {
+	out := bufio.NewWriter(w)
+	var one bytes.Buffer
+	encoder := json.NewEncoder(&one)
+	encoder.SetEscapeHTML(false)
+	indented := func(v any, prefix string) ([]byte, error) {
+		one.Reset()
+		if err := encoder.Encode(v); err != nil {
+			return nil, err
+		}
+		var text bytes.Buffer
+		err := json.Indent(&text, bytes.TrimSpace(one.Bytes()), prefix, "  ")
+		return text.Bytes(), err
+	}
+	fmt.Fprintf(out, "{\n  \"schema\": 1,\n  %q: [", name)
+	for i, element := range list {
+		text, err := indented(element, "    ")
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, "\n    %s", text)
+	}
+	if len(list) > 0 {
+		out.WriteString("\n  ")
+	}
+	rest, err := indented(tail, "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "],%s\n", bytes.TrimPrefix(rest, []byte("{")))
+	return out.Flush()
+}

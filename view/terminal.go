@@ -1,0 +1,40 @@
+package view
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Terminal is the terminal that a stream is, if it is one.
+func Terminal(stream any) (*os.File, bool) {
+	file, ok := stream.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
+}
+
+func isTerminal(w io.Writer) bool {
+	_, is := Terminal(w)
+	return is
+}
+
+// Columns are those of the terminal behind w; 0 if it is none.
+func Columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// unattended reports whether no person looks at the terminal, or it cannot move
+// its cursor.
+func unattended(lookup func(string) (string, bool)) bool {
+	ci, _ := lookup("CI")
+	term, _ := lookup("TERM")
+	return ci != "" && ci != "false" && ci != "0" || term == "dumb"
+}
