@@ -57,7 +57,7 @@ func takeOver() int {
 		return fail(failure{Program: true}, syscall.Exec(o.Path, os.Args[1:], os.Environ()))
 	}
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals) // no signal of the program's ends this process
+	signal.Notify(signals, handled...)
 	var pid int
 	err := WhenNotBusy(func() (err error) {
 		pid, err = syscall.ForkExec(o.Path, os.Args[1:], &syscall.ProcAttr{
@@ -120,6 +120,16 @@ func renounce() error {
 		return fmt.Errorf("giving up capabilities: %w", err)
 	}
 	return nil
+}
+
+// handled are the signals that end a Go program which does not ask for them, so that none of the
+// program's ends this process, and those that are passed on. To ask for all 64 would take longer
+// than to mount what the program sees.
+var handled = []os.Signal{
+	unix.SIGHUP, unix.SIGINT, unix.SIGTERM,
+	unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGSTKFLT, unix.SIGSYS,
+	unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV,
+	unix.SIGCONT,
 }
 
 // forward passes on the signals by which the caller ends a program. The program could
