@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // TestPorts runs the part of the suite that is about commands with ports. The
@@ -23,7 +24,7 @@ func TestPorts(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Sto
 	t.Run("AtOnce", func(t *testing.T) { testAtOnce(t, open) })
 	t.Run("LeftRunning", func(t *testing.T) { testLeftRunning(t, open) })
 	t.Run("Stranger", func(t *testing.T) { testStranger(t, open) })
-	if slices.Contains(without, "Endings") {
+	if slices.Contains(without, "Endings") || !longtest.Asked() { // without ports they always run
 		return
 	}
 	t.Run("Endings", func(t *testing.T) {

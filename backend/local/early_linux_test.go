@@ -12,6 +12,7 @@ import (
 
 // A limit that ends a command while its isolation is still being made is a limit all the same.
 func TestLimitBeforeProgram(t *testing.T) {
+	t.Parallel()
 	need(t, isolation.Full)
 	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: string(isolation.Full), Grace: 50 * time.Millisecond}, backend.Spec{})
 	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += 200 * time.Microsecond {

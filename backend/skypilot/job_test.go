@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // TestMain is the program of clusters, too: jobs begin it with the word "worker".
@@ -108,6 +109,7 @@ func (j *jobs) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 
 // TestJob runs a command through the job that clusters run, in a real worker.
 func TestJob(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := newSite(t)
 	p := newProject(t, s)

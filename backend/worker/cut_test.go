@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/longtest"
 )
 
 // line is a way to a server that a test can cut.
@@ -258,6 +259,7 @@ func TestLateAnswer(t *testing.T) {
 // TestOtherWork has a second client want something else than the first: it gets a session
 // of its own, and the other is ended in the end.
 func TestOtherWork(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	for _, test := range []struct {
 		name, spec, word string

@@ -82,7 +82,7 @@ func TestFromAfar(t *testing.T) {
 	t.Parallel()
 	t.Run("backend", func(t *testing.T) {
 		t.Parallel()
-		backendtest.TestBackend(t, func(t *testing.T) (backend.Backend, cache.Store) {
+		open := func(t *testing.T) (backend.Backend, cache.Store) {
 			there, here := cache.NewMemory(), cache.NewMemory()
 			o := local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Spares: 2}
 			if !longtest.Asked() { // package local tests the levels; a connection is the same at each
@@ -92,7 +92,13 @@ func TestFromAfar(t *testing.T) {
 			t.Cleanup(func() { b.Close(context.Background()) })
 			access, _ := serve(t, worker.Host{Store: there, Backend: b, Environments: t.TempDir()})
 			return connect(t, here, access).Backend(), here
-		})
+		}
+		if longtest.Asked() {
+			backendtest.TestBackend(t, open)
+		} else { // package local tests how programs end
+			backendtest.TestFiles(t, open)
+			backendtest.TestPrograms(t, open)
+		}
 	})
 	t.Run("sandbox", func(t *testing.T) {
 		t.Parallel()

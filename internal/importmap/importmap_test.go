@@ -111,7 +111,7 @@ var rooms = []room{
 	{"backend/skypilot", []string{"backend", "backend/facts", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
 	{"backend/skypilot/skypilotkind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/local", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/backendtest", []string{"backend", "cache"}, "the suite judges every backend alike"},
+	{"backend/backendtest", []string{"backend", "cache", "internal/longtest"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
 	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},

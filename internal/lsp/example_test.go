@@ -131,7 +131,7 @@ func (c *client) checkEverywhere(t *testing.T, uri string) {
 	t.Helper()
 	text := c.texts[uri]
 	d := newDocument(uri, 0, []byte(text))
-	for at := 0; at < len(text); at += longtest.Size(61, 13) {
+	for at := 0; at < len(text); at += longtest.Size(211, 13) {
 		p := d.position(at)
 		for _, method := range []string{"textDocument/hover", "textDocument/definition", "textDocument/completion", "textDocument/prepareRename"} {
 			c.call(method, c.at(uri, p), nil)
