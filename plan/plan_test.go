@@ -241,7 +241,7 @@ func TestEnvironmentOfTests(t *testing.T) {
 		env[name] = value // the last one wins
 	}
 	for name, want := range map[string]string{"LEVEL": "problem", "OWN": "1", "HOME": "/home/me", "LANG": "C.UTF-8",
-		"UV_CACHE_DIR": "/cache of local/uv", "UV_PYTHON": "3.12", "SCBENCH_ASSETS_DIR": "/workspace/tests/assets"} {
+		"UV_CACHE_DIR": "/cache of local/uv", "UV_PYTHON": "3.12", "SCBENCH_ASSETS_DIR": "/fake-workspace/tests/assets"} {
 		if env[name] != want {
 			t.Errorf("%s is %q, want %q", name, env[name], want)
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 // Dir is what every session calls its workspace.
-const Dir = "/workspace"
+const Dir = "/fake-workspace"
 
 // Call is one command as its program sees it.
 type Call struct {

@@ -22,8 +22,8 @@ func TestEnvironment(t *testing.T) {
 	s.trees["asset my-files.v2"] = []string{"data/x=1"}
 	s.trees["asset cfg"] = []string{"etc/cfg.json={}"}
 	s.execute()
-	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/workspace/tests/assets/data",
-		"SCBENCH_ASSET_CFG=/workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
+	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/fake-workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/fake-workspace/tests/assets/data",
+		"SCBENCH_ASSET_CFG=/fake-workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
 	for i, c := range s.box.Calls() {
 		want := want
 		if i == 0 { // preparing knows no checkpoint
