@@ -97,18 +97,20 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	return func(ctx context.Context) (backend.Identity, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if known != nil || failed != nil && time.Since(when) < failureKept {
-			return known, failed
+		if known != nil {
+			return known, nil
 		}
-		known, failed = ask(ctx)
-		if err := failed; err != nil {
-			known, when = nil, time.Now()
-			if ctx.Err() != nil { // the caller's end, not the backend's
-				failed = nil
-			}
-			return nil, err
+		if failed != nil && time.Since(when) < failureKept {
+			return nil, failed
 		}
-		return known, nil
+		identity, err := ask(ctx)
+		switch {
+		case err == nil:
+			known = identity
+		case ctx.Err() == nil: // otherwise the caller ended, and nothing is known of the backend
+			failed, when = err, time.Now()
+		}
+		return identity, err
 	}
 }
 
