@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"path/filepath"
-
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -12,7 +10,7 @@ import (
 // openLog opens the build log for the nodes that the engine decides about: with few of
 // many, most of the log is not read.
 func (p *Project) openLog() (err error) {
-	path := filepath.Join(p.state, "buildlog")
+	path := options.BuildLog(p.state)
 	addrs := []string{}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		if n := p.Plan.Graph.Node(id); n.Pinned == nil {

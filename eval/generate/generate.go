@@ -142,7 +142,7 @@ func (c *call) open() (err error) {
 	if c.store, err = cache.OpenDisk(dir, cache.Options{ReadOnly: c.r.DryRun, Signer: signer}); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
-	path := filepath.Join(dir, "buildlog")
+	path := options.BuildLog(dir)
 	if c.r.DryRun {
 		c.log, err = buildlog.ReadOf(path, nil)
 	} else {

@@ -17,6 +17,9 @@ const StateName = ".fevalgraph"
 // be computed again must not remove them.
 func AnswersDir(state string) string { return filepath.Join(state, "answers") }
 
+// BuildLog is where the build log is in a state directory, or in that of AnswersDir.
+func BuildLog(dir string) string { return filepath.Join(dir, "buildlog") }
+
 // MakeStateDir makes the project's state directory, if there is none.
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 

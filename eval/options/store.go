@@ -25,7 +25,7 @@ func (o *Options) CacheDir(cfg *lang.Config) (string, error) {
 	return filepath.Join(dir, "fevalgraph"), nil
 }
 
-// ownStoreDir is where a project keeps what it may not store with the rest.
+// OwnStoreDir is where a project keeps what it may not store with the rest.
 func OwnStoreDir(state string) string { return filepath.Join(state, "store") }
 
 // Configured returns the configuration when it loads, for its cache block; calls

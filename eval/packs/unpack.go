@@ -54,12 +54,7 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 	defer disk.Close()
 	u := &unpacked{seconds: map[string]float64{}}
 	for _, file := range files {
-		extra := map[string][]byte{}
-		r := pack.Reader{Store: disk, Signer: signer, Adopt: adopt, Extra: func(name string, content []byte) error {
-			extra[name] = content
-			return nil
-		}}
-		counts, err := r.Read(ctx, o.Path(file))
+		counts, extra, err := read(ctx, o.Path(file), pack.Reader{Store: disk, Signer: signer, Adopt: adopt})
 		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
 			return nil, exit.With(exit.Usage, err)
 		}
@@ -76,6 +71,17 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 		u.extra = append(u.extra, extra)
 	}
 	return u, nil
+}
+
+// read reads a pack with r; extra are the application's files in it, by their names.
+func read(ctx context.Context, path string, r pack.Reader) (counts pack.Counts, extra map[string][]byte, err error) {
+	extra = map[string][]byte{}
+	r.Extra = func(name string, content []byte) error {
+		extra[name] = content
+		return nil
+	}
+	counts, err = r.Read(ctx, path)
+	return counts, extra, err
 }
 
 func (p *Packed) add(c pack.Counts) {
@@ -135,12 +141,9 @@ func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
 // ReadRun reads the run in a pack, and how it was made, into memory, whoever signed what the pack
 // has: nothing of it is served.
 func ReadRun(ctx context.Context, o *options.Options, name string) (*report.Results, causes.Side, error) {
-	store, extra := cache.NewMemory(), map[string][]byte{}
-	r := pack.Reader{Store: store, Adopt: true, Extra: func(name string, content []byte) error {
-		extra[name] = content
-		return nil
-	}}
-	if _, err := r.Read(ctx, o.Path(name)); err != nil {
+	store := cache.NewMemory()
+	_, extra, err := read(ctx, o.Path(name), pack.Reader{Store: store, Adopt: true})
+	if err != nil {
 		return nil, causes.Side{}, exit.With(exit.Usage, err)
 	}
 	if extra[resultsFile] == nil {
@@ -168,7 +171,7 @@ func learn(o *options.Options, seconds map[string]float64) error {
 	if err := options.MakeState(state); err != nil {
 		return exit.With(exit.Usage, options.HintStateDir(err))
 	}
-	log, err := buildlog.Open(filepath.Join(state, "buildlog"))
+	log, err := buildlog.Open(options.BuildLog(state))
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
