@@ -36,7 +36,7 @@ func (p *Project) collectResults(ctx context.Context, g goals, rep *graph.Report
 	if p.Plan == nil {
 		return c, nil
 	}
-	compiled, err := p.Plan.Results(ctx, p.store, rep, p.run)
+	compiled, err := p.Plan.Results(ctx, p.stores.Store, rep, p.run)
 	if err != nil {
 		return nil, err
 	}

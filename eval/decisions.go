@@ -105,7 +105,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 
 // decide is a dry run.
 func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
-	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
+	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}

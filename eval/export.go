@@ -114,7 +114,7 @@ func (p *Project) exportBenchmark(ctx context.Context, rep *graph.Report, e *lan
 	if i < 0 {
 		return errors.New("this program cannot write such files")
 	}
-	err := known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
+	err := known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.stores.Store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
 	return err
 }
 

@@ -155,7 +155,7 @@ func (p *Project) readLogged(ctx context.Context, id graph.ID, output string, in
 	if at < 0 {
 		return false
 	}
-	content, err := cache.ReadBlob(ctx, p.store, entry.Outputs[at].Digest, -1)
+	content, err := cache.ReadBlob(ctx, p.stores.Store, entry.Outputs[at].Digest, -1)
 	return err == nil && json.Unmarshal(content, into) == nil
 }
 

@@ -38,7 +38,6 @@ type Project struct {
 	state    string // .fevalgraph
 	run      string // id for what happens in this invocation
 	stores   *stores.Stores
-	store    stores.Store // all of them, as one
 	index    *cache.FileIndex
 	log      *buildlog.Log
 	locker   *requirements.Locker
@@ -149,8 +148,7 @@ func (p *Project) open(ctx context.Context) error {
 	if p.stores, err = stores.Open(p.options, p.Config, use); err != nil {
 		return err
 	}
-	p.store = p.stores.Store
-	p.site.Store = p.store
+	p.site.Store = p.stores.Store
 	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
@@ -167,13 +165,15 @@ func (p *Project) open(ctx context.Context) error {
 // environment is what compiling needs of the project.
 func (p *Project) environment() plan.Environment {
 	return plan.Environment{
-		Store: p.store, States: p.index, Executor: p.executor, Tools: p.tools,
+		Store: p.stores.Store, States: p.index, Executor: p.executor, Tools: p.tools,
 		Environments: p.environments, Offline: p.options.Offline, LookupEnv: p.options.Getenv, Pins: p.locker.Pins, Benchmarks: p.options.Benchmarks, Rehydrated: p.rehydrated, Sources: p.sources,
 	}
 }
 
 // sources is what a node reads source files with.
-func (p *Project) sources(addr string) tasks.Sources { return p.trace.Sources(addr, p.index, p.store) }
+func (p *Project) sources(addr string) tasks.Sources {
+	return p.trace.Sources(addr, p.index, p.stores.Store)
+}
 
 // Close saves the file index and releases files and backends. It is
 // idempotent.

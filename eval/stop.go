@@ -48,7 +48,7 @@ func (p *Project) fails(ctx context.Context, policy *verdict.Policy, st *graph.S
 		if o.Name != tasks.ResultOutput {
 			continue
 		}
-		content, err := cache.ReadBlob(ctx, p.store, o.Digest, -1)
+		content, err := cache.ReadBlob(ctx, p.stores.Store, o.Digest, -1)
 		var c verdict.Checkpoint
 		if err != nil || json.Unmarshal(content, &c) != nil {
 			continue
