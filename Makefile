@@ -146,7 +146,7 @@ plain: modules
 	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACED)))
 	$(GO) -C bench test -timeout 60m ./...
 
-# Unit tests may keep files in memory (internal/ramdir); here, they are on a disk.
+# Unit tests may keep files in memory (internal/testkit/ramdir); here, they are on a disk.
 race: modules
 	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
@@ -157,7 +157,6 @@ race: modules
 real: build $(UV) $(GOJUDGE) $(BAZELREMOTE) $(ESBUILD) browser editors
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
-	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) $(GO) -C bench test -count=1 -timeout 60m ./gojudge
 
 # Solutions that attack, and a table of what became of them; part of real.
 attack: build $(UV) $(GOJUDGE)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 func TestFullDisk(t *testing.T) {

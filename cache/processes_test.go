@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 // The test binary is also the other processes of these tests.

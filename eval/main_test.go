@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/abreast"
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 func TestMain(m *testing.M) {

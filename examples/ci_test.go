@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestCI(t *testing.T) {
 	longtest.Skip(t)
 	bin := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", bin, "github.com/fevalgraph/fevalgraph/cmd/fevalgraph", "github.com/fevalgraph/fevalgraph/internal/fakeuv/standin").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, "github.com/fevalgraph/fevalgraph/cmd/fevalgraph", "github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv/standin").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

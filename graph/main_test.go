@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 func TestMain(m *testing.M) { os.Exit(ramdir.Run(m)) }

@@ -12,7 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 func TestLiveLeavesTroubleAbove(t *testing.T) {

@@ -3,7 +3,7 @@ package lightcp_test
 import (
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
 )
 
 func newServer(t *testing.T, problems ...string) *fakejudge.Server {

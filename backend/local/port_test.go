@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 func TestSharedPorts(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/await"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // line is a way to a server that a test can cut.

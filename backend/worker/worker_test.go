@@ -18,8 +18,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/abreast"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 func TestMain(m *testing.M) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
 )
 
 // fakeServer has one problem, "sum". Of "flaky" the second attempt is good.

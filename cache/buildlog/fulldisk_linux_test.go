@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 func TestFullDisk(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
-	"github.com/fevalgraph/fevalgraph/internal/abreast"
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 

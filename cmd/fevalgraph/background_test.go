@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 // backgroundCommands are those for programs that go on beside a script.

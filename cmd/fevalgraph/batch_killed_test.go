@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // batchVariable is the number of pairs of the batches below; make soak has

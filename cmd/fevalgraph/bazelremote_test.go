@@ -27,7 +27,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 // bazelRemoteVariable is the path of bazel-remote.

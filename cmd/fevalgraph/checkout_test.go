@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/await"
-	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 )
 
 // checkout is a copy of a project, with the places that it shares with others.

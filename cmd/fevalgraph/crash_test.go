@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/await"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // A run that is killed at any moment costs what was running and no more: the

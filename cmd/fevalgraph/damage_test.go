@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // flipsVariable says at how many places of each file TestBitFlips has a wrong bit

@@ -25,7 +25,7 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // How many seeds TestDifferential has, the first of them, and how many steps each

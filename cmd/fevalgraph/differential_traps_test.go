@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // trapProject is a command problem whose score says what was in its workspace.

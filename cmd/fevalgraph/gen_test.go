@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/gen/modeltest"
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 // labKey is the API key of these tests.

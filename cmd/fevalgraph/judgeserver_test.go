@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
 )
 
 // judgeServer is the key of a script's server.

@@ -17,11 +17,11 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
-	"github.com/fevalgraph/fevalgraph/internal/abreast"
-	"github.com/fevalgraph/fevalgraph/internal/fakejudge"
-	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
-	"github.com/fevalgraph/fevalgraph/internal/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 // realVariable makes the staleness scripts run with the uv and uvx of PATH in
@@ -48,7 +48,7 @@ func (s suite) Run() int {
 	abreast.Set(sideBySide)
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	uv := filepath.Join(bin, "uv")
-	build := exec.Command("go", "build", "-o", uv, "github.com/fevalgraph/fevalgraph/internal/fakeuv/standin")
+	build := exec.Command("go", "build", "-o", uv, "github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv/standin")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // without C libraries it starts in half the time
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the stand-in for uv: %v\n%s", err, out)

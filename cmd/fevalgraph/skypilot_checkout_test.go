@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 // onClusters is a checkout of testdata/skypilot, or of another project for clusters.

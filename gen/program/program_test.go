@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/gen/model"
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 func shell(script string) *Program {

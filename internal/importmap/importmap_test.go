@@ -69,13 +69,7 @@ var rooms = []room{
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
-	{"internal/fakejudge", nil, "it stands in for programs that know nothing of this module"},
-	{"internal/fakeuv", nil, "it stands in for programs that know nothing of this module"},
-	{"internal/firstaction", []string{"cache", "reapi"}, "it has one action run"},
-	{"internal/await", nil, "it is for tests of any room"},
-	{"internal/longtest", nil, "it is for tests of any room"},
-	{"internal/abreast", nil, "it is for tests of any room"},
-	{"internal/ramdir", nil, "it is for tests of any room"},
+	{"internal/testkit", []string{"cache", "reapi"}, "it is for tests of any room"},
 	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
 	{"lang/diag", nil, "diagnostics are shown by rooms that know no HCL"},
 	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "verdict", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
@@ -111,7 +105,7 @@ var rooms = []room{
 	{"backend/skypilot", []string{"backend", "backend/facts", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
 	{"backend/skypilot/skypilotkind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/local", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/backendtest", []string{"backend", "cache", "internal/longtest"}, "the suite judges every backend alike"},
+	{"backend/backendtest", []string{"backend", "cache", "internal/testkit"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
 	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
@@ -124,8 +118,6 @@ var rooms = []room{
 	{"examples", nil, "they are files for people"},
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
-	{"bench/docker", []string{"backend", "backend/docker", "cache"}, "it measures one backend and nothing that uses it"},
-	{"bench/gojudge", []string{"backend", "backend/gojudge", "cache"}, "it measures one backend and nothing that uses it"},
 	{"bench/remote", []string{"backend/remote", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
 	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
@@ -144,24 +136,23 @@ var libraries = []struct {
 	{"github.com/spf13/cobra", []string{"internal/cli"}},
 	{"github.com/sourcegraph/jsonrpc2", []string{"internal/lsp"}},
 	{"github.com/spf13/pflag", []string{"internal/cli"}},
-	// What a container costs without the backend is measured without it.
-	{"github.com/docker", []string{"backend/docker", "bench/docker"}},
+	{"github.com/docker", []string{"backend/docker"}},
 	{"github.com/openai", []string{"gen/openai"}},
 	{"github.com/moby/buildkit", []string{"backend/docker/buildfiles"}},
 	{"github.com/moby/patternmatcher", []string{"tasks"}},
 	{"github.com/containerd", []string{"backend/docker"}},
 	{"github.com/opencontainers", []string{"backend/docker"}},
 	{"google.golang.org/grpc", []string{"reapi", "cache/remote/remotetest"}},
-	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/firstaction", "bench/remote"}},
+	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/testkit", "bench/remote"}},
 	{"github.com/fsnotify/fsnotify", []string{"eval/wake"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
 	{"gonum.org", []string{"report/stats"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
-	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/await", "internal/longtest", "internal/ramdir"}},
+	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/testkit"}},
 }
 
-// forTests are packages that no code of the program may import.
-var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "gen/modeltest", "internal/firstaction", "internal/fakejudge", "internal/fakeuv", "internal/fakeuv/standin", "internal/abreast", "internal/await", "internal/longtest", "internal/ramdir"}
+// forTests are folders of packages that no code of the program may import.
+var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "gen/modeltest", "internal/testkit"}
 
 // listed is what `go list` says of a package.
 type listed struct {
@@ -275,12 +266,17 @@ func refuse(from string, r *room, path string) string {
 	}
 	target := roomOf(to)
 	switch {
-	case slices.Contains(forTests, to) && !slices.Contains(forTests, from):
+	case isForTests(to) && !isForTests(from):
 		return fmt.Sprintf("%s imports %s, which is for tests", from, to)
 	case target == nil || target == r || slices.Contains(anyone, to) || slices.Contains(r.may, target.folder):
 		return ""
 	}
 	return fmt.Sprintf("%s imports %s, but of our own %s may import only [%s]: %s", from, to, r.folder, strings.Join(r.may, ", "), r.why)
+}
+
+// isForTests reports whether a package is in a folder of forTests.
+func isForTests(folder string) bool {
+	return slices.ContainsFunc(forTests, func(f string) bool { return within(folder, f) })
 }
 
 // roomOf returns the innermost room that a package is in.
@@ -322,13 +318,13 @@ func TestCheck(t *testing.T) {
 		{"internal/cli", module + "backend/local", "internal/cli imports backend/local, but"},
 		{"internal/cli", module + "cache", "internal/cli imports cache, but"},
 		{"internal/cli/describe", module + "eval/history", "internal/cli/describe imports eval/history, but"},
-		{"internal/cli", module + "internal/fakeuv", "internal/cli imports internal/fakeuv, which is for tests"},
+		{"internal/cli", module + "internal/testkit/fakeuv", "internal/cli imports internal/testkit/fakeuv, which is for tests"},
 		{"lang/funcs", module + "lang/diag", ""},
 		{"lang/funcs", "github.com/zclconf/go-cty-yaml", ""},
 		{"tasks", "github.com/zclconf/go-cty/cty", "tasks imports github.com/zclconf/go-cty/cty, which only lang, plan may"},
 		{"view", "github.com/hashicorp/hcl/v2", "view imports github.com/hashicorp/hcl/v2, which only lang, plan may"},
 		{"view", "github.com/spf13/cobra", "view imports github.com/spf13/cobra, which only internal/cli may"},
-		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker, bench/docker may"},
+		{"backend/local", "github.com/docker/docker/client", "backend/local imports github.com/docker/docker/client, which only backend/docker may"},
 		{"cache", "google.golang.org/grpc/codes", "cache imports google.golang.org/grpc/codes, which only reapi, cache/remote/remotetest may"},
 		{"report", "testing", "report imports testing, which only"},
 		{"eval", module + "gen", "eval imports gen, but"},

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/internal/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // world draws what two contenders differ by at a problem.

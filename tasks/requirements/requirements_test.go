@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 func load(t *testing.T, path string) *Lock {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fevalgraph/fevalgraph/internal/fakeuv"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 )
 
 func main() {
