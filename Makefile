@@ -1,22 +1,25 @@
-# make web    builds the program of reports again, after report/page/web was edited
 # make demo   builds and runs the quickstart twice; the second run executes nothing
-# make test   the whole suite; installs what it needs below .tools/
+# make test   the suite, with real Python, uv, docker and go-judge; installs what it needs below .tools/
+# make engines  what make test leaves: Buildbarn, SkyPilot, bazel-remote, browser, editors, releases,
+#             other systems, and long sizes
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
+# make web    builds the program of reports again, after report/page/web was edited
 # make dist   what is released, for all platforms, into dist/
-# make dist-check  builds that for this machine, installs each artifact, and runs the demo with it;
-#             part of test
+# make dist-check  builds that for this machine, installs each artifact, and runs the demo with it
 # make attack  judges solutions that attack, and prints a table; part of test
-# make skypilot  clusters of a real SkyPilot on a real Slurm; part of test
-# make buildbarn  actions on a real Buildbarn; part of test
+# make stale  the scripts of what makes a node stale, all of them with the real uv
+# make pages  the consoles of docs/ with the real uv, and reports in a browser
+# make skypilot  clusters of a real SkyPilot on a real Slurm
+# make buildbarn  actions on a real Buildbarn
+# make differential  compares incremental runs of SEEDS random projects with clean
+#             ones, STEPS times each
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
 # make soak-buildbarn   kills and stops the daemons of an engine under runs, ROUNDS times
 # make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
 #             on one store for HAMMER, flips bits, and collects BLOBS blobs
-# make differential  compares incremental runs of SEEDS random projects with clean
-#             ones, STEPS times each; part of test
-# make soak-differential  the same with other seeds, from FIRST on; part of soak
+# make soak-differential  the differential with other seeds, from FIRST on; part of soak
 # make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
 # make docker-up, docker-down   a docker daemon of the tests' own, with their images
 
@@ -46,28 +49,30 @@ export UV_HTTP_TIMEOUT ?= 180
 export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
-# What real needs, and the tests of these packages that check has run and that
-# have nothing real about them: what makes a node stale is decided without pytest
-# where it is about sources, suites, the layout of the configuration, or judges.
-REAL := ./cmd/fevalgraph ./examples ./docs ./backend/docker ./backend/gojudge ./internal/fnmatch ./report/page
-SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit|TestSkyPilot.*|TestBuildbarn.*)$$|^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+# What runs with real programs in make test. Tests of these packages that use none have run in unit: they are SAME.
+REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./internal/fnmatch
+SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
+# These are of make engines.
+FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
+# What makes a node stale is decided before anything runs: scripts of these subjects show nothing more with the real uv.
+UNREAL := ^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
 
-RACED := ./reapi/... ./graph/... ./cache/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
+# Where goroutines meet; engines test more of them, at long sizes.
+RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
+RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
 
-.PHONY: build demo test check fmt modules vet staticcheck unit plain race real attack differential skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools web browser editors vscode docker-up docker-down
+.PHONY: build demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
-tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser
+tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser neovim
 
 # Listing what is needed downloads it.
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
-	@GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
-	@scripts/retry $(GO) -C tools/dist list -deps ./... tool >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
@@ -89,7 +94,7 @@ browser:
 	scripts/apt-install chromium=chromium node=nodejs npm=npm
 
 # What uses the language server in tests.
-editors: browser
+neovim:
 	scripts/apt-install nvim=neovim
 
 # Packs the extension for VS Code.
@@ -108,10 +113,12 @@ $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/build
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# Every target of test runs even when an earlier one failed would hide the
-# first failure; they run in order and stop at it.
-test: tools fmt vet staticcheck plain race real dist-check buildbarn skypilot differential
+# The steps run in order and stop at the first that fails. scripts/test-times measures them.
+test: fmt vet staticcheck unit race real differential
 	@echo "all tests passed"
+
+engines: vet-foreign pages editors bazelremote stale dist-check buildbarn skypilot differential-long race-long
+	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
 
@@ -128,6 +135,10 @@ fmt:
 vet: modules
 	$(GO) vet ./...
 	$(GO) -C bench vet ./...
+
+vet-foreign: modules
+	GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
+	scripts/retry $(GO) -C tools/dist list -deps ./... tool >/dev/null
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 	$(GO) -C tools/dist vet ./...
@@ -137,47 +148,65 @@ staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 	cd bench && $(STATIC) ./...
 
+# All that `go test ./...` has, at long sizes.
 unit: modules
 	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m ./...
 	$(GO) -C bench test -timeout 60m ./...
 
-# Unit tests of packages that race does not test.
-plain: modules
-	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACED)))
-	$(GO) -C bench test -timeout 60m ./...
-
 # Unit tests may keep files in memory (internal/testkit/ramdir); here, they are on a disk.
 race: modules
-	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
+	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
-# The tests that need Python, uv, a Docker daemon, go-judge, bazel-remote, Neovim, and node with a browser; under
-# FEVALGRAPH_TEST_REAL, FEVALGRAPH_TEST_DOCKER, which with-docker sets, FEVALGRAPH_TEST_GOJUDGE
-# and FEVALGRAPH_TEST_BAZEL_REMOTE none may skip. The daemons end with it, also when it is
-# interrupted.
-real: build $(UV) $(GOJUDGE) $(BAZELREMOTE) $(ESBUILD) browser editors
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
-	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -skip '$(SAME)' $(REAL)
+race-long: modules
+	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED_LONG)
+
+# Under these variables, and FEVALGRAPH_TEST_DOCKER, which with-docker sets, no test may skip.
+WITH_REAL := PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE)
+
+# The tests that need Python, uv, a Docker daemon and go-judge. The daemons end with it, also when it is interrupted.
+real: build $(UV) $(GOJUDGE)
+	$(WITH_REAL) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
+	scripts/with-docker $(DOCKER) $(GO) test -count=1 -p 4 -timeout 60m -skip '$(SAME)|$(FAR)' $(REAL)
+
+# The scripts of what makes a node stale, with the real uv; real has one for each kind of work.
+stale: build $(UV)
+	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 $(GO) test -count=1 -timeout 60m -run '^TestStale$$' -skip '$(UNREAL)' ./cmd/fevalgraph
+
+# The consoles of docs, and reports in a browser.
+pages: build $(UV) $(ESBUILD) browser
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO) test -count=1 -timeout 60m ./docs ./report/page
+
+# Neovim with the language server, and the extension for VS Code.
+editors: build $(ESBUILD) browser neovim
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO) test -count=1 -timeout 30m -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
+
+bazelremote: build $(BAZELREMOTE)
+	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO) test -count=1 -timeout 30m -run '^TestBazelRemote$$' ./cmd/fevalgraph
 
 # Solutions that attack, and a table of what became of them; part of real.
 attack: build $(UV) $(GOJUDGE)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	$(WITH_REAL) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^TestAttacks$$' ./cmd/fevalgraph ./backend/local
 
 # Random projects, edited and disturbed at random: a run shows what a clean one does,
 # and runs what was planned. A seed that fails says how to have it again.
-differential: SEEDS ?= 20
+differential: SEEDS ?= 4
 differential: STEPS ?= 25
 differential: modules
 	FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
 
+# Other seeds than those of differential.
+differential-long:
+	$(MAKE) --no-print-directory soak-differential FIRST=100 SEEDS=20 STEPS=25
+
 # What needs a SkyPilot and a Slurm, which are started for it and end with it.
 skypilot: build $(UV) $(GOJUDGE)
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	$(WITH_REAL) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # What needs a Buildbarn, which is started for it and ends with it.
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
-	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	$(WITH_REAL) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
 
 # SEED has the rounds of an earlier one again, which printed it.

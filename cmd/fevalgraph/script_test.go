@@ -67,6 +67,10 @@ func TestStale(t *testing.T) {
 	runScripts(t, "stale", os.Getenv(realVariable) != "")
 }
 
+// staleWithUV are the scripts of stale that run with the real uv unless long tests are wanted:
+// one for each kind of work that could differ from the stand-in's.
+var staleWithUV = []string{"requirement_added", "requirement_locked", "backend_setup", "tests_conftest", "tests_split", "verifier"}
+
 // Bad input: the exit code, and a message that names the place and the way out.
 func TestBad(t *testing.T) {
 	longtest.Skip(t)
@@ -113,6 +117,12 @@ func runScripts(t *testing.T, dir string, real bool) {
 	}
 	if !longtest.Asked() && os.Getenv(realVariable) == "" { // one of each subject, such as the one with the name of a command
 		scripts = slices.CompactFunc(scripts, func(a, b string) bool { return subject(a) == subject(b) })
+	}
+	if dir == "stale" && real && !longtest.Asked() {
+		scripts = scripts[:0]
+		for _, name := range staleWithUV {
+			scripts = append(scripts, filepath.Join("testdata", "script", dir, name+".txtar"))
+		}
 	}
 	testscript.Run(t, testscript.Params{
 		Files: scripts,
