@@ -13,6 +13,7 @@
 # make buildbarn  actions on a real Buildbarn
 # make differential  compares incremental runs of SEEDS random projects with clean
 #             ones, STEPS times each
+# make simulate  intervals and p values of compare, over thousands of random data sets
 # make soak   kills whatever can be killed under runs in containers, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
 # make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
@@ -61,7 +62,7 @@ UNREAL := ^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|su
 RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
 RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
 
-.PHONY: build demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+.PHONY: build demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
@@ -117,7 +118,7 @@ demo: build $(UV)
 test: fmt vet staticcheck unit race real differential
 	@echo "all tests passed"
 
-engines: vet-foreign pages editors bazelremote stale dist-check buildbarn skypilot differential-long race-long
+engines: vet-foreign pages editors bazelremote stale dist-check buildbarn skypilot differential-long simulate race-long
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
@@ -198,6 +199,10 @@ differential: modules
 # Other seeds than those of differential.
 differential-long:
 	$(MAKE) --no-print-directory soak-differential FIRST=100 SEEDS=20 STEPS=25
+
+# Intervals and p values over thousands of random data sets.
+simulate: modules
+	FEVALGRAPH_TEST_SIMULATE=1 $(GO) test -count=1 -timeout 30m -run '^TestSimulatedLong$$' ./report/stats
 
 # What needs a SkyPilot and a Slurm, which are started for it and end with it.
 skypilot: build $(UV) $(GOJUDGE)

@@ -3,9 +3,8 @@ package stats
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
-
-	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // world draws what two contenders differ by at a problem.
@@ -80,8 +79,11 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
+// TestSimulatedLong takes a minute and a half of the processors.
 func TestSimulatedLong(t *testing.T) {
-	longtest.Skip(t)
+	if os.Getenv("FEVALGRAPH_TEST_SIMULATE") == "" {
+		t.Skip("takes long; make simulate runs it")
+	}
 	for _, w := range []world{attempts(1, 0), attempts(1, 0.15), attempts(3, 0), attempts(3, 0.15), scores} {
 		for _, problems := range []int{20, 60, 200} {
 			w.test(t, problems, 100_000/problems)
