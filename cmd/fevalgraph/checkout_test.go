@@ -17,6 +17,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 )
 
@@ -75,7 +76,7 @@ func (c *checkout) command(args ...string) *exec.Cmd {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.place, "home"), "TMPDIR=" + filepath.Join(c.place, "tmp"),
 		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"),
 	}
-	cmd.Env = append(cmd.Env, c.env...)
+	cmd.Env = slices.Concat(cmd.Env, coverdir.Env(), c.env)
 	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
 	return cmd
 }

@@ -21,6 +21,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
 
 // editorCommand is an editor that opens a file, waits until the language server has said all
@@ -42,7 +44,7 @@ func editorCommand(ts *testscript.TestScript, args []string) error {
 		}
 	}
 	cmd := exec.Command(ts.Getenv("FEVALGRAPH"), "lsp", "--stdio")
-	cmd.Dir = ts.MkAbs(".")
+	cmd.Dir, cmd.Env = ts.MkAbs("."), coverdir.Env()
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "FEVALGRAPH_CACHE_DIR", "FEVALGRAPH_ISOLATION", "FEVALGRAPH_TRUST"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
