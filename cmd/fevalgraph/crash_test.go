@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,64 +21,23 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// A run that is killed at any moment costs what was running and no more: the
-// next one ends what was left behind, runs nothing that was recorded as done,
-// and gives the results of an undisturbed run. make soak has more
+// A run that is killed at any moment costs what was running and no more. make soak has more
 // moments.
 func TestKilled(t *testing.T) {
 	if os.Getenv(roundsVariable) == "" {
 		longtest.Skip(t)
 	}
-	points := 8
-	if asked := os.Getenv(roundsVariable); asked != "" {
-		n, err := strconv.Atoi(asked)
-		if err != nil || n < 1 {
-			t.Fatalf("%s=%s is no number of rounds", roundsVariable, asked)
-		}
-		points = n
-	}
 	t.Parallel()
-	clean := newCheckout(t, t.TempDir())
-	began := time.Now()
-	clean.run("run")
-	whole := time.Since(began)
-	want := clean.results()
-	for i := range points {
-		// One in every part of the time, so that they are spread.
-		at := (time.Duration(i)*whole + rand.N(whole)) / time.Duration(points)
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			t.Logf("killed after %v of about %v", at, whole)
-			c := newCheckout(t, t.TempDir())
-			cmd := c.command("run")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(at)
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			cmd.Wait()
-			c.awaitForked()
-			before := c.states()
-			c.run("run")
-			after := c.lastRun()
-			t.Logf("%d nodes were recorded, %d ran after it", len(before), after.end.Executed)
-			for _, addr := range after.executed {
-				if before[addr] == event.Done {
-					t.Errorf("%s was done and ran again", addr)
-				}
-			}
-			if diff := cmp.Diff(want, c.results()); diff != "" {
-				t.Errorf("the results differ from a clean run's (-want +got):\n%s", diff)
-			}
-			c.noLeftovers()
-			c.run("run")
-			if again := c.lastRun(); again.end.Executed > 0 {
-				t.Errorf("a third run executed %v", again.executed)
-			}
-		})
+	s := &soak{
+		rounds: 8, parallel: true, ends: []int{0},
+		draw: func(random *rand.Rand, round, rounds int) disturbance {
+			// One in every part of the time, so that they are spread.
+			return disturbance{name: "kill fevalgraph", share: (float64(round) + random.Float64()) / float64(rounds), inflict: killRun}
+		},
+		checkout: func(t *testing.T, _ disturbance) *checkout { return newCheckout(t, t.TempDir()) },
+		check:    func(_ *testing.T, c *checkout) { c.noLeftovers() },
 	}
+	s.run(t)
 }
 
 // What runs when the program is killed is ended by whoever comes next.

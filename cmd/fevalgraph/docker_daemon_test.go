@@ -135,7 +135,7 @@ func (d *testDaemon) startBare(t *testing.T) {
 
 // killInit kills the first process of a container of the run's, as soon as
 // there is one, and reports whether there was.
-func (d *testDaemon) killInit(t *testing.T, run *disturbed) bool {
+func (d *testDaemon) killInit(t *testing.T, run *underway) bool {
 	t.Helper()
 	for {
 		for _, id := range strings.Fields(d.docker(t, "ps", "--quiet", "--filter", "label=fevalgraph")) {

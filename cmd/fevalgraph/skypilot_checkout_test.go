@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
@@ -256,7 +255,7 @@ func (c *onClusters) napping(seconds float64, more ...string) []string {
 // runUntil starts a run and waits until so many were graded.
 func (c *onClusters) runUntil(graded int, variables ...string) *underway {
 	c.t.Helper()
-	r := c.start(variables...)
+	r := startRun(c.t, c.with(variables, "run"))
 	var ended bool
 	there := func() bool {
 		ended = r.ended()
@@ -272,52 +271,4 @@ func (c *onClusters) runUntil(graded int, variables ...string) *underway {
 		c.t.Fatalf("the run ended before %d solutions were graded: %v\n%s", graded, r.cmd.ProcessState, output(r.cmd))
 	}
 	return r
-}
-
-// underway is a run that something happens to. It ends with the test.
-type underway struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	done chan struct{} // closed at its end
-	err  error
-}
-
-func (c *onClusters) start(variables ...string) *underway {
-	c.t.Helper()
-	r := &underway{t: c.t, cmd: c.with(variables, "run"), done: make(chan struct{})}
-	if err := r.cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	go func() {
-		defer close(r.done)
-		r.err = r.cmd.Wait()
-	}()
-	c.t.Cleanup(r.kill)
-	return r
-}
-
-func (r *underway) ended() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
-
-func (r *underway) kill() {
-	_ = r.cmd.Process.Kill() // it may have ended
-	<-r.done
-}
-
-// ends waits for the end, at most so long.
-func (r *underway) ends(within time.Duration) error {
-	r.t.Helper()
-	select {
-	case <-r.done:
-	case <-time.After(within):
-		r.kill()
-		r.t.Errorf("the run did not end within %v\n%s", within, output(r.cmd))
-	}
-	return r.err
 }

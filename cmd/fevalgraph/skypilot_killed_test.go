@@ -53,21 +53,10 @@ type clusterSoak struct {
 //
 // The moments are random; the seed that it prints has them again.
 func TestSkyPilotKilled(t *testing.T) {
-	asked := os.Getenv(roundsVariable)
-	if asked == "" {
+	if os.Getenv(roundsVariable) == "" {
 		t.Skip("make soak-skypilot has it")
 	}
-	rounds, err := strconv.Atoi(asked)
-	if err != nil || rounds < 1 {
-		t.Fatalf("%s=%s is no number of rounds", roundsVariable, asked)
-	}
-	seed := uint64(time.Now().UnixNano())
-	if asked := os.Getenv(seedVariable); asked != "" {
-		if seed, err = strconv.ParseUint(asked, 10, 64); err != nil {
-			t.Fatalf("%s: %v", seedVariable, err)
-		}
-	}
-	t.Logf("%d rounds with %s=%d", rounds, seedVariable, seed)
+	rounds, seed := roundsAndSeed(t, 0)
 	m := newMachines(t)
 	s := &clusterSoak{c: m.checkout(t), random: rand.New(rand.NewPCG(seed, 0)), cells: 60}
 	s.c.answers("c0", s.cells/2)
@@ -115,7 +104,7 @@ func (s *clusterSoak) round(i int) {
 	variables := s.c.napping(0.5+float64(i)/1000, "keep=1h")
 
 	began := time.Now()
-	r := s.c.start(variables...)
+	r := startRun(t, s.c.with(variables, "run"))
 	hit := false
 	select {
 	case <-r.done:
