@@ -154,7 +154,8 @@ func TestInterruptedAndResumed(t *testing.T) {
 		}
 		asked := len(s.Requests())
 		rep, placed = p.run(t.Context(), New([]*Generator{p.generator(network, 2, problems...)}, nil))
-		if more := len(s.Requests()) - asked; more != 100-kept || rep.Interrupted > 0 {
+		// An answer whose file was not made before the end is kept, too.
+		if more := len(s.Requests()) - asked; more > 100-kept || more < 100-asked || rep.Interrupted > 0 {
 			t.Errorf("%d more requests after %d answers", more, kept)
 		}
 		if same := strings.Count(outcomes(placed), string(Same)); same != kept || len(placed) != 100 {
