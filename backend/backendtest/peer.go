@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
 
 // peerVariable makes the test binary a peer.
@@ -106,7 +107,7 @@ func withPeer(t *testing.T, store cache.Store) backend.Input {
 // onPort is a command that runs a script with peers and has a port.
 func onPort(port int, script string) backend.Command {
 	cmd := shell(script)
-	cmd.Env = append(cmd.Env, peerVariable+"=1")
+	cmd.Env = append(append(cmd.Env, peerVariable+"=1"), coverdir.In(".")...)
 	cmd.Ports = []int{port}
 	cmd.Timeout = prompt
 	return cmd
