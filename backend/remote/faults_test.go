@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -22,16 +21,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
+// Each of these tests has an engine in this process and a real one.
+func TestBuildbarnCancel(t *testing.T)      { testCancel(t, buildbarn(t)) }
+func TestBuildbarnOtherWorker(t *testing.T) { testOtherWorker(t, buildbarn(t)) }
+func TestBuildbarnReused(t *testing.T)      { testReused(t, buildbarn(t)) }
+func TestBuildbarnEvicted(t *testing.T)     { testEvicted(t, buildbarn(t)) }
+func TestBuildbarnLostWorker(t *testing.T)  { testLostWorker(t, buildbarn(t)) }
+func TestBuildbarnNoWorkers(t *testing.T)   { testNoWorkers(t, buildbarn(t)) }
+func TestBuildbarnPrepared(t *testing.T)    { testPrepared(t, buildbarn(t)) }
+
+func TestCancel(t *testing.T)      { testCancel(t, start(t).site) }
+func TestOtherWorker(t *testing.T) { testOtherWorker(t, start(t).site) }
+func TestReused(t *testing.T)      { testReused(t, start(t).site) }
+func TestEvicted(t *testing.T)     { testEvicted(t, start(t).site) }
+func TestLostWorker(t *testing.T)  { testLostWorker(t, start(t).site) }
+func TestNoWorkers(t *testing.T)   { testNoWorkers(t, start(t).site) }
+func TestPrepared(t *testing.T)    { testPrepared(t, start(t).site) }
+
 func shell(script string) backend.Command {
 	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + backendtest.Path}}
-}
-
-// restart kills a daemon of the tests' Buildbarn and starts it again.
-func restart(t *testing.T, name string) {
-	t.Helper()
-	if out, err := exec.Command("../../scripts/buildbarn", "restart", os.Getenv("FEVALGRAPH_TEST_BUILDBARN_DIR"), name).CombinedOutput(); err != nil {
-		t.Fatalf("restart %s: %v\n%s", name, err, out)
-	}
 }
 
 // begun is a file that a command, as another user, makes when it runs.
@@ -59,8 +67,8 @@ func exists(name string) func() bool {
 }
 
 // A command that is cancelled ends, and its session is as it was before it.
-func TestBuildbarnCancel(t *testing.T) {
-	b, _ := open(t, outside)
+func testCancel(t *testing.T, at *site) {
+	b, _ := at.open(t, outside)
 	s, err := b.Open(t.Context(), backend.Spec{Name: t.Name(), Inputs: []backend.Input{{Path: "f", Content: []byte("as it was")}}})
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +100,9 @@ func TestBuildbarnCancel(t *testing.T) {
 }
 
 // A worker that is not what keys were made of does nothing, and its field is named.
-func TestBuildbarnOtherWorker(t *testing.T) {
+func testOtherWorker(t *testing.T, at *site) {
 	known := filepath.Join(t.TempDir(), "facts.json")
-	b, _ := open(t, func(o *remote.Options) { o.Facts = known })
+	b, _ := at.open(t, func(o *remote.Options) { o.Facts = known })
 	if _, err := b.Capabilities().BareIdentity(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,7 @@ func TestBuildbarnOtherWorker(t *testing.T) {
 	if err := f.Put(map[string]facts.Fact{facts.Bare: was}); err != nil {
 		t.Fatal(err)
 	}
-	b, _ = open(t, func(o *remote.Options) { o.Facts = known })
+	b, _ = at.open(t, func(o *remote.Options) { o.Facts = known })
 	s, err := b.Open(t.Context(), backend.Spec{Name: t.Name()})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +123,7 @@ func TestBuildbarnOtherWorker(t *testing.T) {
 		t.Errorf("got %+v, %v", exit, err)
 	}
 	// Once that was said, it is what workers are.
-	b, _ = open(t, func(o *remote.Options) { o.Facts = known })
+	b, _ = at.open(t, func(o *remote.Options) { o.Facts = known })
 	if _, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, shell("true")); err != nil {
 		t.Error(err)
 	}
@@ -135,10 +143,10 @@ func (c *counting) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, err
 }
 
 // Files that the server has are not sent again, by this run or another.
-func TestBuildbarnReused(t *testing.T) {
-	const files = 5000
+func testReused(t *testing.T, at *site) {
+	files := at.files
 	store := &counting{Store: cache.NewMemory()}
-	b, _ := open(t, func(o *remote.Options) { o.Store = store })
+	b, _ := at.open(t, func(o *remote.Options) { o.Store = store })
 	var entries []cache.Entry
 	for i := range files {
 		content := fmt.Appendf(nil, "%s %0*d", t.Name(), 999-len(t.Name()), i)
@@ -170,7 +178,7 @@ func TestBuildbarnReused(t *testing.T) {
 	first := count(b)
 	sent := store.files.Load()
 	again := count(b)
-	other, _ := open(t, func(o *remote.Options) { o.Store = store })
+	other, _ := at.open(t, func(o *remote.Options) { o.Store = store })
 	another := count(other)
 	if now := store.files.Load(); now != sent {
 		t.Errorf("%d files were sent again", now-sent)
@@ -180,8 +188,8 @@ func TestBuildbarnReused(t *testing.T) {
 
 // When the server loses everything, inputs are sent again. What only it had is lost with it,
 // and so is the session: that is no fault of the command.
-func TestBuildbarnEvicted(t *testing.T) {
-	b, store := open(t, func(o *remote.Options) { o.Patience = 3 * time.Minute })
+func testEvicted(t *testing.T, at *site) {
+	b, store := at.open(t, func(o *remote.Options) { o.Patience = 3 * time.Minute })
 	d, err := cache.PutBytes(t.Context(), store, []byte("from the store"))
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +210,7 @@ func TestBuildbarnEvicted(t *testing.T) {
 	if exit, err := s.Exec(t.Context(), fill); err != nil || exit.Code != 0 {
 		t.Fatalf("got %+v, %v", exit, err)
 	}
-	restart(t, "storage")
+	at.evict(t)
 	var gone *backend.PreemptedError
 	if exit, err := s.Exec(t.Context(), shell("cat made >/dev/null")); !errors.As(err, &gone) {
 		t.Errorf("the state of a session was lost: got %+v, %v", exit, err)
@@ -213,15 +221,15 @@ func TestBuildbarnEvicted(t *testing.T) {
 }
 
 // A worker that is killed with an action is no fault of the command.
-func TestBuildbarnLostWorker(t *testing.T) {
-	b, _ := open(t, func(o *remote.Options) {
+func testLostWorker(t *testing.T, at *site) {
+	b, _ := at.open(t, func(o *remote.Options) {
 		outside(o)
 		o.Patience = 3 * time.Minute
 	})
 	mark := begun(t)
 	go func() {
 		if await.For(exists(mark)) {
-			restart(t, "worker-a")
+			at.lose(t)
 		}
 	}()
 	var notes bytes.Buffer
@@ -235,8 +243,8 @@ func TestBuildbarnLostWorker(t *testing.T) {
 }
 
 // What no worker can do is said with the platform.
-func TestBuildbarnNoWorkers(t *testing.T) {
-	b, _ := open(t, func(o *remote.Options) {
+func testNoWorkers(t *testing.T, at *site) {
+	b, _ := at.open(t, func(o *remote.Options) {
 		o.Platform = []remote.Property{{Name: "pool", Value: "none"}}
 		o.Patience = time.Second
 	})
@@ -248,13 +256,13 @@ func TestBuildbarnNoWorkers(t *testing.T) {
 
 // What was prepared is made again when the server has lost it, also in the middle of a run,
 // and used by another run as long as the server has it.
-func TestBuildbarnPrepared(t *testing.T) {
+func testPrepared(t *testing.T, at *site) {
 	known := filepath.Join(t.TempDir(), "facts.json")
 	change := func(o *remote.Options) {
 		outside(o)
 		o.Facts, o.Patience = known, 3*time.Minute
 	}
-	b, _ := open(t, change)
+	b, _ := at.open(t, change)
 	counter := begun(t)
 	prepare := shell("echo x >>" + counter + "; mkdir -p /fevalgraph/environments/e && echo prepared >/fevalgraph/environments/e/file")
 	made := func() int {
@@ -279,14 +287,13 @@ func TestBuildbarnPrepared(t *testing.T) {
 		t.Fatalf("got %q, %+v, %v", snapshot, exit, err)
 	}
 	use(b, snapshot)
-	other, _ := open(t, change)
+	other, _ := at.open(t, change)
 	again, _, err := other.Prepare(t.Context(), "e", prepare)
 	if err != nil || made() != 1 {
 		t.Errorf("another run prepared it again: %d, %v", made(), err)
 	}
 	use(other, again)
-	restart(t, "storage")
-	restart(t, "worker-a") // which has files of its own
+	at.evict(t)
 	use(other, again)
 	if made() != 2 {
 		t.Errorf("it was prepared %d times", made())

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -25,11 +30,30 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(backendtest.Main(m))
+	const sideBySide = 12 // most of them wait for a limit
+	abreast.Set(sideBySide)
+	remove := func() {}
+	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") { // not a program of the suite, which may be killed
+		remove = ramdir.Use()
+	}
+	code := backendtest.Main(m)
+	remove()
+	os.Exit(code)
 }
 
-// endpoint is that of a Buildbarn with two workers, of the pools a and b.
-func endpoint(t *testing.T) string {
+// site is an engine and its workers.
+type site struct {
+	address, state string // of the engine and of its scheduler
+	platform       []remote.Property
+	scratch        string // on the workers' machines
+	program        string
+	files          int              // a number that is large for its store
+	evict          func(*testing.T) // removes the blobs of the engine
+	lose           func(*testing.T) // kills a worker with its action
+}
+
+// buildbarn returns the site of a Buildbarn with two workers, of the pools a and b.
+func buildbarn(t *testing.T) *site {
 	t.Helper()
 	address := os.Getenv("FEVALGRAPH_TEST_BUILDBARN")
 	if address == "" {
@@ -38,27 +62,46 @@ func endpoint(t *testing.T) string {
 		}
 		t.Skip("needs a Buildbarn: make buildbarn")
 	}
-	return address
+	restart := func(t *testing.T, name string) {
+		t.Helper()
+		if out, err := exec.Command("../../scripts/buildbarn", "restart", os.Getenv("FEVALGRAPH_TEST_BUILDBARN_DIR"), name).CombinedOutput(); err != nil {
+			t.Fatalf("restart %s: %v\n%s", name, err, out)
+		}
+	}
+	return &site{
+		address: address, state: os.Getenv("FEVALGRAPH_TEST_BUILDBARN_STATE"), scratch: "/tmp", program: itself(t), files: 5000,
+		platform: []remote.Property{{Name: "OSFamily", Value: "linux"}, {Name: "pool", Value: "a"}},
+		lose:     func(t *testing.T) { restart(t, "worker-a") },
+		evict: func(t *testing.T) {
+			restart(t, "storage")
+			restart(t, "worker-a") // it has files of its own
+		},
+	}
 }
 
-// open makes a backend of a pool of workers, and its store.
-func open(t *testing.T, change func(*remote.Options)) (*remote.Backend, cache.Store) {
+// itself returns the file of the test binary.
+func itself(t *testing.T) string {
 	t.Helper()
-	client, err := reapi.Open(reapi.Options{Address: endpoint(t), State: os.Getenv("FEVALGRAPH_TEST_BUILDBARN_STATE")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return program
+}
+
+// open returns a backend of the site's workers, and its store.
+func (s *site) open(t *testing.T, change func(*remote.Options)) (*remote.Backend, cache.Store) {
+	t.Helper()
+	client, err := reapi.Open(reapi.Options{Address: s.address, State: s.state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
 	store := cache.NewMemory()
 	o := remote.Options{
-		Client: client, Uploader: reapi.NewUploader(client), Store: store, Name: "remote.tests",
-		Platform: []remote.Property{{Name: "OSFamily", Value: "linux"}, {Name: "pool", Value: "a"}},
-		Host:     remote.Host{Scratch: "/tmp", Path: backendtest.Path},
-		Program:  program, InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30,
+		Client: client, Uploader: reapi.NewUploader(client), Store: store, Name: "remote.tests", Platform: s.platform,
+		Host:    remote.Host{Scratch: s.scratch, Path: backendtest.Path},
+		Program: s.program, InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30,
 		Facts: filepath.Join(t.TempDir(), "facts.json"),
 	}
 	if change != nil {
@@ -72,24 +115,58 @@ func open(t *testing.T, change func(*remote.Options)) (*remote.Backend, cache.St
 const without = "Cancel"
 
 func TestBuildbarnBackend(t *testing.T) {
-	fresh := func(t *testing.T) (backend.Backend, cache.Store) { return open(t, nil) }
-	t.Run("Files", func(t *testing.T) { backendtest.TestFiles(t, fresh) })
-	t.Run("Programs", func(t *testing.T) { backendtest.TestPrograms(t, fresh) })
-	t.Run("Endings", func(t *testing.T) { backendtest.TestEndings(t, fresh, without) })
-	// What ends there is what the local backend ends, whose own tests are about that.
-	t.Run("Ports", func(t *testing.T) { backendtest.TestPorts(t, fresh, "Endings") })
-	t.Run("ReadOnly", func(t *testing.T) { backendtest.TestReadOnly(t, fresh) })
+	for _, part := range suite(buildbarn(t)) {
+		t.Run(part.name, part.test)
+	}
+}
+
+// TestBackend leaves out how programs end, which package local tests, unless long tests run.
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	for i, part := range suite(nil) {
+		t.Run(part.name, func(t *testing.T) {
+			var m *machine
+			switch part.name {
+			case "Endings":
+				longtest.Skip(t)
+				fallthrough
+			default:
+				m = start(t)
+			case "Ports":
+				m = startProcesses(t)
+			}
+			suite(m.site)[i].test(t)
+		})
+	}
+}
+
+type part struct {
+	name string
+	test func(t *testing.T)
+}
+
+// suite returns the parts of the conformance suite.
+func suite(s *site) []part {
+	fresh := func(t *testing.T) (backend.Backend, cache.Store) { return s.open(t, nil) }
+	return []part{
+		{"Files", func(t *testing.T) { backendtest.TestFiles(t, fresh) }},
+		{"Programs", func(t *testing.T) { backendtest.TestPrograms(t, fresh) }},
+		{"Endings", func(t *testing.T) { backendtest.TestEndings(t, fresh, without) }},
+		// What ends there is what the local backend ends, whose own tests are about that.
+		{"Ports", func(t *testing.T) { backendtest.TestPorts(t, fresh, "Endings") }},
+		{"ReadOnly", func(t *testing.T) { backendtest.TestReadOnly(t, fresh) }},
+	}
 }
 
 // A sandbox of an action is that of a user who makes no control groups: memory is limited for
 // each process and the number of processes is not.
 func TestBuildbarnSandbox(t *testing.T) {
-	judge := os.Getenv("FEVALGRAPH_TEST_GOJUDGE")
-	if endpoint(t); judge == "" {
+	s, judge := buildbarn(t), os.Getenv("FEVALGRAPH_TEST_GOJUDGE")
+	if judge == "" {
 		t.Fatal("FEVALGRAPH_TEST_GOJUDGE is not set")
 	}
 	backendtest.TestSandboxFiles(t, func(t *testing.T) (backend.Sandbox, cache.Store) {
-		b, store := open(t, func(o *remote.Options) { o.Judge = judge })
+		b, store := s.open(t, func(o *remote.Options) { o.Judge = judge })
 		return b.Sandbox(), store
 	})
 }

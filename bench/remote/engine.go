@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -74,7 +71,12 @@ func (e *engine) execute(ctx context.Context, action *execution.Action, command 
 		e.first[kind] = r
 	}
 	e.mu.Unlock()
-	r.once.Do(func() { r.got, r.err = e.really(action, command) })
+	r.once.Do(func() {
+		r.got, r.err = e.server.Perform(ctx, os.TempDir(), action, command, remotetest.Process())
+		if r.err == nil && r.got.ExitCode != 0 {
+			r.err = fmt.Errorf("%q ended with exit status %d\n%s", command.Arguments, r.got.ExitCode, r.got.StderrRaw)
+		}
+	})
 	if r.err != nil {
 		fmt.Fprintln(os.Stderr, "remote:", r.err)
 		return remotetest.Outcome{Response: &execution.ExecuteResponse{Message: r.err.Error()}}
@@ -108,62 +110,4 @@ func (e *engine) kind(action *execution.Action) (string, error) {
 		return fmt.Sprintf("state %v, %d inputs", t.Session.State, len(t.Session.Inputs)), nil
 	}
 	return "", fmt.Errorf("an action without %s", remote.TaskFile)
-}
-
-// really executes an action on this machine.
-func (e *engine) really(action *execution.Action, command *execution.Command) (*execution.ActionResult, error) {
-	dir, err := os.MkdirTemp("", "fevalgraph-action-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := e.place(action.InputRootDigest, dir); err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(filepath.Join(dir, command.Arguments[0]), command.Arguments[1:]...)
-	cmd.Dir = dir
-	for _, v := range command.EnvironmentVariables {
-		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
-	}
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%q: %w\n%s", command.Arguments, err, said.Bytes())
-	}
-	made := new(execution.ActionResult)
-	for _, path := range command.OutputPaths {
-		content, err := os.ReadFile(filepath.Join(dir, path))
-		if err == nil { // directories are large results, which these are not
-			made.OutputFiles = append(made.OutputFiles, &execution.OutputFile{Path: path, Digest: e.server.Put(content)})
-		}
-	}
-	return made, nil
-}
-
-func (e *engine) place(d *execution.Digest, dir string) error {
-	content, _ := e.server.Blob(d.Hash)
-	directory := new(execution.Directory)
-	if err := proto.Unmarshal(content, directory); err != nil {
-		return err
-	}
-	for _, f := range directory.Files {
-		mode := os.FileMode(0o644)
-		if f.IsExecutable {
-			mode = 0o755
-		}
-		content, _ := e.server.Blob(f.Digest.Hash)
-		if err := os.WriteFile(filepath.Join(dir, f.Name), content, mode); err != nil {
-			return err
-		}
-	}
-	for _, sub := range directory.Directories {
-		below := filepath.Join(dir, sub.Name)
-		if err := os.Mkdir(below, 0o755); err != nil {
-			return err
-		}
-		if err := e.place(sub.Digest, below); err != nil {
-			return err
-		}
-	}
-	return nil
 }

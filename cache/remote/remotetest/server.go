@@ -1,5 +1,6 @@
 // Package remotetest is a remote cache in this process, over both protocols, for tests: it
-// can be slow, full, down and lying. It tells what it was asked. It may be an engine, too.
+// can be slow, full, down and lying. It tells what it was asked. It may be an engine, too,
+// whose actions run on this machine.
 package remotetest
 
 import (
