@@ -8,6 +8,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -23,13 +25,24 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if len(statuses) == 0 {
 		return nil, nil
 	}
-	last := p.lastResults(ctx)
+	rep, err := p.decide(ctx, p.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.compiledStatus(ctx, rep)
+	if err != nil {
+		return nil, err
+	}
+	last := map[plan.CellID]*report.Checkpoint{}
+	for _, one := range all {
+		last[one.Cell] = one.Last
+	}
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
-			c, known := last[cell.ID().At(cc.Checkpoint.Name)]
-			if !known || !slices.Contains(statuses, string(c.Class.Status())) {
+			c := last[cell.ID().At(cc.Checkpoint.Name)]
+			if c == nil || !slices.Contains(statuses, string(c.Class.Status())) {
 				continue
 			}
 			for _, id := range p.Plan.GradingNodes(cell, cc) {
