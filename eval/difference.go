@@ -22,20 +22,19 @@ func resultsNow(ctx context.Context, o Options) (results *report.Results, stale 
 		return nil, nil, err
 	}
 	defer p.Close()
-	all, err := p.statuses(ctx, Selection{})
+	run := ""
+	if latest, err := event.FindRun(p.state, "latest"); err == nil {
+		run = latest.ID
+	}
+	results, all, err := p.presentResults(ctx, run, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	results, stale = &report.Results{Schema: report.Schema, Cells: []report.Cell{}}, map[string]string{}
-	if latest, err := event.FindRun(p.state, "latest"); err == nil {
-		results.Run = latest.ID
-	}
-	add := adder(results)
+	stale = map[string]string{}
 	for _, one := range all {
 		if one.State != Fresh {
 			stale[one.Cell.String()] = one.Cause
 		}
-		add(one.orUnjudged())
 	}
 	return results, stale, nil
 }

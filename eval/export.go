@@ -86,7 +86,7 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 	if err != nil {
 		return nil, nil, err
 	}
-	dry, all, err := p.statusOf(ctx, g)
+	dry, all, err := p.present(ctx, g)
 	if err != nil {
 		return nil, nil, err
 	}

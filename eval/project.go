@@ -58,6 +58,10 @@ type Project struct {
 	secretEnv func(name string) (string, bool)
 	salt      []byte              // of a first index
 	damaged   *event.DamagedError // a record that should have had last results
+	words     struct {            // for verdicts of checkpoints
+		of    *plan.Plan
+		words map[plan.CellID][]string
+	}
 }
 
 // Access says what a call does with a project.

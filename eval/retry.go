@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -23,18 +24,34 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if len(statuses) == 0 {
 		return nil, nil
 	}
-	last := p.lastResults(ctx)
+	rep, err := p.decide(ctx, p.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.compiledStatus(ctx, rep)
+	if err != nil {
+		return nil, err
+	}
+	asked, broke := map[plan.CellID]bool{}, map[plan.CellID]bool{}
+	for _, one := range all {
+		asked[one.Cell] = one.Last != nil && one.Last.Class.Status() != verdict.Broken && slices.Contains(statuses, string(one.Last.Class.Status()))
+	}
+	if slices.Contains(statuses, string(verdict.Broken)) {
+		for id, c := range p.lastResults() { // also of a forced attempt, where an answer holds
+			broke[id] = c.Class.Status() == verdict.Broken
+		}
+	}
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
-			c, known := last[cell.ID().At(cc.Checkpoint.Name)]
-			if !known || !slices.Contains(statuses, string(c.Class.Status())) {
+			id := cell.ID().At(cc.Checkpoint.Name)
+			if !asked[id] && !broke[id] {
 				continue
 			}
-			for _, id := range p.Plan.GradingNodes(cell, cc) {
-				addr := p.Plan.Graph.Node(id).Addr
-				if entry, ok := p.log.Get(addr); c.Class.Status() != verdict.Broken || ok && entry.Broken != "" {
+			for _, node := range p.Plan.GradingNodes(cell, cc) {
+				addr := p.Plan.Graph.Node(node).Addr
+				if entry, ok := p.log.Get(addr); asked[id] || ok && entry.Broken != "" {
 					again[addr] = true
 				}
 			}

@@ -117,7 +117,10 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	verdicts := p.verdicts(ctx, args)
+	verdicts, err := p.verdicts(ctx, args)
+	if err != nil {
+		return nil, err
+	}
 	return func(n *graph.Node) bool {
 		return selector.Match(n.Addr, func(axis string) []string {
 			if axis == "verdict" {
@@ -128,16 +131,35 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 	}, nil
 }
 
-// verdicts maps checkpoints to the words for the verdicts of their last results. It is nil unless a selector speaks of verdicts.
-func (p *Project) verdicts(ctx context.Context, args []string) map[plan.CellID][]string {
+// verdicts maps checkpoints to the words for their verdicts, as `fevalgraph results` shows them. It is nil unless
+// a selector speaks of verdicts.
+func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID][]string, error) {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
-		return nil
+		return nil, nil
 	}
-	verdicts := map[plan.CellID][]string{}
-	for key, c := range p.lastResults(ctx) {
-		verdicts[key] = selection.VerdictWords(c.Checkpoint)
+	if p.words.of == p.Plan { // several lists of selectors ask
+		return p.words.words, nil
 	}
-	return verdicts
+	_, all, err := p.present(ctx, p.allNodes())
+	if err != nil {
+		return nil, err
+	}
+	words := map[plan.CellID][]string{}
+	for _, one := range all {
+		if one.Last != nil {
+			words[one.Cell] = selection.VerdictWords(*one.Last)
+		}
+	}
+	p.words.of, p.words.words = p.Plan, words
+	return words, nil
+}
+
+// allNodes are the goals of a request for everything.
+func (p *Project) allNodes() (g goals) {
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		g.targets = append(g.targets, id)
+	}
+	return g
 }
 
 // Node finds the one node that an argument means: its address, a selector that fits

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -14,21 +15,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// CheckpointStatus is the last verdict of a checkpoint of a cell, and whether it still
-// holds.
+// CheckpointStatus is what is known of a checkpoint of a cell as the project is now.
 type CheckpointStatus struct {
-	Cell  plan.CellID        // with its checkpoint
-	Last  *report.Checkpoint // the last known one; nil when it was never judged
-	Run   string             // that judged it or served its verdict last
-	State string             // as in Decision; "error" of an invalid problem
-	Cause string             // "" when it is fresh
-	Node  string             // address of the node that Cause is about; "" when it is fresh
+	Cell plan.CellID // with its checkpoint
+	// Last is the verdict on the present inputs, when a stored answer has one. Otherwise State
+	// is not Fresh, and it is the last recorded result, which may be that of other inputs; nil
+	// when there is none.
+	Last  *report.Checkpoint
+	Run   string // the run that judged it or served its verdict last; "" is unknown
+	State string // as in Decision; "error" of an invalid problem
+	Cause string // "" when it is fresh
+	Node  string // address of the node that Cause is about; "" when it is fresh
 
-	of *report.Cell // that has Last; nil when only the build log has it
+	of      *report.Cell // has it, as the configuration is now; its checkpoints are not read
+	invalid bool         // its problem is, so that the cell has no checkpoints
 }
 
-// Status decides about every checkpoint that a selection picks, and finds its last
-// verdict. The tasks are those among its nodes that a run would run, in topological order.
+// Status reports what is known of every checkpoint that a selection picks. The tasks are
+// those among its nodes that a run would run, in topological order.
 func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	return status(ctx, o, s, func(*Project) {})
 }
@@ -45,7 +49,7 @@ func status(ctx context.Context, o Options, s Selection, read func(*Project)) (a
 	if err != nil {
 		return nil, nil, err
 	}
-	rep, all, err := p.statusOf(ctx, g)
+	rep, all, err := p.present(ctx, g)
 	if err != nil || rep == nil {
 		return all, nil, err
 	}
@@ -59,24 +63,18 @@ func status(ctx context.Context, o Options, s Selection, read func(*Project)) (a
 	return all, tasks, nil
 }
 
-// statuses decides about the checkpoints of a selection.
-func (p *Project) statuses(ctx context.Context, s Selection) ([]CheckpointStatus, error) {
-	g, err := p.prepare(ctx, Request{Selection: s})
-	if err != nil {
-		return nil, err
-	}
-	_, all, err := p.statusOf(ctx, g)
-	return all, err
-}
-
-// statusOf decides about the checkpoints among some nodes, in a dry run that it returns;
-// nil when nothing is compiled.
-func (p *Project) statusOf(ctx context.Context, g goals) (rep *graph.Report, all []CheckpointStatus, err error) {
+// present finds out what is known of the checkpoints among some nodes, in the order of
+// results. Everything that shows the project as it is comes from here: the results of fresh
+// partitions, and the answers that a dry run finds under the current keys of the others'
+// nodes. It returns the dry run, or nil when nothing is compiled.
+func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all []CheckpointStatus, err error) {
 	if p.Plan != nil {
-		if rep, err = p.decide(ctx, g); err != nil {
+		if rep, err = p.decide(ctx, g); err == nil {
+			all, err = p.compiledStatus(ctx, rep)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
-		all = p.compiledStatus(ctx, rep)
 	}
 	fresh, err := p.freshResults(g)
 	if err != nil {
@@ -118,38 +116,59 @@ func (p *Project) latestFiles() event.Manifest {
 	return *m
 }
 
-// compiledStatus are those of the cells that were compiled.
-func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) []CheckpointStatus {
+// compiledStatus is present for the cells that were compiled.
+func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) (all []CheckpointStatus, err error) {
 	if len(p.Plan.Cells) == 0 {
-		return nil
+		return nil, nil
 	}
-	last := p.lastResults(ctx)
-	status := func(id plan.CellID) CheckpointStatus {
-		if c, ok := last[id]; ok {
-			return CheckpointStatus{Cell: id, Last: &c.Checkpoint, Run: c.run, of: c.cell}
-		}
-		return CheckpointStatus{Cell: id}
-	}
+	last := p.lastResults()
+	runs, _ := event.Runs(p.state) // without them, none is named
 	asked := make([]bool, p.Plan.Graph.Len())
 	for _, id := range rep.Nodes {
 		asked[id] = true
 	}
-	var all []CheckpointStatus
+	p.stores.Fetch(ctx, func() []cache.Output { return p.resultOutputs(rep) })
 	for _, cell := range p.Plan.Cells {
+		heading := p.Plan.Heading(cell)
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
-			one := status(cell.ID())
-			one.State, one.Cause = "error", invalid.Error()
+			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
 			all = append(all, one)
 		}
 		for _, cc := range cell.Checkpoints {
-			if asked[cc.Aggregate] {
-				one := status(cell.ID().At(cc.Checkpoint.Name))
-				one.State, one.Cause, one.Node = p.holds(rep, cc)
-				all = append(all, one)
+			if !asked[cc.Aggregate] {
+				continue
 			}
+			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading}
+			one.State, one.Cause, one.Node = p.holds(rep, cc)
+			known, recorded := last[one.Cell]
+			one.Last, err = p.Plan.Verdict(ctx, p.stores.Store, rep, cc)
+			switch {
+			case isLost(err):
+				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", p.Plan.Graph.Node(cc.Aggregate).Addr
+			case err != nil:
+				return nil, exit.With(exit.NotJudged, err)
+			case one.Last != nil:
+				one.Run = servedBy(rep.Status(cc.Aggregate).Run, runs, one.Last, known)
+			}
+			if one.Last == nil && recorded {
+				one.Last, one.Run = &known.Checkpoint, known.run
+			}
+			all = append(all, one)
 		}
 	}
-	return all
+	return all, nil
+}
+
+// servedBy names the run that judged a verdict or served it last: that of the last recorded
+// result, if that is this one, or else the run that made it, if it is among the project's.
+func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult) string {
+	switch {
+	case last.run != "" && report.SameResult(c, &last.Checkpoint):
+		return last.run
+	case slices.Contains(runs, made):
+		return made
+	}
+	return ""
 }
 
 // holds tells whether a checkpoint's verdict still holds: the first of its nodes
@@ -164,10 +183,10 @@ func (p *Project) holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause
 	return Fresh, "", ""
 }
 
-// LastResults are the last known results of every checkpoint that the configuration has.
-// A checkpoint that was last judged in another run than the latest has that Run, and one
-// that a run would judge again a State.
-func LastResults(ctx context.Context, o Options) (*report.Results, error) {
+// Present returns the results of the project as it is: of every checkpoint that the
+// configuration has. A checkpoint that was last judged in another run than the latest has that
+// Run, and one that a run would judge again a State.
+func Present(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.StateDir(), "latest")
 	if err != nil {
 		return nil, exit.Past(err)
@@ -177,16 +196,30 @@ func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 		return nil, err
 	}
 	defer p.Close()
-	all, err := p.statuses(ctx, Selection{})
+	results, _, err := p.presentResults(ctx, latest.ID, false)
+	if err == nil && p.damaged != nil { // an older result would pass for the last one
+		err = exit.Past(p.damaged)
+	}
+	return results, err
+}
+
+// presentResults puts what is known of all checkpoints together, as results that are said
+// to be a run's. Those that were never judged are left out unless they are wanted.
+func (p *Project) presentResults(ctx context.Context, run string, unjudged bool) (*report.Results, []CheckpointStatus, error) {
+	g, err := p.prepare(ctx, Request{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if p.damaged != nil { // an older result would pass for the last one
-		return nil, exit.Past(p.damaged)
+	_, all, err := p.present(ctx, g)
+	if err != nil {
+		return nil, nil, err
 	}
-	results := &report.Results{Schema: report.Schema, Run: latest.ID, Cells: []report.Cell{}}
+	results := &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}
 	add := adder(results)
 	for _, one := range all {
+		if unjudged {
+			one = one.orUnjudged()
+		}
 		add(one)
 	}
 	for i := range results.Cells {
@@ -194,19 +227,18 @@ func LastResults(ctx context.Context, o Options) (*report.Results, error) {
 			plan.SumUp(cell)
 		}
 	}
-	return results, nil
+	return results, all, nil
 }
 
 // orUnjudged is the status with a result: of what was never judged, one without a verdict.
 func (s CheckpointStatus) orUnjudged() CheckpointStatus {
-	if s.of == nil {
-		s.of = &report.Cell{Problem: s.Cell.Problem, Solution: s.Cell.Solution, Backend: s.Cell.Backend, Repeat: s.Cell.Repeat, Status: verdict.Skipped, Checkpoints: make([]report.Checkpoint, 1)}
+	if s.Last == nil {
 		s.Last = &report.Checkpoint{Name: s.Cell.Checkpoint, Class: verdict.NotRun}
 	}
 	return s
 }
 
-// adder returns what adds the last results of checkpoints to results.
+// adder returns a function that adds what is known of checkpoints to results.
 func adder(results *report.Results) func(CheckpointStatus) {
 	at := map[plan.CellID]int{}
 	for i := range results.Cells {
@@ -215,7 +247,7 @@ func adder(results *report.Results) func(CheckpointStatus) {
 		cell.Checkpoints = slices.Clone(cell.Checkpoints)
 	}
 	return func(one CheckpointStatus) {
-		if one.of == nil {
+		if one.Last == nil {
 			return
 		}
 		i, known := at[one.Cell.Cell()]
@@ -226,8 +258,8 @@ func adder(results *report.Results) func(CheckpointStatus) {
 			cell.Checkpoints = []report.Checkpoint{}
 			results.Cells = append(results.Cells, cell)
 		}
-		if len(one.of.Checkpoints) == 0 {
-			return // of an invalid problem
+		if one.invalid {
+			return
 		}
 		c := *one.Last
 		if c.Run = one.Run; c.Run == results.Run {

@@ -11,12 +11,14 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/reads"
 	"github.com/fevalgraph/fevalgraph/eval/wake"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Watch makes the same call again whenever what it has read is different. It is for one goroutine
@@ -27,6 +29,7 @@ type Watch struct {
 	config  []byte                     // digest of the configuration that it read; nil when it has none
 	failed  string                     // why the last call had no outcome; "" when it had one
 	did     map[string]string          // how nodes ended in the last run, by address: see ends
+	shown   shownParts                 // by the last run, beside these nodes
 	again   func(context.Context) bool // reports whether another call would do anything
 	polls   bool                       // and this has been said
 }
@@ -49,7 +52,7 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	}
 	r.Progress = sinks
 	w.call(r.files(&w.options), func(read func(*Project)) error {
-		r.read = read
+		r.read = func(p *Project) { read(p); w.shown = p.shownParts() }
 		out, err = Run(ctx, w.options, r)
 		return err
 	})
@@ -193,7 +196,7 @@ func (w *Watch) works(ctx context.Context, r Request) bool {
 		if err == nil {
 			defer p.Close()
 			defer read(p)
-			fresh, err = p.nothingNew(ctx, r, w.did)
+			fresh, err = p.nothingNew(ctx, r, w.did, w.shown)
 		}
 		failed = err
 		return err
@@ -225,12 +228,41 @@ func (m ends) Emit(e event.Event) {
 	}
 }
 
-// nothingNew reports whether a run would execute none of the nodes that are asked for, but for what
-// the last one did to no avail: with the same key, or waiting for what ended so.
-func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]string) (bool, error) {
+// shownParts are the partition files that have the results which a run showed.
+type shownParts map[partRefKey]partition.Name
+
+func (p *Project) shownParts() shownParts {
+	shown := shownParts{}
+	for at := range p.parts {
+		if part := &p.parts[at]; part.facts != nil {
+			shown[partRefKey{part.Problem, part.First}] = part.File
+		}
+	}
+	return shown
+}
+
+// nothingNew reports whether a run would show what the last one did. It executes none of the nodes
+// that are asked for, but for what the last one did to no avail, with the same key or waiting for what
+// ended so, and serves the verdicts of the same keys.
+func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
 	g, err := p.prepare(ctx, r)
-	if err != nil || p.Plan == nil {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	keys := shownKeys{p: p, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	for at := range p.parts {
+		part := &p.parts[at]
+		if part.facts == nil || shown[partRefKey{part.Problem, part.First}] == part.File {
+			continue
+		}
+		for i := range part.facts.Cells { // of a run of another process
+			if row := &part.facts.Cells[i]; !keys.has(part, row.Addr, row.Key.String()) {
+				return false, nil
+			}
+		}
+	}
+	if p.Plan == nil {
+		return true, nil
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {
@@ -240,6 +272,9 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 	for _, id := range rep.Nodes {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
 		if st.State == event.Cached {
+			if at, ok := p.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&p.parts[at], n.Addr, keyOf(st)) {
+				return false, nil
+			}
 			continue
 		}
 		end, ran := did[n.Addr]
@@ -249,4 +284,28 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 		}
 	}
 	return true, nil
+}
+
+// shownKeys are the keys of the nodes whose answers the last run showed.
+type shownKeys struct {
+	p     *Project
+	did   map[string]string
+	shown shownParts
+	read  map[partition.Name]map[string]string // files of the partitions that it served as a whole
+}
+
+// has reports whether a node of a partition was shown with a key.
+func (k *shownKeys) has(part *partState, addr, key string) bool {
+	if was, ok := k.did[addr]; ok {
+		return was == key
+	}
+	name := k.shown[partRefKey{part.Problem, part.First}]
+	if k.read[name] == nil {
+		k.read[name] = map[string]string{}
+		rows, _ := k.p.partitions().Rows(name) // without them another call shows what there is
+		for i := range rows {
+			k.read[name][rows[i].Addr] = rows[i].Key.String()
+		}
+	}
+	return k.read[name][addr] == key
 }

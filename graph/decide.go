@@ -135,7 +135,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	switch d.verdict {
 	case fresh:
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
-		st.Cause, st.Saved = cachedCause(d.record.Run), d.record.Seconds
+		st.Cause, st.Saved, st.Run = cachedCause(d.record.Run), d.record.Seconds, d.record.Run
 		if !s.o.DryRun {
 			st.Manifest = nil // a million of them would be most of the memory
 		}

@@ -95,6 +95,7 @@ type Status struct {
 	Earlier  bool    // it is cached, and its work was done earlier in the same run; for callers to set
 	Expected float64 // seconds, from earlier runs; 0 is unknown
 	Saved    float64 // seconds that a cached node's work took when it ran
+	Run      string  // that made a cached node's answer; "" is unknown
 	Input    bool    // failed because a source could not be used
 }
 

@@ -49,10 +49,12 @@ func (p *Plan) Graded() func(graph.ID) bool {
 	return func(id graph.ID) bool { return graded[id] }
 }
 
-func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
+// Heading returns the result of a cell without its checkpoints. That of an invalid problem
+// has none.
+func (p *Plan) Heading(cell *Cell) report.Cell {
 	out := report.Cell{
 		Problem: cell.Problem.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr(), Repeat: cell.Repeat,
-		Suites: cell.Suites, Checkpoints: make([]report.Checkpoint, 0, len(cell.Checkpoints)),
+		Suites: cell.Suites, Recorded: recordedOf(cell.Solution), Checkpoints: make([]report.Checkpoint, 0, len(cell.Checkpoints)),
 	}
 	for _, l := range cell.Solution.Labels {
 		if out.Labels == nil {
@@ -60,25 +62,53 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Labels[l.Name] = l.Value
 	}
-	out.Recorded = recordedOf(cell.Solution)
 	if len(cell.Problem.Invalid) > 0 {
-		return invalidResult(out, cell.Problem), asked[cell.Node], nil
+		return invalidResult(out, cell.Problem)
+	}
+	return out
+}
+
+func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
+	out := p.Heading(cell)
+	if len(cell.Problem.Invalid) > 0 {
+		return out, asked[cell.Node], nil
 	}
 	for _, cc := range cell.Checkpoints {
 		if !asked[cc.Aggregate] {
 			continue
 		}
-		c, err := p.checkpointResult(ctx, store, r, cc)
-		if err == nil {
-			c.Figures, err = p.figures(ctx, store, r, cc)
+		c, err := p.Verdict(ctx, store, r, cc)
+		if err == nil && c == nil {
+			c, err = p.withoutVerdict(ctx, store, r, cc)
 		}
 		if err != nil {
 			return out, false, fmt.Errorf("reading the result of %s: %w", p.Graph.Node(cc.Aggregate).Addr, err)
 		}
-		out.Checkpoints = append(out.Checkpoints, c)
+		out.Checkpoints = append(out.Checkpoints, *c)
 	}
 	SumUp(&out)
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+}
+
+// Verdict reads the result of a checkpoint from the answer of the node that grades it: the
+// answer that its current key names. It returns nil when that node has no answer.
+func (p *Plan) Verdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (*report.Checkpoint, error) {
+	st := r.Status(cc.Aggregate)
+	if st.State != event.Done && st.State != event.Cached {
+		return nil, nil
+	}
+	var v verdict.Checkpoint
+	if err := readOutput(ctx, store, st, tasks.ResultOutput, &v); err != nil {
+		return nil, err
+	}
+	var m verdict.Measurements
+	if err := readOutput(ctx, store, r.Status(cc.Measured), tasks.MeasurementsOutput, &m); err != nil {
+		return nil, err
+	}
+	c := report.NewCheckpoint(&v, &m)
+	var err error
+	c.Figures, err = p.figures(ctx, store, r, cc)
+	return &c, err
 }
 
 // figures are what tasks measured of a checkpoint's solution, as far as they are known.
@@ -162,26 +192,9 @@ func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool
 	return cell, asked(address(KindAggregate, id.Problem, id.name()), nil) || len(cell.Checkpoints) > 0
 }
 
-func (p *Plan) checkpointResult(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (report.Checkpoint, error) {
-	st := r.Status(cc.Aggregate)
-	switch st.State {
-	case event.Done, event.Cached:
-	default:
-		return p.withoutVerdict(ctx, store, r, cc, st)
-	}
-	var v verdict.Checkpoint
-	if err := readOutput(ctx, store, st, tasks.ResultOutput, &v); err != nil {
-		return report.Checkpoint{}, err
-	}
-	var m verdict.Measurements
-	if err := readOutput(ctx, store, r.Status(cc.Measured), tasks.MeasurementsOutput, &m); err != nil {
-		return report.Checkpoint{}, err
-	}
-	return report.NewCheckpoint(&v, &m), nil
-}
-
 // withoutVerdict is a checkpoint that could not be graded, and why.
-func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, st *graph.Status) (report.Checkpoint, error) {
+func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (*report.Checkpoint, error) {
+	st := r.Status(cc.Aggregate)
 	v := verdict.Checkpoint{
 		Name: cc.Checkpoint.Name, Policy: RuleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotJudged, Groups: verdict.NoTestCounts(),
 	}
@@ -209,9 +222,12 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 	v.InfrastructureFailure = v.InfrastructureFailure || v.Class == verdict.NotJudged
 	m := verdict.Measurements{Message: message}
 	if err := p.casesWithoutScore(ctx, store, r, cc, &v, &m); err != nil {
-		return report.Checkpoint{}, err
+		return nil, err
 	}
-	return report.NewCheckpoint(&v, &m), nil
+	c := report.NewCheckpoint(&v, &m)
+	var err error
+	c.Figures, err = p.figures(ctx, store, r, cc)
+	return &c, err
 }
 
 // casesWithoutScore adds to a checkpoint that has no score the cases that have a

@@ -124,3 +124,11 @@ func compareOutcomes(a, b *Checkpoint) int {
 	}
 	return cmp.Or(cmp.Compare(merit(a), merit(b)), cmp.Compare(score(a), score(b)))
 }
+
+// SameResult reports whether two results of a checkpoint are of one judging: the same
+// verdicts, which took as long.
+func SameResult(a, b *Checkpoint) bool {
+	return standing(a) == standing(b) && a.Class == b.Class && a.DurationMS == b.DurationMS && slices.EqualFunc(a.Tests, b.Tests, func(x, y Test) bool {
+		return x.ID == y.ID && x.File == y.File && x.Status == y.Status && x.DurationMS == y.DurationMS
+	})
+}

@@ -16,6 +16,9 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
 // scriptCommands are the commands of the scripts beside testscript's own. ADDR
@@ -28,6 +31,7 @@ import (
 //	ranexactly [ADDR...]      the last run executed exactly these nodes
 //	planned [ADDR...]         a plan calls exactly these nodes stale
 //	cached [ARG...]           another run executes nothing
+//	settled                   run until no node is decided, as the states of files prove that nothing changed
 //	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
 //	line first|last FILE OUT  write one line of a file to another
 //	events N FILE             the lines are a whole event stream of N nodes
@@ -55,6 +59,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"ranexactly": ranExactlyCommand,
 		"planned":    plannedCommand,
 		"cached":     cachedCommand,
+		"settled":    settledCommand,
 		"json":       jsonCommand,
 		"smaller":    smallerCommand,
 		"line":       lineCommand,
@@ -287,6 +292,31 @@ func cachedCommand(ts *testscript.TestScript, args []string) error {
 		return errors.New("the run was not recorded")
 	}
 	return sameSet("the run executed", r.executed, nil)
+}
+
+// settledCommand waits for file times that are old enough to prove something.
+func settledCommand(ts *testscript.TestScript, _ []string) (err error) {
+	settled := await.For(func() bool {
+		if err = cachedCommand(ts, nil); err != nil {
+			return true
+		}
+		var run *event.Run
+		if run, err = event.FindRun(ts.MkAbs(".fevalgraph"), "latest"); err != nil {
+			return true
+		}
+		decided := 0
+		err = run.Each(func(e event.Event) bool {
+			if _, ok := e.(event.NodeDone); ok {
+				decided++
+			}
+			return true
+		})
+		return err != nil || decided == 0
+	})
+	if !settled {
+		return errors.New("every run decides about nodes again")
+	}
+	return err
 }
 
 func jsonCommand(ts *testscript.TestScript, args []string) error {

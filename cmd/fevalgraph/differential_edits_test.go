@@ -242,7 +242,7 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 // diffDisturbances happen to the store, the state or runs, not to the project, and
 // say what it was.
 var diffDisturbances = []func(w *diffWorld) string{
-	diffGC, diffDamage,
+	diffGC, diffDamage, diffSwitch, diffSwitch, diffBreak, diffPack,
 	func(w *diffWorld) string {
 		paths := stateFilesOf(w.c)
 		if len(paths) == 0 {

@@ -37,9 +37,9 @@ const (
 	diffKeepVariable  = "FEVALGRAPH_TEST_DIFF_KEEP"
 )
 
-// Whatever an incremental run shows equals a clean run in an empty store, except
-// durations, and a plan's stale nodes are those that then run: for random projects,
-// through random edits and disturbances. make test has more seeds and steps, make
+// Whatever is shown before an incremental run and after it equals a clean run in an empty
+// store, except durations, or says that it is stale, and a plan's stale nodes are those that
+// then run: for random projects, through random edits, undos and disturbances. make test has more seeds and steps, make
 // soak any number.
 func TestDifferential(t *testing.T) {
 	if os.Getenv(diffSeedsVariable) == "" {
@@ -157,6 +157,9 @@ func (w *diffWorld) note(format string, args ...any) {
 func (w *diffWorld) advance() {
 	w.t.Helper()
 	w.rng = rand.New(rand.NewPCG(w.seed, uint64(w.step)))
+	if w.rng.IntN(2) == 0 {
+		w.keepBranch()
+	}
 	for range 1 + w.rng.IntN(2) {
 		if w.rng.IntN(5) < 3 {
 			w.note("%s", editProject(w.rng, diffTree(w.c.dir)))
@@ -175,6 +178,7 @@ func (w *diffWorld) advance() {
 func (w *diffWorld) check() {
 	w.t.Helper()
 	want := w.cleanOutcome()
+	w.presents(want)
 	planned := w.plan()
 	got := w.outcome(w.c)
 	maps.DeleteFunc(got.exports, func(path, _ string) bool { return !want.exported(path) })

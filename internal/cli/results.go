@@ -140,7 +140,7 @@ func (a *app) results(ctx context.Context, run string) (*report.Results, error) 
 	if run != "" {
 		return eval.Results(a.options(), run)
 	}
-	results, err := eval.LastResults(ctx, a.options())
+	results, err := eval.Present(ctx, a.options())
 	var mistakes diag.List
 	if !errors.As(err, &mistakes) {
 		return results, err

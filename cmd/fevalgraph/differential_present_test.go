@@ -1,0 +1,173 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	cmpdiff "github.com/google/go-cmp/cmp"
+)
+
+// diffShown is what a document shows of checkpoints, by their names: each as an object.
+type diffShown map[string]map[string]any
+
+// shownBy are the checkpoints of results, or of a file that has some.
+func (w *diffWorld) shownBy(what string, text []byte) diffShown {
+	w.t.Helper()
+	var doc struct {
+		Cells []struct {
+			Problem, Solution, Backend string
+			Repeat                     int
+			Checkpoints                []map[string]any
+		}
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		w.t.Fatalf("step %d: %s: %v\n%s", w.step, what, err, text)
+	}
+	shown := diffShown{}
+	for _, cell := range doc.Cells {
+		for _, c := range cell.Checkpoints {
+			shown[fmt.Sprint(cell.Problem, "/", c["name"], "/", cell.Solution, "@", cell.Backend, "#", cell.Repeat)] = c
+		}
+	}
+	return shown
+}
+
+// rowsOf are the rows of status.
+func (w *diffWorld) rowsOf(text []byte) diffShown {
+	w.t.Helper()
+	var doc struct{ Rows []map[string]any }
+	if err := json.Unmarshal(text, &doc); err != nil {
+		w.t.Fatalf("step %d: status: %v\n%s", w.step, err, text)
+	}
+	shown := diffShown{}
+	for _, row := range doc.Rows {
+		delete(row, "run")
+		name := fmt.Sprint(row["problem"], "/", row["checkpoint"], "/", row["solution"], "@", row["backend"])
+		for shown[name] != nil { // repeats are in order
+			name += "'"
+		}
+		shown[name] = row
+	}
+	return shown
+}
+
+// presents fails unless whatever is shown before a run is what a clean one shows, or says that it is
+// stale.
+func (w *diffWorld) presents(want *diffOutcome) {
+	w.t.Helper()
+	if want.message != "" || diffLatest(w.c) == "" {
+		return
+	}
+	text, exit := w.command("results", "--format", "json")
+	if exit == 0 { // a damaged record is one of the disturbances
+		w.holds("results", w.shownBy("results", text), w.shownBy("clean results", []byte(want.results)), "state", nil)
+	}
+	text, _ = w.command("status", "--json")
+	rows := w.rowsOf(text)
+	w.holds("status", rows, w.rowsOf([]byte(want.status)), "state", "fresh")
+	text, _ = w.command("diff", "latest", "now", "--json")
+	var difference struct {
+		Changes []struct{ Kind, Problem, Checkpoint, Solution, Backend, After string }
+	}
+	if err := json.Unmarshal(text, &difference); err != nil {
+		w.t.Fatalf("step %d: diff: %v\n%s", w.step, err, text)
+	}
+	for _, c := range difference.Changes {
+		row := rows[fmt.Sprint(c.Problem, "/", c.Checkpoint, "/", c.Solution, "@", c.Backend)]
+		if row == nil || c.Kind == "gone" {
+			continue
+		}
+		if fresh := row["state"] == "fresh"; fresh == strings.HasPrefix(c.After, "to be") {
+			w.t.Fatalf("step %d: diff says that %v is now %q, status: %v", w.step, c, c.After, row)
+		}
+	}
+	if w.rng.IntN(4) > 0 {
+		return
+	}
+	// A run of a part exports what holds of the rest.
+	if _, exit = w.command("run", "problem=p0"); exit < 2 && !w.lost {
+		if content, err := os.ReadFile(filepath.Join(w.c.dir, "out", "all.json")); err == nil {
+			w.holds("the export of a part", w.shownBy("export", content), w.shownBy("clean results", []byte(want.results)), "state", nil)
+		}
+	}
+}
+
+// holds fails unless each of what is shown says that it is stale or is as a clean run shows it.
+func (w *diffWorld) holds(what string, shown, clean diffShown, state string, fresh any) {
+	w.t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		got := shown[name]
+		if got[state] != fresh {
+			continue
+		}
+		want, known := clean[name]
+		if diff := cmpdiff.Diff(timeless(want), timeless(got)); !known || diff != "" {
+			w.t.Fatalf("step %d: %s does not say that %s is stale, and shows another verdict than a clean run (-clean +shown):\n%s", w.step, what, name, diff)
+		}
+	}
+}
+
+// diffBranches is how many earlier states of the project are kept, to go back to.
+const diffBranches = 4
+
+// keepBranch keeps the project as it is.
+func (w *diffWorld) keepBranch() {
+	dir := filepath.Join(w.temp, fmt.Sprintf("branch-%d", w.rng.IntN(diffBranches)))
+	must(os.RemoveAll(dir))
+	must(os.MkdirAll(dir, 0o755))
+	diffTree(w.c.dir).copyTo(w.t, dir)
+}
+
+// diffSwitch puts the project back into a state that it had, as an undo does, or a switch of
+// branches.
+func diffSwitch(w *diffWorld) string {
+	all, _ := filepath.Glob(filepath.Join(w.temp, "branch-*"))
+	if len(all) == 0 {
+		return "no branch to switch to"
+	}
+	from := all[w.rng.IntN(len(all))]
+	entries, err := os.ReadDir(w.c.dir)
+	must(err)
+	for _, e := range entries {
+		if !leftByRuns(e.Name()) {
+			must(os.RemoveAll(filepath.Join(w.c.dir, e.Name())))
+		}
+	}
+	diffTree(from).copyTo(w.t, w.c.dir)
+	return "switch to " + filepath.Base(from)
+}
+
+// diffBreak has a run break, without the programs that it takes.
+func diffBreak(w *diffWorld) string {
+	what := ""
+	if w.rng.IntN(2) == 0 {
+		what = editProject(w.rng, diffTree(w.c.dir)) + "; "
+	}
+	cmd := w.c.command("run")
+	program := cmd.Path
+	if !filepath.IsAbs(program) {
+		w.t.Fatalf("%s is no path", program)
+	}
+	cmd.Env = append(cmd.Env, "PATH=/usr/bin:/bin")
+	w.finished(cmd, cmd.Run())
+	return what + "run without uv"
+}
+
+// diffPack packs a run, or unpacks what was packed.
+func diffPack(w *diffWorld) string {
+	pack := filepath.Join(w.temp, "kept.pack")
+	if _, err := os.Stat(pack); err == nil && w.rng.IntN(2) == 0 {
+		w.command("cache", "unpack", pack)
+		return "unpack"
+	}
+	_ = os.Remove(pack)
+	w.command("cache", "pack", "-o", pack, "--run", "latest")
+	return "pack"
+}
