@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // The files of a configuration: the main one, and those beside it.
@@ -122,6 +124,9 @@ func (l *loader) parse(path string, at *finding) *source {
 	if file != nil {
 		src.body, _ = file.Body.(*hclsyntax.Body)
 	}
+	if src.body != nil && bytes.Contains(text, []byte("\r\n")) {
+		withoutReturns(src.body, text)
+	}
 	for _, p := range problems {
 		l.reportHCL(p, "syntax")
 	}
@@ -129,6 +134,18 @@ func (l *loader) parse(path string, at *finding) *source {
 		src.body = nil
 	}
 	return src
+}
+
+// withoutReturns drops the carriage returns before line feeds in heredocs. Where a file has
+// such line ends is layout, and no shell reads them as an end of a line.
+func withoutReturns(body *hclsyntax.Body, text []byte) {
+	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+		literal, ok := n.(*hclsyntax.LiteralValueExpr)
+		if ok && literal.Val.Type() == cty.String && literal.Val.IsKnown() && !literal.Val.IsNull() && bytes.Contains(literal.SrcRange.SliceBytes(text), []byte("\r\n")) {
+			literal.Val = cty.StringVal(strings.ReplaceAll(literal.Val.AsString(), "\r\n", "\n"))
+		}
+		return nil
+	})
 }
 
 // readFile is the text of a file, as an editor has it or as it is on disk.

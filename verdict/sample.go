@@ -49,7 +49,8 @@ func (s *Sample) Solved() bool {
 func (s *Sample) Scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints[0].Name == "" }
 
 // NotFinite reports whether the cell was given a score that is no number, or an
-// infinite one. Such a score is in no figure.
+// infinite one. Such a score counts as the lowest in every figure: a program that can
+// make its grader compute one must not choose which problems it is compared on.
 func (s *Sample) NotFinite() bool { return s.Scored() && s.Score.NotFinite() }
 
 // ScoreSummaries are figures of the scores of a group of cells. All has every cell of
@@ -134,18 +135,14 @@ func PassValue(s *Sample) (float64, bool) {
 	return 0, s.Ruled() && s.attempt() != noAttempt
 }
 
-// ScoreValue is the bounded score, and 0 where the submission is to blame that
-// there is none.
+// ScoreValue returns the bounded score, or 0, the lowest, for an attempt without a finite
+// one.
 func ScoreValue(s *Sample) (float64, bool) {
-	switch {
-	case !s.Scored():
+	if !s.Scored() || s.attempt() == noAttempt {
 		return 0, false
-	case s.attempt() == lost:
-		return 0, true
-	case s.attempt() == judged:
-		return s.Score.clamped()
 	}
-	return 0, false
+	score, _ := s.Score.clamped() // that of a lost attempt is missing
+	return score, true
 }
 
 // ShareValue is the share of a cell's checkpoints that passed; those that were not reached did not.
@@ -175,7 +172,7 @@ func worth(s *Sample) (float64, bool) {
 // PassAt estimates the share of units that at least one of k attempts solves.
 func PassAt(samples []Sample, k int) statistics.Estimate {
 	_, values := attempts(samples, PassValue)
-	return statistics.MeanBestOf(values, k)
+	return statistics.PassAt(values, k)
 }
 
 // BestOf estimates the mean over units of the best bounded score of k attempts.

@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,13 +16,38 @@ const (
 	leastInodes = 64
 )
 
-// room refuses a directory whose file system is full, or out of inodes.
-func room(dir string) error {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
+// room refuses a directory whose file system is full, or out of inodes, unless there
+// would be room without what the workspace itself takes: that is its own doing, and
+// ends with it.
+func room(dir string, own func() usage) error {
+	var now unix.Statfs_t
+	if err := unix.Statfs(dir, &now); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	return roomIn(dir, &fs)
+	return roomBeside(dir, now, own)
+}
+
+func roomBeside(dir string, now unix.Statfs_t, own func() usage) error {
+	err := roomIn(dir, &now)
+	if err == nil {
+		return nil
+	}
+	used := own()
+	now.Bfree += used.bytes / uint64(now.Bsize)
+	now.Bavail += used.bytes / uint64(now.Bsize)
+	now.Ffree += used.inodes
+	if roomIn(dir, &now) == nil {
+		return nil
+	}
+	return err
+}
+
+// occupied returns the bytes that a file takes on disk.
+func occupied(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Blocks) * 512
+	}
+	return 0
 }
 
 func roomIn(dir string, fs *unix.Statfs_t) error {

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -24,5 +25,26 @@ func (w *Workspace) Verify() error {
 			return fmt.Errorf("the directory %s of the workspace %s was removed while a command ran", dir, w.base)
 		}
 	}
-	return room(w.base)
+	return room(w.base, func() usage { return usedBelow(w.root) })
 }
+
+// usage is the part of a file system that a workspace takes.
+type usage struct{ bytes, inodes uint64 }
+
+// usedBelow adds up what programs of the workspace wrote, as far as it can be read.
+func usedBelow(root *os.Root) (u usage) {
+	_ = fs.WalkDir(root.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || u.inodes == mostCounted {
+			return fs.SkipDir
+		}
+		if info, err := entry.Info(); err == nil {
+			u.inodes++
+			u.bytes += occupied(info)
+		}
+		return nil
+	})
+	return u
+}
+
+// mostCounted bounds the files that are looked at.
+const mostCounted = 10_000_000

@@ -34,7 +34,7 @@ func export(_ context.Context, e plan.Export) error {
 	for i := range e.Results.Cells {
 		rc := &e.Results.Cells[i]
 		cell := cellOf(rc)
-		if cell == nil || cell.Problem.Pytest != nil || cell.Problem.Verified || cell.Solution.Checkpoints[0].Missing {
+		if cell == nil || cell.Problem.Pytest != nil || cell.Problem.Verified || len(cell.Solution.Checkpoints) > 0 && cell.Solution.Checkpoints[0].Missing {
 			continue
 		}
 		r, err := resultOf(cell, rc, hashes)

@@ -170,7 +170,7 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 		return graph.Outcome{}, backend.Exit{}, err
 	}
 	w.Phase(graph.Executing)
-	no, err := r.setUp(ctx, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
+	no, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
 	if err != nil {
 		return graph.Outcome{}, backend.Exit{}, err
 	}
@@ -219,6 +219,9 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		if err := verify(); err != nil {
 			return exit, err
 		}
+	}
+	if err := r.scriptError(ctx, w, exit, r.Directory, strings.Fields(strings.Join(r.Argv, " "))); err != nil {
+		return exit, err
 	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
@@ -288,7 +291,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Se
 // setUp installs the uv project and runs the set-up commands. The exit is that
 // of one that failed or took too long; it is an error when the machine lacks what that
 // takes. empty is a session without the submission.
-func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.Spec, uv *prepared, out io.Writer, last bool) (*Exit, error) {
+func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session, empty backend.Spec, uv *prepared, out io.Writer, last bool) (*Exit, error) {
 	left := r.SetupTimeout
 	run := func(line, dir string, argv []string) (*Exit, error) {
 		var said capped.Buffer
@@ -307,6 +310,9 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
 		if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
 			return nil, nil
+		}
+		if err := r.scriptError(ctx, w, exit, dir, strings.Fields(line)); err != nil {
+			return nil, err
 		}
 		lacks, err := r.Machine.Lacks(ctx, ending.Setup{
 			Backend: r.Backend, Spec: empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: exit,

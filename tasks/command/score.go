@@ -32,7 +32,7 @@ type Score struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	if !s.Rule.AnyExit { // as it was for all
 		m.String("exit status", "success")
 	}

@@ -28,7 +28,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		return err
 	}
 	// A set-up command that says no has told why: that is what to look into.
-	if _, err := r.setUp(ctx, session, r.spec(w, uv), uv, progress, true); err != nil {
+	if _, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, progress, true); err != nil {
 		return err
 	}
 	return use(session, r.Argv, func(argv []string) backend.Command {

@@ -140,7 +140,7 @@ func (t *Task) try(ctx context.Context, w *graph.Work, python *prepared, last bo
 	}
 	w.Phase(graph.Executing)
 	setup := &capped.Buffer{}
-	no, err := r.setUp(ctx, session, empty, nil, io.MultiWriter(setup, w.Log), last)
+	no, err := r.setUp(ctx, w, session, empty, nil, io.MultiWriter(setup, w.Log), last)
 	if err != nil {
 		return graph.Outcome{}, backend.Exit{}, err
 	}

@@ -66,7 +66,7 @@ echo pip | uv pip compile --quiet --no-config --no-cache --no-header - >/dev/nul
 // Lacks says what the machine lacks, or "". An error means that it could not be asked.
 func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	var programs []string
-	if s.Exit.Code == ShellNotFound || s.Exit.Code == shellNotExecutable {
+	if s.Exit.Code == ShellNotFound || s.Exit.Code == ShellNotExecutable {
 		programs = programsIn(s.Line)
 	}
 	if m != nil && m.Offline {
@@ -158,7 +158,7 @@ func Blame(lacks string, err error, output []byte, last bool) error {
 }
 
 // How a shell says that it could not start a program.
-const shellNotExecutable, ShellNotFound = 126, 127
+const ShellNotExecutable, ShellNotFound = 126, 127
 
 var (
 	separators = lazyregexp.New(`[;|&\n(){}]+`)

@@ -38,7 +38,8 @@ type Check struct {
 
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 3) // 2: with a log; 3: quoted ratios do not count
+	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are no ratios
+	m.Int("recipe", 4)
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)

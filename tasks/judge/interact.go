@@ -32,7 +32,10 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 
 // Describe implements graph.Task.
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 4) // 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count
+	// 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count;
+	// 5: a solution that reached its limit has a verdict, whatever the interactor does, and
+	// one without memory has that of it
+	m.Int("recipe", 5)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -72,6 +75,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return o, err
 	}
+	endings[0] = starved(endings[0], i.Limits)
 	var log transcript
 	log.add("solution", endings[0].Stderr, endOf(endings[0]))
 	log.add("interactor", endings[1].Stderr, endOf(endings[1]))
@@ -107,16 +111,16 @@ func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 		return i.Rules.read(wordFor(t), false, string(interactor.Stderr), ""), nil
 	}
 	said := readable(interactor.Stderr)
-	hung := t.Status == backend.CPULimit || t.Status == backend.ClockLimit
 	switch {
 	case s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe:
 		// Whether the interactor reads the end of its input, or writes
 		// once more before, is chance.
 		return failedWith(WrongAnswer, "it ended while the interactor was still talking"), nil
+	case s.clean() && t.Status == backend.ClockLimit && !interactor.Contended:
+		// No machine was too busy: what the solution left in the pipe kept the
+		// interactor from the end of its input.
+		return failedWith(CheckerFailed, t.String()), nil
 	case s.clean():
-	case s.Status == backend.ClockLimit && hung:
-		// Each waited for the other: an interactor whose solution is gone would
-		// have read the end of its input and ended.
 	case s.Status == backend.Signalled && s.Signal == brokenPipe && t.usable():
 		// The interactor had made up its mind and gone; whether the solution
 		// writes once more before it notices is chance.

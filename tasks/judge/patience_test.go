@@ -55,7 +55,7 @@ func TestPatient(t *testing.T) {
 		{"the machine got time to spare", [][]backend.Ending{{late(100*time.Millisecond, true)}, {later(800*time.Millisecond, false)}}, 2, backend.ClockLimit, clock},
 		{"talks, and was held up", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {done, {Status: backend.Exited}}}, 2, backend.Exited, done.Clock},
 		{"does not talk", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {later(3*time.Millisecond, true), {Status: backend.Exited}}}, 2, backend.ClockLimit, clock},
-		{"talks to one that hangs", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}}, 1, backend.ClockLimit, clock},
+		{"talks to one that hangs", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}, {later(3*time.Millisecond, true), later(time.Millisecond, true)}}, 2, backend.ClockLimit, clock},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			box := &scripted{ends: try.ends}

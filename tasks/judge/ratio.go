@@ -43,13 +43,15 @@ const (
 	exitEOF          = 8
 )
 
-// numeral is a number as printf writes it; a full stop may follow it.
-const numeral = `([-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
+// numeral is a number as printf writes it; a full stop may follow it. One with a decimal
+// comma, as in some locales, is found as a whole, and is no number.
+const numeral = `([-+]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
 
 var (
 	ratioWord     = lazyregexp.New(`Ratio: ` + numeral)
 	unboundedWord = lazyregexp.New(`RatioUnbounded: ` + numeral)
 	pointsWord    = lazyregexp.New(`^points ` + numeral)
+	partially     = lazyregexp.New(`^partially correct \([0-9]+\)`)
 )
 
 // judged reads the verdict of a checker or interactor from how it ended and what it
@@ -69,6 +71,8 @@ func judged(e end, said string) (Verdict, error) {
 	switch {
 	case e.Status == backend.ClockLimit:
 		return Verdict{}, failed(e.String())
+	case partially().MatchString(said): // testlib prints it first, and its exit code is that of others
+		return Verdict{}, failed("it gave points with quitf(_pc(...)), which says of how many nowhere; quitp gives a ratio")
 	case !e.usable():
 		return none(e.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // The dependencies of Run, Check and Interact.
@@ -37,13 +38,18 @@ func measureOf(e backend.Ending) Measure {
 	return Measure{CPUMS: milliseconds(e.CPU), ClockMS: milliseconds(e.Clock), MemoryBytes: e.Memory}
 }
 
+// outOfMemory is what runtimes print of a program that got no memory and did not catch it.
+var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.OutOfMemoryError|[Cc]annot allocate memory`)
+
 // starved is e as the end of a program that ran out of memory, if it was one.
 // Where the address space is limited, a program that asks for too much is not
-// ended: it gets none, and most crash of that.
+// ended: it gets none, and most crash of that. One that asks for all at once has used
+// little, and its runtime prints why it crashed. A program that prints the same for no
+// reason fails in any case.
 func starved(e backend.Ending, l backend.Limits) backend.Ending {
 	const nearly = 0.95 // of the limit: what it asked for last is not counted
 	failed := e.Status == backend.Signalled || e.Status == backend.Exited && e.Code != 0
-	if l.AddressSpace && failed && float64(e.Memory) >= nearly*float64(l.Memory) {
+	if l.AddressSpace && failed && (float64(e.Memory) >= nearly*float64(l.Memory) || outOfMemory().Match(e.Stderr)) {
 		e.Status, e.Code, e.Signal = backend.MemoryLimit, 0, ""
 	}
 	return e
@@ -78,8 +84,8 @@ type Run struct {
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: crashing for want of memory is a memory limit; 3: a busy machine is
-	// none of time.
-	m.Int("recipe", 3)
+	// none of time; 4: so is crashing for want of memory that was asked for at once.
+	m.Int("recipe", 4)
 	argv, _ := r.Language.program(r.Filename)
 	m.Strings("argv", argv)
 	describeLimits(m, "", r.Limits)

@@ -23,6 +23,14 @@ func TestStarved(t *testing.T) {
 			t.Errorf("%s: %s", try.name, got.Status)
 		}
 	}
+	once := backend.Ending{Status: backend.Signalled, Signal: "aborted", Memory: 10, Stderr: []byte("terminate called after throwing an instance of 'std::bad_alloc'\n")}
+	if got := starved(once, limits); got.Status != backend.MemoryLimit {
+		t.Errorf("asked for at once: %+v", got)
+	}
+	once.Status, once.Signal = backend.Exited, ""
+	if got := starved(once, limits); got.Status != backend.Exited {
+		t.Errorf("asked for at once, and went on: %+v", got)
+	}
 	if got := starved(backend.Ending{Status: backend.Signalled, Memory: 1000}, backend.Limits{Memory: 1000}); got.Status != backend.Signalled {
 		t.Errorf("without a limited address space: %s", got.Status)
 	}

@@ -45,12 +45,35 @@ func (r *read) contradiction(l left, whole bool) string {
 		return "the report has no failure, but pytest ended with exit code 1"
 	case s.Counts == nil:
 		return ""
-	case passed > s.Counts["passed"]+s.Counts["xpassed"]:
-		return fmt.Sprintf("the report has %d tests that passed, but pytest's summary %d", passed, s.Counts["passed"]+s.Counts["xpassed"])
+	case passed > s.passed(r.proven):
+		return fmt.Sprintf("the report has %d tests that passed, but pytest's summary %d", passed, s.passed(r.proven))
 	case whole && !s.Subtests && counted > failures:
 		return fmt.Sprintf("the report has %d failures and errors, but pytest's summary %d", failures, counted)
 	}
 	return ""
+}
+
+// prove decides about the tests that passed as far as pytest-report.json shows, and whose
+// outcome there is a word of a plugin. CTRF has a failed subtest as the failure of its
+// test; without an entry there, only the end of pytest shows that no test failed.
+func (r *read) prove(ctrf []observed, code int) {
+	known := make(map[string]*observed, len(ctrf))
+	for i := range ctrf {
+		known[ctrf[i].name] = &ctrf[i]
+	}
+	for i := range r.tests {
+		t := &r.tests[i]
+		if !t.unproven {
+			continue
+		}
+		switch other := known[t.name]; {
+		case other != nil && other.status == verdict.TestFailed:
+			t.status, t.message, t.failures = other.status, other.message, 1
+		case other != nil && other.status == verdict.TestPassed, other == nil && code == exitOK:
+			t.status, t.message = verdict.TestPassed, ""
+			r.proven++
+		}
+	}
 }
 
 // disagreement says what a CTRF report has otherwise than the tests of the other, or "".

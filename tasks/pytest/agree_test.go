@@ -76,7 +76,8 @@ func TestHonestRuns(t *testing.T) {
 		{"errors of both ends", "=== 2 failed, 2 passed, 3 errors in 0.07s ===", 1, []string{passes, fails, failsSetup, failsAfter, failsTwice}},
 		{"expected and not", "=== 1 failed, 1 xfailed, 1 xpassed in 0.07s ===", 1, []string{xfails, xpasses, fails}},
 		{"deselected, a module skipped", "=== 1 passed, 2 skipped, 14 deselected, 1 xpassed, 1 warning in 0.02s ===", 0, []string{passes, skips, xpasses}},
-		{"-x", "!!!!! stopping after 1 failures !!!!!\n=== 1 failed, 1 passed in 0.03s ===", 1, []string{passes, fails}},
+		{"words of conftest.py", "=== 1 failed, 1 splendid in 0.03s ===", 1, []string{"splendid: setup=passed call=passed teardown=passed", fails}},
+		{"an end that a test printed", "!!!!! _pytest.outcomes.Exit: no !!!!!\n-- short --\n=== 1 failed, 1 passed in 0.03s ===", 1, []string{passes, fails}},
 		{"subtests pass", "=== 1 passed, 3 subtests passed in 0.08s ===", 0, []string{subtestsPass}},
 		{"subtests fail", "SUBFAILED(i=0) tests/t.py::t\n=== 3 failed, 1 passed in 0.08s ===", 1, []string{subtestsFail}},
 		{"subtests of a fixture fail", "SUBFAILED(i=0) tests/t.py::t\n=== 4 failed in 0.08s ===", 1, []string{fails}},
@@ -95,6 +96,50 @@ func TestHonestRuns(t *testing.T) {
 		v, m := parse.judge(left{exit: exitFacts{Code: try.code}, report: staged(try.code, try.tests...), log: log})
 		if v.Class != verdict.Judged || len(v.Tests) != len(try.tests) {
 			t.Errorf("%s: %s, %d tests: %s", try.name, v.Class, len(v.Tests), m.Message)
+		}
+	}
+}
+
+// A subtest that fails is the failure of its test in CTRF alone: pytest-json-report has the
+// outcome of the last subtest.
+func TestSubtests(t *testing.T) {
+	last := said("SUBFAILED(i=1) tests/t.py::t\n=== 1 failed, 2 passed, 5 subtests passed in 0.08s ===")
+	all := []one{{id: current + "::t0", outcome: "passed"}, {id: current + "::t1", outcome: "failed"}}
+	for _, try := range []struct {
+		name string
+		code int
+		log  []byte
+		ctrf []byte
+		want [2]verdict.TestStatus
+	}{
+		{"one fails", 1, last, ctrfOf(all...), [2]verdict.TestStatus{verdict.TestPassed, verdict.TestFailed}},
+		{"one fails, and CTRF is not there", 1, last, nil, [2]verdict.TestStatus{verdict.TestError, verdict.TestError}},
+		{"none fails, and CTRF is not there", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
+	} {
+		v, m := parse.judge(left{exit: exitFacts{Code: try.code}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
+		if len(v.Tests) != 2 || v.Tests[0].Status != try.want[0] || v.Tests[1].Status != try.want[1] {
+			t.Errorf("%s: %s, %+v: %s", try.name, v.Class, v.Tests, m.Message)
+		}
+	}
+	// More tests with words of plugins than the summary has such words for
+	v, m := parse.judge(left{exit: exitFacts{}, log: said("=== 1 splendid in 0.08s ==="),
+		report: staged(0, "splendid: setup=passed call=passed teardown=passed", "splendid: setup=passed call=passed teardown=passed")})
+	if v.Class != verdict.NoReport || !strings.Contains(m.Message, "the report has 2 tests that passed, but pytest's summary 1") {
+		t.Errorf("%s: %s", v.Class, m.Message)
+	}
+}
+
+// A run that pytest ended early is not judged, whatever its exit code.
+func TestEndedEarly(t *testing.T) {
+	for name, last := range map[string]string{
+		"exit":                  "=== 1 passed in 0.02s ===\n!!!! _pytest.outcomes.Exit: no server !!!!",
+		"exit in colours":       "=== 1 passed in 0.02s ===\n\x1b[31m!!!! _pytest.outcomes.Exit: no server !!!!\x1b[0m\nbye",
+		"shouldfail, -x":        "!!!!! stopping after 1 failures !!!!!\n=== 1 passed in 0.03s ===",
+		"exit, no summary left": "=== 1 passed, 1 warning in 0.02s ===\r\n!!! _pytest.outcomes.Exit: x !!!\r",
+	} {
+		v, m := parse.judge(left{exit: exitFacts{}, report: staged(0, passes), log: said(last)})
+		if v.Class != verdict.PytestFailed || !strings.Contains(m.Message, "pytest ended before it had run all tests: ") {
+			t.Errorf("%s: %s: %s", name, v.Class, m.Message)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type read struct {
 	counted   bool       // pytest said in its output how many it collected
 	collector *collector // the first that failed
 	usable    bool
+	proven    int    // tests that passed, with an outcome that is a word of a plugin
 	mismatch  bool   // pytest did not end the way a report says
 	trouble   string // why there is nothing usable
 }
@@ -64,6 +65,8 @@ func readReports(l left) read {
 	fromJSON := len(r.tests) > 0
 	if l.ctrf != nil && !r.mismatch {
 		r.readCTRF(l, fromJSON)
+	} else {
+		r.prove(nil, l.exit.Code)
 	}
 	if why := r.contradiction(l, fromJSON); why != "" && r.usable {
 		r.distrust(why)
@@ -133,6 +136,10 @@ func (r *read) refuse(report string, err error) {
 func (r *read) readCTRF(l left, witness bool) {
 	tests, err := decodeCTRF(l.ctrf, r.most())
 	if witness {
+		if err != nil {
+			tests = nil
+		}
+		r.prove(tests, l.exit.Code)
 		if why := disagreement(r.tests, tests); err == nil && why != "" {
 			r.distrust(why)
 		}
@@ -189,6 +196,8 @@ func classOf(l left, r read) (verdict.Class, string) {
 		return verdict.PytestFailed, pytestTrouble[code] + ": " + errorLine(l.log)
 	case code != exitOK && code != exitTestsFailed:
 		return verdict.PytestFailed, fmt.Sprintf("pytest ended with exit code %d: %s", code, errorLine(l.log))
+	case endedEarly(l.log) != "":
+		return verdict.PytestFailed, "pytest ended before it had run all tests: " + endedEarly(l.log)
 	case !r.usable:
 		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
 	case len(r.tests) == 0:

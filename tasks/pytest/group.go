@@ -13,6 +13,7 @@ type observed struct {
 	name       string // the report's own
 	file, id   string
 	status     verdict.TestStatus
+	unproven   bool     // every stage passed, and the outcome is a word of a plugin
 	failures   int      // of its stages
 	keywords   []string // nearest decorator first
 	durationMS float64

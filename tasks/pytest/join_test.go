@@ -126,3 +126,10 @@ func TestJoinLeavesOut(t *testing.T) {
 		}
 	}
 }
+
+// A checkpoint that has no node in this run left nothing.
+func TestJoinNothing(t *testing.T) {
+	if report, log, err := Join(t.Context(), nil, "tests", nil); report != nil || log != nil || err != nil {
+		t.Errorf("%q, %q, %v", report, log, err)
+	}
+}

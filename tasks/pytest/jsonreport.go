@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -142,10 +143,13 @@ func (t *jsonTest) observed() observed {
 		file, id = "", t.NodeID
 	}
 	status, known := jsonStatuses[t.Outcome]
-	if !known {
-		status = verdict.TestError
-	}
 	o := observed{name: t.NodeID, file: file, id: id, status: status, keywords: t.Keywords}
+	if !known && t.Outcome == "" {
+		o.status = verdict.TestError
+	} else if !known {
+		o.status, o.unproven = t.byStages()
+		o.message = "pytest-report.json has the outcome " + strconv.Quote(shorten(t.Outcome)) + ", and no report shows that the test passed"
+	}
 	if status == verdict.TestPassed && (t.Call == nil || t.Teardown == nil) {
 		// The report says "passed" until a phase says otherwise, so a test that
 		// an interrupt cut off looks like one.
@@ -166,10 +170,31 @@ func (t *jsonTest) observed() observed {
 			break
 		}
 	}
-	if o.failures == 0 && (o.status == verdict.TestFailed || o.status == verdict.TestError) {
+	if o.failures == 0 && !o.unproven && (o.status == verdict.TestFailed || o.status == verdict.TestError) {
 		o.failures = 1 // in a stage that only plugins have
 	}
 	return o
+}
+
+// byStages returns the status of a test whose outcome is a word of a plugin, such as
+// "subtests passed" or "rerun", from its stages. A test whose stages all passed need not
+// have passed: the word is that of its last subtest. It is unproven.
+func (t *jsonTest) byStages() (status verdict.TestStatus, unproven bool) {
+	status, unproven = verdict.TestError, true
+	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
+		switch {
+		case s == nil || s.failed() && s != t.Call:
+			return verdict.TestError, false
+		case s.failed():
+			status, unproven = verdict.TestFailed, false
+		case s.Outcome != "passed" && unproven:
+			status, unproven = jsonStatuses[s.Outcome], false
+		}
+	}
+	if status == "" {
+		status = verdict.TestError
+	}
+	return status, unproven
 }
 
 func (s *stage) failed() bool { return s.Outcome == "failed" || s.Outcome == "error" }

@@ -41,7 +41,11 @@ func TestOutcomeOfPhases(t *testing.T) {
 		{"expected failure of the set-up", "xfailed", "setup=skipped teardown=passed", verdict.TestSkipped},
 		{"unexpected pass", "xpassed", "setup=passed call=passed teardown=passed", verdict.TestPassed},
 		{"strict unexpected pass", "failed", "setup=passed call=failed teardown=passed", verdict.TestFailed},
-		{"an outcome of a plugin", "rerun", "setup=passed call=failed teardown=passed", verdict.TestError},
+		{"a plugin's word for a failure", "broken", "setup=passed call=failed teardown=passed", verdict.TestFailed},
+		{"a plugin's word for an error", "broken", "setup=passed call=passed teardown=failed", verdict.TestError},
+		{"a plugin's word for a skip", "left out", "setup=passed call=skipped teardown=passed", verdict.TestSkipped},
+		{"a plugin's word for a pass", "splendid", "setup=passed call=passed teardown=passed", verdict.TestPassed},
+		{"a plugin's word, cut off", "splendid", "setup=passed call=passed", verdict.TestError},
 		// Where SlopCodeBench's runner says passed: nothing of the test's end is known.
 		{"cut off in the set-up", "passed", "setup=passed", verdict.TestError},
 		{"cut off in the call", "passed", "setup=passed teardown=passed", verdict.TestError},

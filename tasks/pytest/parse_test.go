@@ -157,7 +157,7 @@ func TestHowItEnded(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	for outcome, want := range map[string]verdict.TestStatus{
 		"passed": verdict.TestPassed, "failed": verdict.TestFailed, "skipped": verdict.TestSkipped, "error": verdict.TestError,
-		"xfailed": verdict.TestSkipped, "xpassed": verdict.TestPassed, "rerun": verdict.TestError, "": verdict.TestError,
+		"xfailed": verdict.TestSkipped, "xpassed": verdict.TestPassed, "rerun": verdict.TestPassed, "": verdict.TestError,
 	} {
 		v, _ := parse.judge(left{report: jsonOf(0, one{id: current + "::t", outcome: outcome})})
 		if got := v.Tests[0].Status; got != want {

@@ -116,7 +116,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 3)
+	m.Int("recipe", 4)
 	if len(r.secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
 	}
@@ -397,7 +397,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	}
 	reports := map[string][]byte{}
 	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
-		content, err := readReport(ctx, session, report.path)
+		content, err := readReport(ctx, session, report.path, len(r.secrets()) > 0)
 		switch {
 		case errors.Is(err, errReportTooLarge):
 			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
@@ -457,15 +457,27 @@ func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
-func readReport(ctx context.Context, session backend.Session, name string) ([]byte, error) {
-	f, err := session.Collect(ctx, name)
-	if err != nil {
-		return nil, err
+// readReport reads a report. Of one that is too large the long texts are shortened, unless
+// there are secrets to be masked: a part of one could stay.
+func readReport(ctx context.Context, session backend.Session, name string, whole bool) ([]byte, error) {
+	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
+		f, err := session.Collect(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		content, err := shortened(f)
+		if err == nil && len(content) > maxReport {
+			err = errReportTooLarge
+		}
+		return content, err
 	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxReport+1))
-	if err == nil && len(content) > maxReport {
-		err = errReportTooLarge
+	content, err := read(func(f io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxReport+1)) })
+	for _, limit := range stringLimits {
+		if whole || !errors.Is(err, errReportTooLarge) {
+			break
+		}
+		content, err = read(func(f io.Reader) ([]byte, error) { return shortenStrings(f, limit) })
 	}
 	return content, err
 }

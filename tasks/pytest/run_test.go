@@ -94,7 +94,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 3
+recipe: 4
 checkpoint: cp
 entry: python kv.py
 tests directory: tests

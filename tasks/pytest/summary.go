@@ -2,6 +2,7 @@ package pytest
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,12 +26,54 @@ type summary struct {
 var (
 	firstLine = lazyregexp.New(`(?m)^(?:\x1b\[[0-9;]*m)*=+ test session starts =+`)
 	lastLine  = lazyregexp.New(`^=+ (.+) in [0-9.]+ ?s(?:econds)?(?: \([^)]*\))? =+$`)
+	earlyLine = lazyregexp.New(`^!{3,} (.+) !{3,}$`)
 	countWord = lazyregexp.New(`^([0-9]+) ([a-z][a-z ]*)$`)
 	// otherEnd is how reporters of plugins count at their ends.
 	otherEnd  = lazyregexp.New(`\b[0-9]+ (?:passed|failed|skipped|xfailed|xpassed|errors?|deselected|tests? collected)\b|no tests ran`)
 	colours   = lazyregexp.New(`\x1b\[[0-9;]*m`)
 	subFailed = []byte("SUBFAIL") // SUBFAILED(...) of pytest 9, SUBFAIL of pytest-subtests
 )
+
+// countedElsewhere are words of the summary that count no test, or tests that other words
+// count, or tests that did not pass.
+var countedElsewhere = []string{"failed", "error", "skipped", "xfailed", "deselected", "warning", "rerun", "subtests passed", "subtests skipped", "subtests failed"}
+
+// passed returns how many tests passed at most, if as many as worded can be counted by a
+// word of a plugin in place of pytest's.
+func (s *summary) passed(worded int) int {
+	others := 0
+	for word, n := range s.Counts {
+		if word != "passed" && word != "xpassed" && !slices.Contains(countedElsewhere, word) {
+			others += n
+		}
+	}
+	return s.Counts["passed"] + s.Counts["xpassed"] + min(worded, others)
+}
+
+// endedEarly finds what pytest prints below or right above its summary when it did not
+// run all tests that it had selected: "!!! _pytest.outcomes.Exit: no server !!!".
+func endedEarly(log []byte) string {
+	above, below := "", false
+	for line := range bytes.Lines(log) {
+		var m [][]byte
+		if bytes.Contains(line, []byte("!!!")) {
+			m = earlyLine().FindSubmatch(bytes.TrimSpace(colours().ReplaceAll(line, nil)))
+		}
+		switch {
+		case countsOf(bytes.TrimSpace(line)) != nil:
+			if below = true; above != "" {
+				return above
+			}
+		case m != nil && below:
+			return string(m[1])
+		case m != nil:
+			above = string(m[1])
+		case len(bytes.TrimSpace(line)) > 0:
+			above = ""
+		}
+	}
+	return ""
+}
 
 // summaryIn finds pytest's summary in its output, of which the end is always kept.
 func summaryIn(log []byte) *summary {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -45,6 +46,10 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 	room := int64(maxAll)
 	for _, name := range names {
 		inside := strings.TrimPrefix(name, logsDir+"/")
+		if !utf8.ValidString(name) { // no tree can have it, and a solution can write it
+			w.Note(fmt.Sprintf("%s/%q is not kept: its name is not valid UTF-8", logsPlace, inside))
+			continue
+		}
 		content, err := read(ctx, session, name, min(room, maxFile))
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, backend.ErrNotRegular):

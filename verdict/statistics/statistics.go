@@ -87,14 +87,19 @@ const (
 )
 
 // MeanBestOf is the mean of BestOf over samples, such as the attempts at each
-// problem. Samples of less than k elements are left out and counted. Where each
-// sample is a single 0 or 1 the interval is Wilson's score interval; otherwise it
-// is the percentile interval of a bootstrap, which draws samples with
-// replacement, or the elements of the only one.
-func MeanBestOf(samples [][]float64, k int) Estimate {
+// problem. Samples of less than k elements are left out and counted. The interval is the
+// percentile interval of a bootstrap, which draws samples with replacement, or the
+// elements of the only one.
+func MeanBestOf(samples [][]float64, k int) Estimate { return meanBestOf(samples, k, false) }
+
+// PassAt is MeanBestOf of elements that are 1 for a pass and 0 otherwise. Where each
+// sample is a single one the interval is Wilson's score interval.
+func PassAt(samples [][]float64, k int) Estimate { return meanBestOf(samples, k, true) }
+
+func meanBestOf(samples [][]float64, k int, passes bool) Estimate {
 	var e Estimate
 	var large [][]float64
-	values, single, elements := []float64{}, true, 0
+	values, single, elements := []float64{}, passes, 0
 	for _, s := range samples {
 		v, ok := BestOf(s, k)
 		if !ok {
@@ -102,7 +107,7 @@ func MeanBestOf(samples [][]float64, k int) Estimate {
 			continue
 		}
 		large, values = append(large, s), append(values, v)
-		single = single && len(s) == 1 && (v == 0 || v == 1)
+		single = single && len(s) == 1
 		elements += len(s)
 	}
 	e.Units = len(values)

@@ -111,7 +111,10 @@ func TestMeanBestOf(t *testing.T) {
 	for i := range 10 {
 		single = append(single, []float64{map[bool]float64{true: 1}[i < 8]})
 	}
-	e = MeanBestOf(single, 1)
+	if e := MeanBestOf(single, 1); e.Method != "bootstrap" || e.Value != 0.8 {
+		t.Errorf("numbers that are all 0 or 1 are no passes: %+v", e)
+	}
+	e = PassAt(single, 1)
 	near(t, "low", e.Low, 0.4901625, 1e-6)
 	near(t, "high", e.High, 0.9433178, 1e-6)
 	if e.Method != "wilson" {

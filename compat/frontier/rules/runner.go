@@ -44,13 +44,16 @@ func (Runner) Line(line string) (bounded, unbounded float64, ok bool) {
 // Reason is the message of a program without a score: the first line of all that
 // was printed with Error or ERROR in it, as it is.
 func (Runner) Reason(stdout, stderr []byte) string {
-	for line := range strings.SplitSeq(strings.ToValidUTF8(string(stdout)+"\n"+string(stderr), "\uFFFD"), "\n") {
+	for line := range strings.SplitSeq(textMode.Replace(strings.ToValidUTF8(string(stdout)+"\n"+string(stderr), "\uFFFD")), "\n") {
 		if strings.Contains(line, "Error") || strings.Contains(line, "ERROR") {
 			return line
 		}
 	}
 	return "Could not parse score from output"
 }
+
+// textMode has the line ends of a text as Python's text mode reads them.
+var textMode = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Numbers of Python's, their digits already ASCII: single underscores may stand
 // between two of them.

@@ -108,7 +108,8 @@ func (r Rule) Read(l Artifacts) (Score, error) {
 
 // text reads a score out of text. Bytes that are not UTF-8 are no part of one.
 func (r Rule) text(text, where string) (Score, error) {
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	// A progress bar returns to the beginning of its line: what it leaves there is a line.
+	text = lineEnds.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	if r.Pattern != "" {
 		return r.match(text, where)
 	}
@@ -134,6 +135,8 @@ func (r Rule) text(text, where string) (Score, error) {
 	}
 	return Score{}, errors.New(what + where)
 }
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // match reads the last match of the pattern: in the text or, with a marker, in
 // the last marked line that has one.
@@ -201,7 +204,7 @@ func backwards(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {
 			at := strings.LastIndexByte(text, '\n')
-			if !yield(strings.TrimSuffix(text[at+1:], "\r")) || at < 0 {
+			if !yield(text[at+1:]) || at < 0 {
 				return
 			}
 			text = text[:at]
