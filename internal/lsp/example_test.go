@@ -40,6 +40,9 @@ func exampleFiles(t *testing.T) map[string][]string {
 func TestExamples(t *testing.T) {
 	for name, files := range exampleFiles(t) {
 		t.Run(name, func(t *testing.T) {
+			if name != "quickstart" && name != "judge" {
+				longtest.Skip(t)
+			}
 			c := start(t, `{"textDocument": {"completion": {"completionItem": {"snippetSupport": true}}}}`)
 			for _, file := range files {
 				uri := c.open(file)

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -368,6 +369,7 @@ func FuzzJudge(f *testing.F) {
 // What a submission writes in place of a report costs a few times its size in memory, at
 // most, and is refused.
 func TestHostileReports(t *testing.T) {
+	longtest.Skip(t)
 	fill := func(element string) string {
 		n := (maxReport - 1000) / (len(element) + 1)
 		return strings.Repeat(element+",", n) + element
