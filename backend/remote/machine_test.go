@@ -43,9 +43,7 @@ func inside(ctx context.Context, dir string, _ *execution.Command) (exit int, st
 func start(t *testing.T) *machine {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, []byte("runs in the test's process"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, program, "runs in the test's process")
 	return startWith(t, inside, program)
 }
 
@@ -123,4 +121,11 @@ func (m *machine) execute(ctx context.Context, action *execution.Action, command
 // ended returns the outcome of an action that was not executed to its end.
 func ended(code codes.Code, why string) remotetest.Outcome {
 	return remotetest.Outcome{Response: &execution.ExecuteResponse{Status: &rpc.Status{Code: int32(code), Message: why}}}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
