@@ -10,9 +10,9 @@ import (
 // ended their child.
 const signalBase = 128
 
-// sent are the signals that people, supervisors and the kernel send to end a
-// process; a fault of the program's own raises others.
-var sent = map[int]string{1: "hangup", 2: "interrupt", 9: "killed", 15: "terminated"}
+// lastSignal is the highest number of a signal that ends processes by default and is not
+// a real-time signal.
+const lastSignal = 31
 
 // Doubtful reports whether a program was ended or stopped by a signal that may have
 // come from outside of its session: that cannot be told. The caller runs the program
@@ -24,12 +24,8 @@ func Doubtful(e backend.Exit) bool {
 	case e.TimedOut:
 		return e.Stopped
 	}
-	for number, signal := range sent {
-		if e.Signal == signal || e.Code == signalBase+number {
-			return true
-		}
-	}
-	return false
+	// Also one that a fault raises, such as SIGSEGV, can be sent.
+	return e.Signal != "" || e.Code > signalBase && e.Code <= signalBase+lastSignal
 }
 
 // Again says for people why a program is run once more after a doubtful end.

@@ -352,7 +352,8 @@ func TestSignalFromOutside(t *testing.T) {
 		{"killed", backend.Exit{Code: -1, Signal: "killed"}, 2},
 		{"killed, told by uvx", backend.Exit{Code: 137}, 2},
 		{"stopped until the limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true, Stopped: true}, 2},
-		{"a fault of its own", backend.Exit{Code: -1, Signal: "segmentation fault"}, 1},
+		{"a fault, or who sent its signal", backend.Exit{Code: -1, Signal: "segmentation fault"}, 2},
+		{"a fault, told by uvx", backend.Exit{Code: 134}, 2},
 		{"limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, 1},
 		{"its memory limit", backend.Exit{Code: -1, Signal: "killed", OOM: true}, 1},
 	} {
