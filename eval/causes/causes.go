@@ -24,11 +24,14 @@ const same = "no input changed"
 // most is how many changes a cause names.
 const most = 3
 
+// Row is a node of a run with what it had: its key, and what it made.
+type Row = graph.Row
+
 // Side is one of the results that are compared, as far as it is known how they were made.
 type Side struct {
 	// Nodes calls fn for the nodes that made the results, with their keys and, as far as it is
 	// known, what they made then: the store has what their last execution made.
-	Nodes func(fn func(*graph.Row)) error
+	Nodes func(fn func(*Row)) error
 	Store cache.Store // with their records
 	// Solution is whose results these are, where those of two solutions are compared under one
 	// name; "" is each result's own.
@@ -100,7 +103,7 @@ type node struct {
 // nodes are those of the wanted checkpoints.
 func (s Side) nodes(wanted map[string]*report.Change) (map[*report.Change]nodes, error) {
 	all := map[*report.Change]nodes{}
-	err := s.Nodes(func(row *graph.Row) {
+	err := s.Nodes(func(row *Row) {
 		kind, name, _ := strings.Cut(row.Addr, ":")
 		part := ""
 		for wanted[name] == nil && strings.Contains(name, "@") { // a node of a part of the checkpoint

@@ -12,11 +12,11 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -135,7 +135,7 @@ func addResults(extra map[string][]byte, state, run string) error {
 		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
 	}
 	var results, keys bytes.Buffer
-	err = record.Nodes(func(row *graph.Row) {
+	err = record.Nodes(func(row *causes.Row) {
 		n := keyLine{Addr: row.Addr}
 		if !row.Key.IsZero() {
 			n.Key = row.Key.String()

@@ -18,7 +18,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -154,11 +153,11 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*report.Resu
 	if err != nil {
 		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
 	}
-	return results, causes.Side{Store: store, Nodes: func(fn func(*graph.Row)) error {
+	return results, causes.Side{Store: store, Nodes: func(fn func(*causes.Row)) error {
 		for line := range bytes.Lines(extra[keysFile]) {
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
-				row := graph.Row{Addr: n.Addr}
+				row := causes.Row{Addr: n.Addr}
 				row.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
 				for _, text := range n.Made {
 					if digest, err := cache.ParseDigest(text); err == nil {
