@@ -27,7 +27,7 @@ type remembering struct {
 
 // remember keeps the results of the run in partition files, whose names it returns in
 // the order of results, and replaces the index. A partition that not every node of was
-// decided, or of which a path has just changed, is kept with its results alone: the next
+// decided, or of which a path has just changed, is kept without facts: the next
 // run decides about it again. Without keep, as after an interruption, the index stays as
 // it is, which is still true.
 func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected, keep bool) ([]string, error) {
@@ -75,11 +75,12 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 
 type partRefKey struct{ problem, first string }
 
-// facts are those of a partition; nil when a later run could not rely on them.
+// facts are those of a partition; nil when a later run could not rely on them. The rows are
+// all that have answers, which is how the results were made.
 func (m *remembering) facts(part *partState, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
 	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep, m.p.run)
 	if !ok || len(results) != len(cells) {
-		return nil, nil
+		return nil, table
 	}
 	f := &partition.Facts{Run: m.p.run, Used: time.Now().Unix()}
 	m.own = m.own[:0]
@@ -97,13 +98,13 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 		}
 		f.Common = append(f.Common, row.Addr)
 		if ref, ok := m.share(row.Addr, read); !ok {
-			return nil, nil
+			return nil, table
 		} else if ref != nil {
 			f.Shared = append(f.Shared, *ref)
 		}
 	}
 	if f.Snapshot = partition.Snapshot(m.own); f.Snapshot == nil {
-		return nil, nil
+		return nil, table
 	}
 	for _, id := range cells {
 		n, st := m.p.Plan.Graph.Node(id), m.rep.Status(id)

@@ -19,32 +19,35 @@ type Row struct {
 	Answer
 }
 
-// RowsOf are the rows of some nodes and of everything that they depend on, in
-// topological order. It is false unless an execution decided about all of them and
-// left an answer that the next one serves.
+// RowsOf returns the rows of some nodes and of everything that they depend on, in
+// topological order, as far as an execution left an answer of them that the next one
+// serves. It reports whether it did of all of them.
 func (g *Graph) RowsOf(targets []ID, r *Report, run string) (rows []Row, ok bool) {
 	closure := g.below(targets)
 	place := make(map[ID]int32, len(closure))
-	rows = make([]Row, len(closure))
-	for i, id := range closure {
-		place[id] = int32(i)
+	rows, ok = make([]Row, 0, len(closure)), true
+	for _, id := range closure {
 		n, st := &g.nodes[id], &r.statuses[id]
 		switch st.State {
 		case event.Cached, event.Done, event.Timeout:
 		default:
-			return nil, false
+			ok = false
+			continue
 		}
+		place[id] = int32(len(rows))
 		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels,
 			Answer: Answer{Key: st.Key, Outputs: st.Outputs, Message: st.Message, Seconds: st.Seconds + st.Saved, Run: run}}
 		if n.Pinned != nil {
 			row.Answer = *n.Pinned
 		}
 		for _, d := range n.Deps {
-			row.Deps = append(row.Deps, place[d.On])
+			if at, has := place[d.On]; has {
+				row.Deps = append(row.Deps, at)
+			}
 		}
-		rows[i] = row
+		rows = append(rows, row)
 	}
-	return rows, true
+	return rows, ok
 }
 
 // below is Closure at a cost that depends on the closure alone.

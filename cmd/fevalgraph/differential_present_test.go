@@ -74,13 +74,16 @@ func (w *diffWorld) presents(want *diffOutcome) {
 	w.holds("status", rows, w.rowsOf([]byte(want.status)), "state", "fresh")
 	text, _ = w.command("diff", "latest", "now", "--json")
 	var difference struct {
-		Changes []struct{ Kind, Problem, Checkpoint, Solution, Backend, After string }
+		Changes []struct {
+			Kind, Problem, Checkpoint, Solution, Backend, After string
+			Repeat                                              int
+		}
 	}
 	if err := json.Unmarshal(text, &difference); err != nil {
 		w.t.Fatalf("step %d: diff: %v\n%s", w.step, err, text)
 	}
 	for _, c := range difference.Changes {
-		row := rows[fmt.Sprint(c.Problem, "/", c.Checkpoint, "/", c.Solution, "@", c.Backend)]
+		row := rows[fmt.Sprint(c.Problem, "/", c.Checkpoint, "/", c.Solution, "@", c.Backend)+strings.Repeat("'", max(0, c.Repeat-1))]
 		if row == nil || c.Kind == "gone" {
 			continue
 		}

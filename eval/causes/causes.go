@@ -24,10 +24,14 @@ const same = "no input changed"
 // most is how many changes a cause names.
 const most = 3
 
+// Row is a node of a run with what it had: its key, and what it made.
+type Row = graph.Row
+
 // Side is one of the results that are compared, as far as it is known how they were made.
 type Side struct {
-	// Nodes calls fn for the nodes that made the results, with their keys.
-	Nodes func(fn func(addr, key string)) error
+	// Nodes calls fn for the nodes that made the results, with their keys and, as far as it is
+	// known, what they made then: the store has what their last execution made.
+	Nodes func(fn func(*Row)) error
 	Store cache.Store // with their records
 	// Solution is whose results these are, where those of two solutions are compared under one
 	// name; "" is each result's own.
@@ -88,14 +92,19 @@ func joined(found []string) string {
 	return strings.Join(found, ", ")
 }
 
-// nodes are the keys of a checkpoint's nodes, by their addresses without its name.
-type nodes map[string]string
+// nodes are those of a checkpoint, by their addresses without its name.
+type nodes map[string]node
+
+type node struct {
+	key     string         // "" is unknown
+	outputs []cache.Output // nil is unknown
+}
 
 // nodes are those of the wanted checkpoints.
 func (s Side) nodes(wanted map[string]*report.Change) (map[*report.Change]nodes, error) {
 	all := map[*report.Change]nodes{}
-	err := s.Nodes(func(addr, key string) {
-		kind, name, _ := strings.Cut(addr, ":")
+	err := s.Nodes(func(row *Row) {
+		kind, name, _ := strings.Cut(row.Addr, ":")
 		part := ""
 		for wanted[name] == nil && strings.Contains(name, "@") { // a node of a part of the checkpoint
 			cut := strings.LastIndexByte(name, '/')
@@ -108,7 +117,11 @@ func (s Side) nodes(wanted map[string]*report.Change) (map[*report.Change]nodes,
 			if all[c] == nil {
 				all[c] = nodes{}
 			}
-			all[c][kind+part] = key
+			one := node{outputs: row.Outputs}
+			if !row.Key.IsZero() {
+				one.key = row.Key.String()
+			}
+			all[c][kind+part] = one
 		}
 	})
 	return all, err
@@ -132,7 +145,7 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 	}
 	found, unknown := []string{}, false
 	for _, addr := range slices.Sorted(maps.Keys(f.after)) {
-		old, now := f.before[addr], f.after[addr]
+		old, now := f.before[addr].key, f.after[addr].key
 		if old == now {
 			continue
 		}
@@ -168,15 +181,19 @@ func (f finder) find(ctx context.Context) ([]string, error) {
 // made are the digests of what the checkpoint's nodes made on the second side.
 func (f finder) made(ctx context.Context) (map[string]bool, error) {
 	made := map[string]bool{}
-	for _, key := range f.after {
-		r, err := f.is.record(ctx, key)
-		if err != nil {
-			return nil, err
+	for _, n := range f.after {
+		outputs := n.outputs
+		if outputs == nil {
+			r, err := f.is.record(ctx, n.key)
+			if err != nil {
+				return nil, err
+			}
+			if r == nil {
+				continue
+			}
+			outputs = r.Outputs
 		}
-		if r == nil {
-			continue
-		}
-		for _, o := range r.Outputs {
+		for _, o := range outputs {
 			made[o.Digest.String()] = true
 		}
 	}

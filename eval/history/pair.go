@@ -4,9 +4,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -115,10 +117,10 @@ func checkpoints(state string, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, with their keys: those of their partitions,
-// or, where one of these was kept without nodes, all that the run recorded.
-func (r *Record) Nodes(fn func(addr, key string)) error {
-	store := partition.StoreIn(r.State)
+// Nodes calls fn for the nodes that made the results, with their keys and, as far as the run
+// recorded them, what they made.
+func (r *Record) Nodes(fn func(*graph.Row)) error {
+	store, seen, whole := partition.StoreIn(r.State), map[string]bool{}, true
 	for _, file := range r.files {
 		name, err := partition.ParseName(file)
 		if err != nil {
@@ -128,19 +130,25 @@ func (r *Record) Nodes(fn func(addr, key string)) error {
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 {
-			return r.recorded(fn)
+		has, err := store.HasFacts(name)
+		if err != nil {
+			return err
 		}
+		whole = whole && has
 		for i := range rows {
-			fn(rows[i].Addr, rows[i].Key.String())
+			seen[rows[i].Addr] = true
+			fn(&rows[i])
 		}
 	}
-	return nil
-}
-
-func (r *Record) recorded(fn func(addr, key string)) error {
-	return Each(r.State, r.Run, func(done event.NodeDone) bool {
-		fn(done.Addr, done.Key)
+	if whole {
+		return nil
+	}
+	return Each(r.State, r.Run, func(done event.NodeDone) bool { // what has no answer
+		if !seen[done.Addr] {
+			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
+			row.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
+			fn(&row)
+		}
 		return true
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -47,10 +48,12 @@ type nodeLine struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// keyLine is a line of keysFile: a node of the run, and the key that it had.
+// keyLine is a line of keysFile: a node of the run, the key that it had, and the digests of
+// what it made.
 type keyLine struct {
-	Addr string `json:"addr"`
-	Key  string `json:"key"`
+	Addr string   `json:"addr"`
+	Key  string   `json:"key"`
+	Made []string `json:"made,omitempty"`
 }
 
 // Write writes the answers of nodes that a store has, and everything that they lead to, into a
@@ -132,8 +135,15 @@ func addResults(extra map[string][]byte, state, run string) error {
 		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
 	}
 	var results, keys bytes.Buffer
-	err = record.Nodes(func(addr, key string) {
-		line, _ := json.Marshal(keyLine{Addr: addr, Key: key}) // of text
+	err = record.Nodes(func(row *causes.Row) {
+		n := keyLine{Addr: row.Addr}
+		if !row.Key.IsZero() {
+			n.Key = row.Key.String()
+		}
+		for _, o := range row.Outputs {
+			n.Made = append(n.Made, o.Digest.String())
+		}
+		line, _ := json.Marshal(n) // of text
 		keys.Write(append(line, '\n'))
 	})
 	if err == nil {

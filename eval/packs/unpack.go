@@ -153,11 +153,18 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*report.Resu
 	if err != nil {
 		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
 	}
-	return results, causes.Side{Store: store, Nodes: func(fn func(addr, key string)) error {
+	return results, causes.Side{Store: store, Nodes: func(fn func(*causes.Row)) error {
 		for line := range bytes.Lines(extra[keysFile]) {
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
-				fn(n.Addr, n.Key)
+				row := causes.Row{Addr: n.Addr}
+				row.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
+				for _, text := range n.Made {
+					if digest, err := cache.ParseDigest(text); err == nil {
+						row.Outputs = append(row.Outputs, cache.Output{Digest: digest})
+					}
+				}
+				fn(&row)
 			}
 		}
 		return nil

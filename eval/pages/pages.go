@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
@@ -58,11 +59,12 @@ func (s *Source) Gather(ctx context.Context, names []string) (*page.Page, error)
 
 // side is a run as far as causes need it.
 func (s *Source) side(run string) causes.Side {
-	return causes.Side{Store: s.Store, Nodes: func(fn func(addr, key string)) error {
-		return history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
-			fn(done.Addr, done.Key)
-			return true
-		})
+	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row)) error {
+		record, err := history.Open(s.State, run)
+		if err != nil {
+			return err
+		}
+		return record.Nodes(fn)
 	}}
 }
 

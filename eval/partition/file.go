@@ -69,7 +69,8 @@ var ErrDamaged = errors.New("malformed partition file")
 // most in memory.
 var encodings = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put writes a partition file, unless it is there. Without facts it has results alone.
+// Put writes a partition file, unless it is there. Without facts no run relies on it: it has
+// results, and the nodes that made them.
 func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name Name, err error) {
 	cells, err := report.EncodeCells(results)
 	buffer := encodings.Get().(*[]byte)
@@ -77,9 +78,9 @@ func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name 
 	encoded, size := (*buffer)[:0], 0
 	if err == nil && facts != nil {
 		encoded, err = frozen.Append(encoded, facts)
-		if size = len(encoded); err == nil {
-			encoded, err = frozen.Append(encoded, &rows)
-		}
+	}
+	if size = len(encoded); err == nil && len(rows) > 0 {
+		encoded, err = frozen.Append(encoded, &rows)
 	}
 	if err != nil {
 		return name, err
@@ -99,7 +100,7 @@ func (s Store) Facts(name Name) (*Facts, error) {
 	return f, frozen.Decode(string(content), f)
 }
 
-// Rows reads the nodes of a partition, none of one that was kept with results alone. As with Results, an error other than
+// Rows reads the nodes of a partition, as far as they have answers. As with Results, an error other than
 // fs.ErrNotExist says that the file cannot be read or is damaged.
 func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 	content, err := s.read(name, sectionRows)
@@ -107,6 +108,12 @@ func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 		return nil, err
 	}
 	return rows, frozen.Decode(string(content), &rows)
+}
+
+// HasFacts reports whether a partition was written with facts: all of its nodes have answers.
+func (s Store) HasFacts(name Name) (bool, error) {
+	content, err := s.read(name, sectionFacts)
+	return len(content) > 0, err
 }
 
 // Results reads the results of a partition's cells.
@@ -131,7 +138,7 @@ func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(content) == 0 { // it has results alone
+	if len(content) == 0 { // it has no facts
 		cells, err := s.Results(name)
 		for i := range cells {
 			ofCells = append(ofCells, len(cells[i].Listed()))
