@@ -14,9 +14,12 @@ import (
 // Write writes a file.
 func Write(path string, content []byte) error { return WriteMode(path, content, 0o644) }
 
-// WriteMode leaves a file alone that has this content and mode already: a run that found
-// nothing to do should not sync hundreds of files either.
+// WriteMode writes a file that is executable if the mode is. It leaves a file alone that is as it
+// should be: a run that found nothing to do should not sync hundreds of files either.
 func WriteMode(path string, content []byte, mode fs.FileMode) error {
+	if err := setExecutable(path, mode); err != nil {
+		return err
+	}
 	if same(path, content, mode) {
 		return nil
 	}
@@ -24,6 +27,23 @@ func WriteMode(path string, content []byte, mode fs.FileMode) error {
 		return err
 	}
 	return atomicfile.WriteDurable(path, mode, content)
+}
+
+// executable is the permission that decides. Whether others have it depends on the umask.
+const executable fs.FileMode = 0o100
+
+// setExecutable makes an existing file executable, or not, for all who can read it: a file that is
+// replaced keeps its permissions.
+func setExecutable(path string, mode fs.FileMode) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&executable == 0 {
+		return nil //nolint:nilerr // a file that is missing is written
+	}
+	perm := info.Mode().Perm() &^ 0o111
+	if mode&executable != 0 {
+		perm |= perm >> 2 & 0o111
+	}
+	return os.Chmod(path, perm)
 }
 
 // Remove removes a file that need not be there.
@@ -36,7 +56,7 @@ func Remove(path string) error {
 
 func same(path string, content []byte, mode fs.FileMode) bool {
 	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&0o111 != 0 || info.Size() != int64(len(content)) {
+	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&executable != 0 || info.Size() != int64(len(content)) {
 		return false
 	}
 	old, err := os.ReadFile(path)

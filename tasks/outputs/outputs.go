@@ -33,6 +33,9 @@ func (k *Keeper) Keep(name string, content []byte) {
 
 // JSON stores a value as JSON.
 func (k *Keeper) JSON(name string, value any) {
+	if k.Err != nil {
+		return
+	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		k.Err = fmt.Errorf("encoding the %s: %w", name, err)

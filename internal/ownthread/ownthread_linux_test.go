@@ -1,0 +1,41 @@
+package ownthread
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestDo checks that fn never runs on the main thread, which does not end with its goroutine.
+func TestDo(t *testing.T) {
+	failed := errors.New("failed")
+	for _, want := range []error{nil, failed} {
+		thread := 0
+		if err := Do(func() error { thread = unix.Gettid(); return want }); !errors.Is(err, want) {
+			t.Errorf("Do returns %v, want %v", err, want)
+		}
+		if thread == unix.Getpid() {
+			t.Error("fn ran on the main thread")
+		}
+	}
+}
+
+func TestThreadsAreNotShared(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	outer := unix.Gettid()
+	err := Do(func() error {
+		first := unix.Gettid()
+		return Do(func() error {
+			if second := unix.Gettid(); second == first || second == outer || first == outer {
+				t.Errorf("threads %d, %d and %d, want three", outer, first, second)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
