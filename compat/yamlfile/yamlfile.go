@@ -77,18 +77,23 @@ func At(n *yaml.Node, path ...string) *yaml.Node {
 }
 
 func value(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n = resolve(n); n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
 	for i := len(n.Content) - 2; i >= 0; i -= 2 {
 		if n.Content[i].Value == key {
-			if found := n.Content[i+1]; found.Kind != yaml.AliasNode {
-				return found
-			}
-			return n.Content[i+1].Alias
+			return resolve(n.Content[i+1])
 		}
 	}
 	return nil
+}
+
+// resolve returns the value that an alias refers to, and any other value as it is.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }
 
 // Keys are those of a mapping, in order.
@@ -106,7 +111,7 @@ func Keys(n *yaml.Node) []string {
 
 // Scalar is the text of a value, or what it is otherwise.
 func Scalar(n *yaml.Node, otherwise string) string {
-	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == Null {
+	if n = resolve(n); n == nil || n.Kind != yaml.ScalarNode || n.Tag == Null {
 		return otherwise
 	}
 	return n.Value

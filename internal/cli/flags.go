@@ -96,6 +96,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 			return usageError(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
 		case len(args) > 0 && cmd.HasSubCommands():
 			said := fmt.Sprintf("unknown command %q of %s", args[0], cmd.Name())
+			cmd.SuggestionsMinimumDistance = cmd.Root().SuggestionsMinimumDistance // cobra does not inherit it
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				said += fmt.Sprintf("; did you mean %s?", near[0])
 			}

@@ -43,6 +43,9 @@ exist are never overwritten. The kinds of projects are
 			dir := a.flags.dir
 			if len(args) == 1 {
 				dir = filepath.Join(dir, args[0])
+				if filepath.IsAbs(args[0]) {
+					dir = args[0]
+				}
 			}
 			return a.runInit(dir, kind)
 		})
