@@ -68,11 +68,11 @@ func TestSummarizeGroups(t *testing.T) {
 	if e := gpt.PassAt[1]; math.Abs(e.Value-(2.0/3+0)/2) > 1e-12 || e.Units != 2 || e.Short != 0 {
 		t.Errorf("pass@2 %+v", e)
 	}
-	// a: 100, 50 and, for the error, 0; b has one score, too few for two.
+	// a: 100, 50 and, for the error, 0; b: 0 and, for no number, 0.
 	if e := gpt.BestOf[0]; math.Abs(e.Value-(50+0)/2.0) > 1e-12 {
 		t.Errorf("best of 1 %+v", e)
 	}
-	if e := gpt.BestOf[1]; math.Abs(e.Value-(100*2.0/3+50*1.0/3)) > 1e-9 || e.Units != 1 || e.Short != 1 {
+	if e := gpt.BestOf[1]; math.Abs(e.Value-(100*2.0/3+50*1.0/3+0)/2) > 1e-9 || e.Units != 2 || e.Short != 0 {
 		t.Errorf("best of 2 %+v", e)
 	}
 	if none := all[2]; none.PassAt[0].Known || none.BestOf[0].Known || none.Score.All.N != 0 || none.Judged != 0 {
