@@ -33,9 +33,9 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 // Describe implements graph.Task.
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count;
-	// 5: a solution that reached its limit has a verdict, whatever the interactor does, and
-	// one without memory has that of it
-	m.Int("recipe", 5)
+	// 5: one without memory has the verdict of it; 6: where neither ends, the interactor is
+	// asked without a solution who is to blame
+	m.Int("recipe", 6)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -71,7 +71,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 		interactor.Files = append(interactor.Files, backend.File{Path: f.name, Digest: d})
 	}
 	w.Phase(graph.Executing)
-	endings, err := i.Box.patient(ctx, solution, interactor)
+	endings, err := i.talk(ctx, solution, interactor)
 	if err != nil {
 		return o, err
 	}
@@ -91,6 +91,34 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 		return o, err
 	}
 	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
+}
+
+// talk runs the two. An interactor that ends neither with the solution nor without any
+// hangs, which is no verdict on a solution: its end is then an error. One that ends
+// without a solution was held up by this one, which may have filled the pipe between them.
+func (i *Interact) talk(ctx context.Context, solution, interactor backend.Program) ([]backend.Ending, error) {
+	ends, err := i.Box.run(ctx, solution, interactor)
+	if err != nil {
+		return nil, err
+	}
+	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
+	// Frontier-CS blames the solution.
+	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
+		interactor.StdinFrom = 0
+		alone, err := i.Box.run(ctx, interactor)
+		if err != nil {
+			return nil, err
+		}
+		if hung(alone[0]) {
+			return nil, &failedError{endOf(alone[0]).String() + ", with a solution and without any"}
+		}
+	}
+	return i.Box.patience(ctx, ends, solution, interactor)
+}
+
+// hung reports whether a program reached a limit of time.
+func hung(e backend.Ending) bool {
+	return e.Status == backend.ClockLimit || e.Status == backend.CPULimit
 }
 
 // brokenPipe is the signal of a program that writes to one that has ended.

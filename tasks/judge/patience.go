@@ -26,14 +26,22 @@ const (
 	leastMore = 20 * time.Millisecond
 )
 
-// patient runs programs, the first of which is a solution. When that reaches
-// its limit of time from start to end while others wanted the processors as
+// patient runs a solution with patience.
+func (b *Box) patient(ctx context.Context, solution backend.Program) ([]backend.Ending, error) {
+	ends, err := b.run(ctx, solution)
+	if err != nil {
+		return nil, err
+	}
+	return b.patience(ctx, ends, solution)
+}
+
+// patience returns the ends of programs, the first of which is a solution. When that
+// reached its limit of time from start to end while others wanted the processors as
 // well, all are run again with more of it. An error says that the machine was
 // too busy even then.
-func (b *Box) patient(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
-	ends, err := b.run(ctx, programs...)
-	if err != nil || !doubtful(ends) {
-		return ends, err
+func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...backend.Program) ([]backend.Ending, error) {
+	if !doubtful(ends) {
+		return ends, nil
 	}
 	late, limit := ends, programs[0].Limits.Clock
 	for range times {

@@ -112,6 +112,43 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// An interactor that ends neither with a solution nor without any hangs: that is no
+// verdict on the solution.
+func TestInteractorThatHangs(t *testing.T) {
+	ends := func(status ...backend.EndingStatus) (all []backend.Ending) {
+		for _, s := range status {
+			all = append(all, backend.Ending{Status: s})
+		}
+		return all
+	}
+	const clock, cpu, exited = backend.ClockLimit, backend.CPULimit, backend.Exited
+	for _, try := range []struct {
+		name        string
+		rules       Rules
+		both, alone []backend.Ending
+		asked       int
+		broken      bool
+	}{
+		{"both wait", Rules{}, ends(clock, clock), ends(clock), 2, true},
+		{"the interactor spins", Rules{}, ends(clock, cpu), ends(cpu), 2, true},
+		{"the solution is done", Rules{}, ends(exited, clock), ends(clock), 2, true},
+		{"the solution fills the pipe", Rules{}, ends(clock, clock), ends(exited), 2, false},
+		{"the solution loops", Rules{}, ends(cpu, clock), ends(clock), 1, false},
+		{"only the solution waits", Rules{}, ends(clock, exited), ends(clock), 1, false},
+		{"the benchmark's judge", Rules{Dialect: rules.Judge{}}, ends(clock, clock), ends(clock), 1, false},
+	} {
+		box := &scripted{ends: [][]backend.Ending{try.both, try.alone}}
+		i := &Interact{Rules: try.rules, Box: &Box{Sandbox: box}}
+		_, err := i.talk(t.Context(), backend.Program{StdinFrom: 2}, backend.Program{StdinFrom: 1})
+		if len(box.asked) != try.asked || (err != nil) != try.broken {
+			t.Errorf("%s: asked %d times, %v", try.name, len(box.asked), err)
+		}
+		if last := box.asked[len(box.asked)-1]; try.asked == 2 && (len(last) != 1 || last[0].StdinFrom != 0) {
+			t.Errorf("%s: asked %+v", try.name, last)
+		}
+	}
+}
+
 // A solution and an interactor that are both unhappy.
 func TestInteractJudges(t *testing.T) {
 	ending := func(e end, said string) backend.Ending {
@@ -132,7 +169,7 @@ func TestInteractJudges(t *testing.T) {
 		{"the solution loops, the interactor has had enough", loop, exited(7), "Ratio: 0.5", "TLE 0", "TLE 0"},
 		{"the solution waits, the interactor sees it go", wait, exited(2), "", "TLE 0", "TLE 0"},
 		{"the solution floods an interactor that is slow", wait, wait, "", "TLE 0", "TLE 0"},
-		{"the interactor spins while the solution waits", wait, loop, "", "TLE 0", "TLE 0"},
+		{"the solution floods an interactor that computes", wait, loop, "", "TLE 0", "TLE 0"},
 		{"the solution floods an interactor, and leaves", exited(0), wait, "", "checker failed 0", "checker failed 0"},
 		{"the solution loops, and the interactor too", loop, loop, "", "TLE 0", "TLE 0"},
 		{"the solution crashes", crash, exited(1), "unexpected end", "RE 0", "RE 0"},
