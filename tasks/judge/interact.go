@@ -102,7 +102,7 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 		return nil, err
 	}
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
-	// Frontier-CS blames the solution.
+	// A benchmark that has rules of its own blames the solution.
 	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
 		interactor.StdinFrom = 0
 		alone, err := i.Box.run(ctx, interactor)
