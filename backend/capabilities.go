@@ -19,6 +19,11 @@ type Capabilities struct {
 	// commands run; the others have no field. A backend whose identity covers every
 	// program, as that of an image does, lacks it.
 	Programs func(ctx context.Context, words []string) (Identity, error)
+	// Shown returns the files and directories of this machine that commands can read only
+	// because the configuration names them: paths of the backend's block, and paths in
+	// lines of commands and in values of variables. A backend whose commands do not see
+	// this machine's files lacks it.
+	Shown func(lines, values []string) []Shown
 	// Images makes the image that commands run in.
 	Images ImageBuilder
 	// Isolation says how much the commands of sessions are kept from; see Level.
@@ -39,6 +44,10 @@ type Capabilities struct {
 	// nothing to enter, and then Close removes all as ever.
 	Keep func(ctx context.Context, s Session) (how string, err error)
 }
+
+// Shown is a file or directory of this machine that commands can read. Name is the text
+// of the configuration, and Path the absolute path, which need not exist.
+type Shown struct{ Name, Path string }
 
 // Level is how much commands are kept from on a backend of which not every one isolates
 // alike, as results say it: "full", "partial" or "none". "" is any other backend.

@@ -11,6 +11,7 @@ type LocalBackend struct {
 	PrivateNetwork bool     // tests with ports get a network of their own, where the machine allows it
 	Isolation      string   // "full", "partial" or "none"; "" is the most that the machine allows
 	Readable       []string // paths that commands may read beside those of the system
+	Unhashed       []string // further such paths, whose content enters no key
 }
 
 func localKind() backendKind {
@@ -22,6 +23,7 @@ func localKind() backendKind {
 		made.Local.PrivateNetwork, _ = b.truth("private_network")
 		made.Local.Isolation = b.isolation()
 		made.Local.Readable, _ = b.texts("readable")
+		made.Local.Unhashed, _ = b.texts("unhashed")
 	}}
 }
 
@@ -43,7 +45,8 @@ func localSchema() BlockSchema {
 			AttributeSchema{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
 			AttributeSchema{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a network of their own where the machine allows it. Otherwise they use the machine's, one after another."},
 			AttributeSchema{Name: "isolation", Type: TypeText, Default: `""`, Doc: "How much commands are kept from: \"full\" shows them the system, their workspace and what they are given, in namespaces of their own; \"partial\" does what Landlock can; \"none\" nothing. The default is FEVALGRAPH_ISOLATION or, without it, the most that the machine allows. It is an error if the machine does not allow what is asked for."},
-			AttributeSchema{Name: "readable", Type: TypeOneOrTexts, Default: "[]", Doc: "Files and directories that isolated commands may read, beside the system's and those that their environment and arguments name. A relative path is one of the project's, and ~ is your home directory."},
+			AttributeSchema{Name: "readable", Type: TypeOneOrTexts, Default: "[]", Doc: "Files and directories that isolated commands may read, beside the system's and those that their environment and arguments name. A relative path is one of the project's, and ~ is your home directory. Their content enters keys."},
+			AttributeSchema{Name: "unhashed", Type: TypeOneOrTexts, Default: "[]", Doc: "Further such files and directories, whose content enters no key: verdicts must not depend on it. Also for what lies below them and is named elsewhere."},
 		),
 	}
 }

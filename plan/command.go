@@ -49,7 +49,10 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 		graded = node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
 	} else {
 		inputs := c.commandInputs(cell, answer)
-		task, needs := c.commandRun(cell, inputs, rule, d), slices.Concat(inputs, d.image, d.mounts)
+		p := cell.Problem.Command
+		seen := c.seen(d, cell.Backend, p.Env, nil, slices.Concat(cell.Backend.Setup, p.Setup, p.Argv)...)
+		task, needs := c.commandRun(cell, inputs, rule, d), slices.Concat(inputs, d.image, seen.deps)
+		task.VerifyInputs = seen.unchanged
 		if cell.Problem.Command.UVSource != "" {
 			needs = append(needs, c.uv(s, cell, d, task))
 		}
@@ -101,9 +104,6 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
 		Backend: d.Backend, Own: ownInput, Machine: c.machine,
-	}
-	for _, m := range d.mounted {
-		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
 	for _, in := range inputs {
 		run.Inputs = append(run.Inputs, in.As)

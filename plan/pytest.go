@@ -94,9 +94,13 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	cc := CellCheckpoint{Checkpoint: cp}
 	verdicts := &pytest.Parse{Grouping: c.grouping(cell.Problem, cp)}
 	var left []graph.Dep // by the runs
+	tests := cell.Problem.Pytest
+	seen := c.seen(d, cell.Backend, cp.Env, tests.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, tests.Args, []string{answer.Entry, cp.Before})...)
 	parts := c.parts(cell.Problem, cp)
 	for _, part := range parts {
-		run := node(KindPytest, c.pytestRun(cell, answer, d, part), c.pytestInputs(cell, answer, part, d))
+		task := c.pytestRun(cell, answer, d, part)
+		task.VerifyInputs = seen.unchanged
+		run := node(KindPytest, task, slices.Concat(c.pytestInputs(cell, answer, part, d), seen.deps))
 		run.Pool = cell.Backend.Pool
 		run.Retry = retryOf(s, cell.Backend)
 		run.Probes = []string{d.addr, requirementsProbe(cell.Problem.Pytest.Requires, d)}
@@ -139,7 +143,7 @@ func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part
 		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
 		{On: c.submission(cell.Solution, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
 	}
-	deps = append(append(deps, d.image...), d.mounts...)
+	deps = append(deps, d.image...)
 	for _, a := range answer.Checkpoint.Assets {
 		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
 	}
@@ -160,9 +164,6 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
-	}
-	for _, m := range d.mounted {
-		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
 	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {
 		run.Shared = c.env.Environments(cell.Backend)

@@ -42,10 +42,8 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		task.Inputs = append(task.Inputs, command.TaskInput{As: as, Path: place})
 		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}})
 	}
-	n.Deps = append(append(n.Deps, d.image...), d.mounts...)
-	for _, m := range d.mounted {
-		task.VerifyInputs = append(task.VerifyInputs, m.Unchanged)
-	}
+	seen := c.seen(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
+	n.Deps, task.VerifyInputs = slices.Concat(n.Deps, d.image, seen.deps), seen.unchanged
 	for _, line := range on.Setup {
 		task.Setup = append(task.Setup, command.Step{Line: line, Directory: "."})
 	}

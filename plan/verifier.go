@@ -43,7 +43,9 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 			task.Tests = append(task.Tests, t.As)
 		}
 		submitted := graph.Dep{On: c.submission(cell.Solution, answer), As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
-		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, d.mounts))
+		seen := c.seen(d, cell.Backend, cp.Verifier.Env, nil)
+		task.VerifyInputs = seen.unchanged
+		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, seen.deps))
 		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
@@ -132,9 +134,6 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	}
 	for _, r := range v.BrokenIf {
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
-	}
-	for _, m := range d.mounted {
-		run.VerifyInputs = append(run.VerifyInputs, m.Unchanged)
 	}
 	if v.User != "" && cell.Backend.Container == nil {
 		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)

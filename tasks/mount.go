@@ -14,22 +14,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Mount is the task that tells what is in a file or directory of this machine
-// which commands of a backend see in place. Its only output, MountOutput, is a
-// list; the files themselves may be large and are not stored.
+// Mount lists the content of a file or directory of this machine that commands of
+// a backend see in place. Its only output, MountOutput, is that list; the files
+// themselves can be large and are not stored.
 //
 // Commands see files as they are here, so the list has what a copy would lose:
 // every mode bit, and owners where these decide who may read. Links are what
 // they say, wherever that leads in a container.
 type Mount struct {
-	Target string // of the backend: what people know it by
+	Name   string // for messages: "mount /data"
 	Source string // absolute path
-	States FileStates
+	Hint   string // tells the user how to keep it out of keys
+	// Optional accepts a Source that does not exist.
+	Optional bool
+	// NotDirectory is the reason to refuse a directory; empty accepts one.
+	NotDirectory string
+	States       FileStates
 	// Observe gets what the list depends on: kind "exists" as in Sources, and
 	// "state" for each file, directory and link, of which also mode and owner
 	// matter. Nil gets nothing.
 	Observe func(kind, name string)
-	// RemoteHost names the machine that Source is on when that is not this one.
+	// RemoteHost names the machine that Source is on when that is not this one; nil
+	// means this machine.
 	RemoteHost func() string
 
 	list string // of the last Describe
@@ -67,15 +73,18 @@ func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // Unchanged returns an error unless the mount is what it was when it was
-// described: whatever saw something else on the way does not count.
-// It may be called while others do.
+// described: a command that read a changed file proves nothing.
+// It can be called concurrently.
 func (t *Mount) Unchanged() error {
+	if t.list == "" { // a pinned node, whose recorded states were compared
+		return nil
+	}
 	entries, err := t.scan()
 	if err != nil {
-		return fmt.Errorf("looking at the mount %s again: %w", t.Target, err)
+		return fmt.Errorf("reading the %s again: %w", t.Name, err)
 	}
 	if listing(entries) != t.list {
-		return fmt.Errorf("the mount %s changed while the tests ran", t.Target)
+		return fmt.Errorf("the %s changed while the tests ran", t.Name)
 	}
 	return nil
 }
@@ -97,18 +106,32 @@ func listing(entries []mounted) string {
 // scan lists the mount in lexical order. What cannot be read is the user's to
 // mend, all but a file that changes while it is hashed.
 func (t *Mount) scan() ([]mounted, error) {
-	if where := t.RemoteHost(); where != "" {
-		return nil, &graph.InputError{Err: fmt.Errorf(`mount %s: %s is on another machine, of %s, and cannot be read here (hint: content = "unhashed" keeps it out of keys)`, t.Target, t.Source, where)}
+	if t.RemoteHost != nil {
+		if where := t.RemoteHost(); where != "" {
+			return nil, &graph.InputError{Err: fmt.Errorf(`%s: %s is on another machine, of %s, and cannot be read here (hint: %s)`, t.Name, t.Source, where, t.Hint)}
+		}
 	}
 	observe := Sources{Observe: t.Observe}.observe
 	observe("exists", t.Source)
+	for dir := t.Source; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			observe("state", dir)
+		}
+	}
 	// The daemon follows links on the way to a source, too.
 	root, err := filepath.EvalSymlinks(t.Source)
+	if errors.Is(err, fs.ErrNotExist) && t.Optional {
+		return []mounted{{".", "absent"}}, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: there is no %s (hint: source is a path of the daemon's machine, and has to be there before)", t.Target, t.Source)}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: there is no %s (hint: source is a path of the daemon's machine, and has to be there before)", t.Name, t.Source)}
 	}
 	if err != nil {
-		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: %w", t.Target, err)}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %w", t.Name, err)}
+	}
+	if info, err := os.Stat(root); err == nil && info.IsDir() && t.NotDirectory != "" {
+		observe("state", root)
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s is a directory, %s", t.Name, t.Source, t.NotDirectory)}
 	}
 	var entries []mounted
 	var errs []error
@@ -133,7 +156,7 @@ func (t *Mount) scan() ([]mounted, error) {
 		return nil, err
 	}
 	if len(errs) > 0 {
-		return nil, &graph.InputError{Err: fmt.Errorf("mount %s: %w", t.Target, joinSome(errs))}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %w", t.Name, joinSome(errs))}
 	}
 	return entries, nil
 }
@@ -159,7 +182,7 @@ func (t *Mount) describe(abs string, d fs.DirEntry) (string, error) {
 		}
 		return digest.String() + " " + access(info), nil
 	default:
-		return "", fmt.Errorf(`%s is a %s, which cannot be hashed (hint: content = "unhashed" keeps the mount out of keys)`, abs, kindOf(mode.Type()))
+		return "", fmt.Errorf("%s is a %s, which cannot be hashed (hint: %s)", abs, kindOf(mode.Type()), t.Hint)
 	}
 }
 

@@ -17,7 +17,7 @@ func mountOf(t *testing.T, source string) *Mount {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Mount{Target: "/data", Source: source, States: index, RemoteHost: func() string { return "" }}
+	return &Mount{Name: "mount /data", Hint: `content = "unhashed"`, Source: source, States: index, RemoteHost: func() string { return "" }}
 }
 
 // content is the digest of what the task's output would be.

@@ -75,13 +75,15 @@ type Options struct {
 	// beside those of the system; Hidden are some that none may, but for what lies deeper
 	// and is named to it. The paths of Hidden go through no symbolic link.
 	// Home is the caller's home directory, which is one of them. ReadableNames are Readable
-	// as the configuration names them, for the identity.
+	// as the configuration names them, for the identity. Unhashed are those of Readable
+	// whose content is in no key.
 	Isolation string
 	// Tried says that the machine was found to allow Isolation: trying takes as long as a
 	// short command does.
 	Tried            bool
 	Readable, Hidden []string
 	ReadableNames    []string
+	Unhashed         []string
 	Home             string
 	// Network is what commands with ports get; empty is a private one where
 	// PrivateNetwork succeeds, else the machine's.
@@ -134,7 +136,7 @@ func (b *Backend) Network() backend.Network { return b.network() }
 
 // Capabilities implements backend.Backend.
 func (b *Backend) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shown, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
 }
 
 // Prepare implements backend.Backend: sessions share the machine's files, and

@@ -38,6 +38,8 @@ func (b *Backend) version(context.Context, string) (string, error) { return "", 
 
 func inheritedLimits() backend.Identity { return nil }
 
+func (b *Backend) shown([]string, []string) []backend.Shown { return nil }
+
 func systemPlaces() []isolation.Place { return nil }
 
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }

@@ -16,7 +16,7 @@ import (
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
 // isolate completes o with what its commands may read, and what they may not.
-func isolate(s *kind.Site, o *local.Options, readable []string) error {
+func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error {
 	if o.Isolation == "" {
 		o.Isolation, _ = s.LookupEnv(isolationVariable)
 		if o.Isolation != "" && !slices.Contains(isolation.Levels(), o.Isolation) {
@@ -35,15 +35,21 @@ func isolate(s *kind.Site, o *local.Options, readable []string) error {
 			o.Hidden = append(o.Hidden, dir)
 		}
 	}
-	o.ReadableNames = readable
-	for _, path := range readable {
+	absolute := func(path string) string {
 		if rest, ok := strings.CutPrefix(path, "~/"); ok {
 			path = filepath.Join(home, rest)
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(s.Root, path)
 		}
-		o.Readable = append(o.Readable, filepath.Clean(path))
+		return filepath.Clean(path)
+	}
+	for _, path := range unhashed {
+		o.Unhashed = append(o.Unhashed, absolute(path))
+	}
+	o.ReadableNames = slices.Concat(readable, unhashed)
+	for _, path := range o.ReadableNames {
+		o.Readable = append(o.Readable, absolute(path))
 	}
 	return nil
 }

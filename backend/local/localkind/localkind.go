@@ -35,7 +35,7 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: s.Scratch, Registry: s.Registry,
 		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
 	}
-	if err := isolate(s, &o, b.Local.Readable); err != nil {
+	if err := isolate(s, &o, b.Local.Readable, b.Local.Unhashed); err != nil {
 		return plan.Executor{}, err
 	}
 	if !b.Local.PrivateNetwork {
@@ -90,7 +90,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 // isolated tells how much sessions are kept from, and why not more.
 func isolated(s *kind.Site) kind.Finding {
 	o := local.Options{Scratch: s.Scratch}
-	if err := isolate(s, &o, nil); err != nil {
+	if err := isolate(s, &o, nil, nil); err != nil {
 		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
 	}
 	level, reason := local.New(s.Store, o).Isolation()

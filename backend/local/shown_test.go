@@ -1,0 +1,47 @@
+//go:build unix
+
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Paths that a configuration names are found in arguments, lines and values; those of
+// the system, of programs, and where output goes are not.
+func TestShown(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a b", "grade.py", "other/x"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := New(nil, Options{Scratch: t.TempDir(), Readable: []string{dir + "/models"}, ReadableNames: []string{"~/models"}, Unhashed: []string{dir + "/other"}})
+	for _, test := range []struct {
+		lines, values, want []string
+	}{
+		{lines: []string{"python3", dir + "/grade.py"}, want: []string{dir + "/grade.py"}},
+		{lines: []string{dir + "/a b"}, want: []string{dir + "/a b"}},
+		{lines: []string{"--grader=" + dir + "/grade.py"}, want: []string{dir + "/grade.py"}},
+		{lines: []string{"cat '" + dir + "/grade.py' >" + dir + "/out 2> " + dir + "/err; ls /usr /tmp"}, want: []string{dir + "/grade.py"}},
+		{lines: []string{"cp -r " + dir + "/* ."}, want: []string{dir}},
+		{lines: []string{"/bin/sh", "curl http://host/path ${X}/y", dir + "/other/x", "/proc/self/exe"}},
+		{values: []string{dir + "/grade.py:/usr/lib", "plain"}, want: []string{dir + "/grade.py"}},
+		{values: []string{"/bin/sh"}, want: []string{"/bin/sh"}},
+		{lines: []string{dir + "/absent"}, values: []string{dir + "/absent"}, want: []string{dir + "/absent"}},
+	} {
+		var got []string
+		for _, s := range b.shown(test.lines, test.values) {
+			got = append(got, s.Path)
+		}
+		if want := append([]string{dir + "/models"}, test.want...); !slices.Equal(got, want) {
+			t.Errorf("%q and %q: got %q, want %q", test.lines, test.values, got, want)
+		}
+	}
+}
