@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -83,10 +85,46 @@ func (t *Mount) Unchanged() error {
 	if err != nil {
 		return fmt.Errorf("reading the %s again: %w", t.Name, err)
 	}
-	if listing(entries) != t.list {
-		return fmt.Errorf("the %s changed while the tests ran", t.Name)
+	if now := listing(entries); now != t.list {
+		return fmt.Errorf("the %s changed during the run: %s (hint: run again; if the commands themselves write there, %s)", t.Name, t.difference(now), t.Hint)
 	}
 	return nil
+}
+
+// difference names the entries that the present list does not share with that of Describe.
+func (t *Mount) difference(now string) string {
+	before, after := strings.SplitAfter(t.list, "\n"), strings.SplitAfter(now, "\n")
+	count := map[string]int{}
+	for _, line := range before {
+		count[line]++
+	}
+	var differ []string
+	for _, line := range after {
+		if count[line]--; count[line] < 0 {
+			differ = append(differ, line)
+		}
+	}
+	for _, line := range before {
+		if count[line] > 0 {
+			differ = append(differ, line)
+		}
+	}
+	var paths []string
+	for _, line := range differ {
+		quoted, err := strconv.QuotedPrefix(line)
+		if err != nil {
+			continue
+		}
+		rel, _ := strconv.Unquote(quoted)
+		if path := filepath.Join(t.Source, rel); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	const shown = 3
+	if more := len(paths) - shown; more > 0 {
+		paths = append(paths[:shown], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(paths, ", ")
 }
 
 // mounted is one entry of a mount.

@@ -80,7 +80,7 @@ func TestMount(t *testing.T) {
 			}
 			continue
 		}
-		if err := before.Unchanged(); err == nil || err.Error() != "the mount /data changed while the tests ran" {
+		if err := before.Unchanged(); err == nil || !strings.HasPrefix(err.Error(), "the mount /data changed during the run: "+dir) {
 			t.Errorf("%s: it goes unnoticed: %v", step.name, err)
 		}
 		now := content(t, m)
@@ -91,6 +91,31 @@ func TestMount(t *testing.T) {
 			t.Errorf("%s: %v", step.name, err)
 		}
 		last = now
+	}
+}
+
+// The error names what changed, but no more than a user reads.
+func TestMountNamesWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"kept", "gone", "edited"} {
+		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := mountOf(t, dir)
+	content(t, m)
+	err := errors.Join(os.WriteFile(at("edited"), []byte("more"), 0o644), os.Remove(at("gone")))
+	for _, name := range []string{"new", "new 2"} {
+		err = errors.Join(err, os.WriteFile(at(name), nil, 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the mount /data changed during the run: " + at("edited") + ", " + at("new") + ", " + at("new 2") +
+		`, 1 more (hint: run again; if the commands themselves write there, content = "unhashed")`
+	if err := m.Unchanged(); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
 // sharedPlaces are directories that all programs of the machine write to.
@@ -17,7 +18,8 @@ var sharedPlaces = []string{"/", "/dev/shm", "/home", "/root", "/run", "/tmp", "
 
 // shown returns what commands can read because the configuration names it, also where
 // commands are not isolated and can read more. Directories of the system are left out,
-// as are programs, which the identity has.
+// as are programs, which the identity has, and directories that a line for the shell has
+// among its words: isolated commands do not see those.
 func (b *Backend) shown(lines, values []string) []backend.Shown {
 	var all []backend.Shown
 	below := func(path string, dirs []string) bool {
@@ -32,12 +34,15 @@ func (b *Backend) shown(lines, values []string) []backend.Shown {
 	for i, path := range b.opt.Readable {
 		add(b.opt.ReadableNames[i], path)
 	}
-	named := func(word string, program bool) {
+	named := func(word string, program, among bool) {
 		path := filepath.Clean(word)
 		if !filepath.IsAbs(path) || ownInside(path) || below(path, []string{b.scratch.dir, "/sys"}) || slices.Contains(sharedPlaces, path) {
 			return
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if among && b.isolated() != isolation.None {
+				return
+			}
 			for _, place := range systemPlaces() {
 				if below(path, []string{place.Target}) {
 					return
@@ -54,16 +59,16 @@ func (b *Backend) shown(lines, values []string) []backend.Shown {
 	}
 	for _, line := range lines {
 		if isPath(line) {
-			named(line, true)
+			named(line, true, false)
 			continue
 		}
 		for _, word := range wordsOf(line) {
-			named(word, true)
+			named(word, true, true)
 		}
 	}
 	for _, value := range values {
 		for _, path := range filepath.SplitList(value) {
-			named(path, false)
+			named(path, false, false)
 		}
 	}
 	return all
@@ -84,7 +89,7 @@ func wordsOf(line string) []string {
 			end = len(line)
 		}
 		if word := line[:end]; strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "//") {
-			if glob := strings.IndexAny(word, "*?[{"); glob >= 0 {
+			if glob := strings.IndexAny(word, "*?[{$"); glob >= 0 {
 				word = filepath.Dir(word[:glob] + "x")
 			}
 			words = append(words, word)
