@@ -66,9 +66,13 @@ func (c *compiler) start(d *driver, b *lang.Backend) error {
 }
 
 // baseOf is the environment that a backend block gives, lowest first:
-// defaults, the places of tools, passed through, inherited, set.
+// defaults, the places of tools, passed through, inherited, set. The time zone of an image
+// is its own.
 func (e Environment) baseOf(b *lang.Backend) []environ.Var {
 	base := []environ.Var{{Name: "LANG", Value: "C.UTF-8"}}
+	if b.Container == nil {
+		base = append(base, environ.Var{Name: "TZ", Value: "UTC"})
+	}
 	if e.Tools != nil {
 		for _, variable := range e.Tools(b) {
 			name, value, _ := strings.Cut(variable, "=")

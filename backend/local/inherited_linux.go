@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"os"
 	"strconv"
 	"sync"
@@ -39,43 +40,60 @@ func setUmask() error {
 	return nil
 }
 
-// softLimits are what commands may use unless their hard limit is lower; they may raise
-// them themselves. Every other limit is as high as it may be.
-var softLimits = map[int]uint64{unix.RLIMIT_NOFILE: 1024, unix.RLIMIT_STACK: 8 << 20, unix.RLIMIT_CORE: 0}
-
-// hardLimits are those that can change an outcome and that nothing here can lift.
-var hardLimits = []struct {
-	resource int
-	name     string
-}{
-	{unix.RLIMIT_AS, "address space"},
-	{unix.RLIMIT_DATA, "data segment"},
-	{unix.RLIMIT_CPU, "CPU time"},
-	{unix.RLIMIT_FSIZE, "file size"},
+// commandLimit is a limit of commands, which may raise the soft limit to the hard one.
+type commandLimit struct {
+	resource   int
+	name       string
+	soft, hard uint64
 }
 
-// setLimits gives a process its soft limits. One that has ended needs none.
+// limits has all limits of commands but that on file locks, which marks processes.
+var limits = []commandLimit{
+	{unix.RLIMIT_NOFILE, "open files", 1 << 10, 1 << 14},
+	{unix.RLIMIT_STACK, "stack", 8 << 20, unix.RLIM_INFINITY},
+	{unix.RLIMIT_CORE, "core file size", 0, 0},
+	{unix.RLIMIT_AS, "address space", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_DATA, "data segment", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_RSS, "resident memory", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_CPU, "CPU time", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_FSIZE, "file size", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_RTTIME, "real-time CPU time", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+	{unix.RLIMIT_NPROC, "processes", 1 << 16, 1 << 16},
+	{unix.RLIMIT_SIGPENDING, "pending signals", 1 << 12, 1 << 12},
+	{unix.RLIMIT_MEMLOCK, "locked memory", 8 << 20, 8 << 20},
+	{unix.RLIMIT_MSGQUEUE, "message queues", 819200, 819200},
+	{unix.RLIMIT_NICE, "niceness", 0, 0},
+	{unix.RLIMIT_RTPRIO, "real-time priority", 0, 0},
+}
+
+// below returns the hard limit of commands where this process's own is most: raising one
+// takes a privilege. Kernels derive that on processes from the size of the memory; machines
+// of about one size get the same.
+func (l commandLimit) below(most uint64) uint64 {
+	if l.resource == unix.RLIMIT_NPROC && 0 < most && most < l.hard {
+		return 1 << (bits.Len64(most) - 1)
+	}
+	return min(l.hard, most)
+}
+
+// setLimits gives a process the limits of commands. One that has ended needs none.
 func setLimits(pid int) {
-	set := func(resource int, soft uint64) {
+	for _, limit := range limits {
 		var now unix.Rlimit
-		if unix.Prlimit(pid, resource, nil, &now) == nil {
-			_ = unix.Prlimit(pid, resource, &unix.Rlimit{Cur: min(soft, now.Max), Max: now.Max}, nil)
+		if unix.Prlimit(pid, limit.resource, nil, &now) == nil {
+			hard := limit.below(now.Max)
+			_ = unix.Prlimit(pid, limit.resource, &unix.Rlimit{Cur: min(limit.soft, hard), Max: hard}, nil)
 		}
 	}
-	for resource, soft := range softLimits {
-		set(resource, soft)
-	}
-	for _, limit := range hardLimits {
-		set(limit.resource, unix.RLIM_INFINITY)
-	}
 }
 
-// inheritedLimits are the hard limits of this process, for the identity.
+// inheritedLimits returns the hard limits of this process that are lower than those of
+// commands, for the identity.
 func inheritedLimits() (fields backend.Identity) {
-	for _, limit := range hardLimits {
+	for _, limit := range limits {
 		var now unix.Rlimit
-		if unix.Getrlimit(limit.resource, &now) == nil && now.Max != unix.RLIM_INFINITY {
-			fields = append(fields, backend.Field{Label: "limit on " + limit.name, Value: fmt.Sprint(now.Max)})
+		if unix.Prlimit(0, limit.resource, nil, &now) == nil && now.Max < limit.hard {
+			fields = append(fields, backend.Field{Label: "limit on " + limit.name, Value: fmt.Sprint(limit.below(now.Max))})
 		}
 	}
 	return fields

@@ -3,7 +3,9 @@ package local
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -138,5 +140,59 @@ func TestInherited(t *testing.T) {
 	}
 	if got := inheritedLimits(); before.Max == unix.RLIM_INFINITY && got != nil {
 		t.Errorf("without hard limits the identity has %v", got)
+	}
+}
+
+// Every limit of the caller is in the identity if it is lower than that of commands, and
+// otherwise reaches none: commands run by two callers with equal identities have equal limits.
+func TestInheritedHardLimits(t *testing.T) {
+	if dir := os.Getenv("FEVALGRAPH_TEST_LIMITED"); dir != "" {
+		b := New(cache.NewMemory(), Options{Path: os.Getenv("PATH"), Scratch: dir, Isolation: "none"})
+		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.Background())
+		// The mark of processes is a limit on file locks.
+		_, out := shell(t, s, "grep -v -e 'file locks' /proc/self/limits", 0)
+		fmt.Printf("%v\n%s", inheritedLimits(), out)
+		os.Exit(0)
+	}
+	limited := func(ulimit string) (identity, limits string) {
+		t.Helper()
+		cmd := exec.Command("/bin/bash", "-c", ulimit+`; exec "$0" -test.run '^TestInheritedHardLimits$'`, os.Args[0])
+		cmd.Env = append(os.Environ(), "FEVALGRAPH_TEST_LIMITED="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", ulimit, err, out)
+		}
+		identity, limits, _ = strings.Cut(string(out), "\n")
+		return identity, limits
+	}
+	plainIdentity, plain := limited("true")
+	for _, ulimit := range []string{"-Sn 512", "-n 18000", "-Ss 1024", "-c 0", "-Hu 90000", "-u 80000", "-i 90000", "-Sv 9000000", "-Sl 64", "-Sq 4096"} {
+		if exec.Command("/bin/bash", "-c", "ulimit "+ulimit).Run() != nil {
+			continue // this caller's limits are too low for that
+		}
+		if identity, limits := limited("ulimit " + ulimit); identity != plainIdentity || limits != plain {
+			t.Errorf("ulimit %s reaches commands: the identity has %s, want %s; limits are\n%swant\n%s", ulimit, identity, plainIdentity, limits, plain)
+		}
+	}
+	for ulimit, want := range map[string]string{
+		"-n 4000": "{limit on open files 4000}", "-s 100000": "{limit on stack 102400000}", "-u 40000": "{limit on processes 32768}",
+		"-l 64": "{limit on locked memory 65536}", "-m 9000000": "{limit on resident memory 9216000000}", "-f 900000": "{limit on file size 921600000}",
+		"-d 9000000": "{limit on data segment 9216000000}", "-v 9000000": "{limit on address space 9216000000}", "-t 9000": "{limit on CPU time 9000}",
+		"-q 4096": "{limit on message queues 4096}", "-i 1000": "{limit on pending signals 1000}",
+	} {
+		if exec.Command("/bin/bash", "-c", "ulimit "+ulimit).Run() != nil {
+			continue
+		}
+		identity, limits := limited("ulimit -H " + ulimit + " -S " + ulimit + " || ulimit " + ulimit)
+		if !strings.Contains(identity, want) {
+			t.Errorf("ulimit %s: the identity has %s, want %s", ulimit, identity, want)
+		}
+		if limits == plain {
+			t.Errorf("ulimit %s changed no limit, and the identity has %s", ulimit, identity)
+		}
 	}
 }
