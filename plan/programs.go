@@ -13,7 +13,7 @@ import (
 // counts, since any of them may be a program that another one starts, as in
 // `env nice node`.
 func (d *driver) identity(ask func(context.Context) (backend.Identity, error), lines ...string) func(context.Context) (backend.Identity, error) {
-	words := programWords(lines)
+	words := ProgramWords(lines)
 	if d.Capabilities().Programs == nil || len(words) == 0 {
 		return ask
 	}
@@ -28,9 +28,9 @@ func (d *driver) identity(ask func(context.Context) (backend.Identity, error), l
 	}
 }
 
-// programWords are the words of lines that can be programs of PATH or absolute paths of
+// ProgramWords returns the words of lines that can be programs of PATH or absolute paths of
 // some, sorted, each once.
-func programWords(lines []string) []string {
+func ProgramWords(lines []string) []string {
 	var words []string
 	for _, line := range lines {
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool {
@@ -48,7 +48,7 @@ func programWords(lines []string) []string {
 // withoutPython leaves Python out of a line that runs in an environment of uv, whose
 // own interpreter comes first in PATH and is part of the backend's identity.
 func withoutPython(line string) string {
-	return strings.Join(slices.DeleteFunc(programWords([]string{line}), func(word string) bool {
+	return strings.Join(slices.DeleteFunc(ProgramWords([]string{line}), func(word string) bool {
 		return strings.HasPrefix(word, "python")
 	}), " ")
 }

@@ -16,7 +16,7 @@ func TestProgramWords(t *testing.T) {
 		{"/opt/tool/grade 'x'|g++-12;g++-12", "/opt/tool/grade g++-12 x", []string{"/opt/tool/grade", "g++-12", "x"}},
 		{"$(command -v größe)", "command größe", []string{"command", "größe"}},
 	} {
-		if got := programWords([]string{test.line}); !slices.Equal(got, test.words) {
+		if got := ProgramWords([]string{test.line}); !slices.Equal(got, test.words) {
 			t.Errorf("%q: words %q, want %q", test.line, got, test.words)
 		}
 		if got := withoutPython(test.line); got != test.without {

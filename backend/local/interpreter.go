@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +71,19 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 		return interpreter{}, probeError(ctx, path, err, "")
 	}
 	return interpreter{path: path, version: version}, nil
+}
+
+// askedTarget returns the path that an interpreter reports as its own.
+func (b *Backend) askedTarget(ctx context.Context, program string) string {
+	env := slices.Clone(b.opt.Env)
+	if _, set := getenv(env, "HOME"); !set {
+		env = append(env, "HOME=/nonexistent") // sessions have another one without settings
+	}
+	path, err := b.ask(ctx, []string{program, "-I", "-c", "import sys; print(sys.executable)"}, env)
+	if err != nil || !filepath.IsAbs(path) || path == program {
+		return ""
+	}
+	return runnable(path)
 }
 
 // ask runs a probe and returns its standard output, which must not be empty.

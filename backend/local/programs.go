@@ -3,49 +3,70 @@ package local
 import (
 	"context"
 	"io/fs"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
 // programs identifies the programs that words of commands start: by the bytes of the
 // file that PATH leads to, wherever it lies, so that two machines with the same programs
-// agree. A word that names none has no field. Of a Python virtual environment, whose
-// interpreter is the system's own file, the packages count too.
-func (b *Backend) programs(_ context.Context, words []string) (backend.Identity, error) {
+// agree. A word that names none has no field. A shim of a version manager is identified
+// by what it starts, too, and a Python interpreter by the packages that it imports.
+func (b *Backend) programs(ctx context.Context, words []string) (backend.Identity, error) {
 	var found backend.Identity
-	environments := map[string]bool{}
+	var installed packages
 	for _, word := range words {
 		program, err := lookPath(word, b.opt.Path, "/")
 		if err != nil {
 			continue // a command does not find it either
 		}
 		found = append(found, backend.Field{Label: "program " + word, Value: b.contents(program)})
-		environments[filepath.Dir(filepath.Dir(program))] = true
-	}
-	var packages []string
-	virtual := false
-	for _, dir := range slices.Sorted(maps.Keys(environments)) {
-		if _, err := os.Stat(filepath.Join(dir, "pyvenv.cfg")); err != nil {
-			continue
+		target, isShim := b.shimTarget(ctx, word, program)
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
 		}
-		virtual = true
-		installed, _ := fs.Glob(os.DirFS(dir), "lib*/python*/site-packages/*.dist-info")
-		for _, info := range installed {
-			packages = append(packages, strings.TrimSuffix(path.Base(info), ".dist-info"))
+		if isShim {
+			value := unknownTarget
+			if target != "" {
+				value = b.contents(target)
+			}
+			found = append(found, backend.Field{Label: "program " + word + " starts", Value: value})
+		}
+		for _, path := range []string{program, target} {
+			if path != "" {
+				b.addPackages(&installed, path)
+			}
 		}
 	}
-	if virtual {
-		found = append(found, backend.Field{Label: "virtual environment", Value: strings.Join(packages, " ")})
+	if text := installed.text(); text != "" {
+		found = append(found, backend.Field{Label: "python packages", Value: text})
 	}
 	return found, nil
 }
+
+// Unidentified returns the words whose programs are shims of version managers that hide
+// which program they start. No key changes when they start another one. It starts nothing.
+func (b *Backend) Unidentified(words []string) (shims []string) {
+	for _, word := range words {
+		if program, err := lookPath(word, b.opt.Path, "/"); err == nil {
+			if target, isShim := b.layoutTarget(word, program); isShim && target == "" && !answers(word, program) {
+				shims = append(shims, program)
+			}
+		}
+	}
+	slices.Sort(shims)
+	return slices.Compact(shims)
+}
+
+// pythonName matches the names of interpreters.
+var pythonName = lazyregexp.New(`^(python|pypy)[0-9.]*t?$`)
+
+// isPython reports whether a path is that of an interpreter, by its name.
+func isPython(path string) bool { return pythonName().MatchString(filepath.Base(path)) }
 
 // contents is the digest of a program. One that may be started but not read is known by
 // its state instead.

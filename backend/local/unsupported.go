@@ -36,6 +36,10 @@ func (b *Backend) Platform(context.Context) (string, error) { return "", errUnsu
 
 func (b *Backend) version(context.Context, string) (string, error) { return "", errUnsupported }
 
+func (b *Backend) askedTarget(context.Context, string) string { return "" }
+
+func getenv([]string, string) (string, bool) { return "", false }
+
 func inheritedLimits() backend.Identity { return nil }
 
 func (b *Backend) shown([]string, []string) []backend.Shown { return nil }

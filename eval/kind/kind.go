@@ -33,6 +33,9 @@ type Kind struct {
 	// Doctor checks what the kind needs; the site is closed afterwards. cfg is nil when the configuration is
 	// invalid; asked is set when containers are to be checked in any case.
 	Doctor func(ctx context.Context, s *Site, cfg *lang.Config, asked bool) []Finding
+	// Unidentified returns a text for each program that commands of a configuration start and
+	// that no key identifies. It starts nothing.
+	Unidentified func(s *Site, cfg *lang.Config) []string
 	// Clean removes the containers and images of a project that belong to no living
 	// run. What it returns is nil when nothing could be tried.
 	Clean func(ctx context.Context, s *Site) (*RemovedContainers, error)

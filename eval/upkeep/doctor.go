@@ -41,7 +41,21 @@ func Doctor(ctx context.Context, o options.Options, containers bool) []kind.Find
 			findings = append(findings, finding(k.Name, "warning", err.Error()))
 		}
 	}
+	for _, text := range Unidentified(&o, cfg) {
+		findings = append(findings, finding("programs", "warning", text))
+	}
 	return append(findings, checkClusters(&o)...)
+}
+
+// Unidentified returns a text for each program that commands of a configuration, which may be
+// nil, start and that no key identifies.
+func Unidentified(o *options.Options, cfg *lang.Config) (texts []string) {
+	for _, k := range o.Kinds {
+		if k.Unidentified != nil && cfg != nil {
+			texts = append(texts, k.Unidentified(o.BareSite(), cfg)...)
+		}
+	}
+	return texts
 }
 
 // checkClusters lists the project's clusters of machines, with what they cost so far.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/upkeep"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -33,6 +34,11 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 			}
 			cfg, diags := lang.Load(a.langOptions())
 			diags = validate.Findings(cfg, diags, new(validate.Imports))
+			if o := a.options(); !diags.HasErrors() {
+				for _, text := range upkeep.Unidentified(&o, cfg) {
+					diags = append(diags, diag.Diagnostic{Severity: diag.Warning, Code: "unidentified-program", Summary: "Unidentified program", Detail: text})
+				}
+			}
 			if a.flags.json && (!reference || diags.HasErrors()) {
 				if diags == nil {
 					diags = diag.List{}

@@ -4,6 +4,7 @@ package localkind
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
@@ -16,7 +17,7 @@ import (
 // Kind is the kind "local".
 func Kind() kind.Kind {
 	return kind.Kind{
-		Name: local.Kind, New: open, Asks: asks, Tools: local.Tools, Doctor: check,
+		Name: local.Kind, New: open, Asks: asks, Tools: local.Tools, Doctor: check, Unidentified: unidentified,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
 	}
 }
@@ -25,14 +26,8 @@ func Kind() kind.Kind {
 const spares = 16
 
 func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
-	path, _ := s.LookupEnv("PATH")
-	for _, v := range b.Env {
-		if v.Name == "PATH" {
-			path = v.Value
-		}
-	}
 	o := local.Options{
-		Python: b.Python, Versions: b.Local.Versions, Path: path, Env: env, Scratch: s.Scratch, Registry: s.Registry,
+		Python: b.Python, Versions: b.Local.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
 		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
 	}
 	if err := isolate(s, &o, b.Local.Readable, b.Local.Unhashed); err != nil {
@@ -47,6 +42,54 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	made := local.New(s.Store, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
+}
+
+// searchPath returns the PATH of a backend's commands.
+func searchPath(s *kind.Site, b *lang.Backend) string {
+	path, _ := s.LookupEnv("PATH")
+	for _, v := range b.Env {
+		if v.Name == "PATH" {
+			path = v.Value
+		}
+	}
+	return path
+}
+
+// unidentified lists the shims that commands of local backends start and whose program cannot
+// be found out.
+func unidentified(s *kind.Site, cfg *lang.Config) []string {
+	var lines []string
+	for _, p := range cfg.Problems {
+		if p.Command != nil {
+			lines = slices.Concat(lines, p.Command.Setup, p.Command.Argv)
+		}
+	}
+	for _, t := range cfg.Tasks {
+		lines = slices.Concat(lines, t.Setup, t.Argv)
+	}
+	var shims []string
+	for _, b := range cfg.Backends {
+		if b.Local == nil {
+			continue
+		}
+		env := local.Tools(s.LookupEnv)
+		for _, name := range slices.Concat(b.Passthrough, b.Inherit) {
+			if value, ok := s.LookupEnv(name); ok {
+				env = append(env, name+"="+value)
+			}
+		}
+		for _, v := range b.Env {
+			env = append(env, v.Name+"="+v.Value)
+		}
+		on := local.New(s.Store, local.Options{Path: searchPath(s, b), Env: env})
+		shims = append(shims, on.Unidentified(plan.ProgramWords(slices.Concat(lines, b.Setup)))...)
+	}
+	slices.Sort(shims)
+	shims = slices.Compact(shims)
+	for at, shim := range shims {
+		shims[at] = fmt.Sprintf("%s starts a program that could not be found out, so no key changes when it starts another one (hint: name the program by its path, or add a command to versions of the backend)", shim)
+	}
+	return shims
 }
 
 // asks are the commands of the block, an interpreter that is more than a version, and the
