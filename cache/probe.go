@@ -19,8 +19,8 @@ type Probe struct {
 	// Listing is for a directory of which only the names and kinds of its
 	// entries matter. A link to a directory is followed.
 	Listing bool
-	// Exists is for a path of which only the kind and the identity matter, not
-	// the content.
+	// Exists is for a path of which only the kind, the identity and the executable
+	// bits matter, not the content.
 	Exists bool
 }
 

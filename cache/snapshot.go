@@ -58,8 +58,12 @@ func (s seen) identifies() bool { return s.regular() || s.directory() }
 
 // same reports whether two states are of one file, as far as a probe cares.
 func (s seen) same(o seen, p Probe) bool {
-	return s == o || p.Exists && !s.absent && !o.absent && s.identifies() && s.kind() == o.kind() && s.inode == o.inode && s.dev == o.dev
+	return s == o || p.Exists && !s.absent && !o.absent && s.identifies() && s.kind() == o.kind() && s.inode == o.inode && s.dev == o.dev &&
+		(s.mode^o.mode)&executable == 0
 }
+
+// executable has the bits of a mode that say who may start a file or enter a directory.
+const executable = 0o111
 
 const (
 	snapshotMagic = "fevalgraph-snapshot 3\n"

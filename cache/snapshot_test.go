@@ -193,3 +193,23 @@ func FuzzSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// Whether a program can be started counts where content does not.
+func TestSnapshotOfExecutableBits(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/file", "abc")
+	s, err := TakeSnapshot([]Sighting{Probe{Path: dir + "/file", Follow: true, Exists: true}.Sight()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/file", "another")
+	if path := s.Changed(); path != "" {
+		t.Errorf("%s has changed, although only its content did", path)
+	}
+	if err := os.Chmod(dir+"/file", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if s.Changed() == "" {
+		t.Error("a program that can be started now went unnoticed")
+	}
+}

@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -334,6 +335,31 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 		if r, err := eval.Results(o, id); err != nil || len(r.Cells) != 4 {
 			t.Errorf("run %s: %+v, %v", id, r, err)
 		}
+	}
+}
+
+// TestDirectoryBecomesLink: a path that leads out of the project through a link is an error
+// for a project that was evaluated before, as it is for a new one.
+func TestDirectoryBecomesLink(t *testing.T) {
+	t.Parallel()
+	o, _ := tree(t)
+	if err := lay(o.Dir, map[string]string{
+		"texts/data/n.txt": "text",
+		"more.feval.hcl":   "locals {\n  text = file(\"texts/data/n.txt\")\n}\n",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	stabilize(t, o)
+	mustRun(t, o, eval.Request{})
+	stabilize(t, o)
+	mustRun(t, o, eval.Request{})
+	elsewhere := filepath.Join(t.TempDir(), "data")
+	inside := filepath.Join(o.Dir, "texts", "data")
+	if err := errors.Join(os.Rename(inside, elsewhere), os.Symlink(elsewhere, inside)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eval.Plan(t.Context(), o, eval.Request{}); err == nil || !strings.Contains(err.Error(), "outside") {
+		t.Errorf("got %v, want a file outside of the project", err)
 	}
 }
 

@@ -58,7 +58,8 @@ func (p *Project) baseOf(salt []byte) []byte {
 		mode = "r"
 	}
 	self, _ := os.Executable()
-	return partition.Salted(salt, []byte(strings.Join([]string{p.options.Version, self, dir, mode}, "\x00")))
+	words := append([]string{p.options.Version, self, dir, mode}, p.stores.IDs...)
+	return partition.Salted(salt, []byte(strings.Join(words, "\x00")))
 }
 
 // baseFiles are the paths of the files that every partition depends on.

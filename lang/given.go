@@ -67,8 +67,11 @@ func (l *loader) give(v cty.Value) {
 }
 
 // within reports whether an absolute path leads to a place in the project, or to one that
-// a person gave.
+// a person gave. The answer depends on each directory on the way there being one, or a link.
 func (l *loader) within(path string) bool {
+	for at := path; at != l.root && at != filepath.Dir(at); at = filepath.Dir(at) {
+		l.input("link", at)
+	}
 	real := l.realOf(path)
 	if !escapes(l.realDir(l.root), real) {
 		return true

@@ -38,6 +38,8 @@ type Use struct {
 // and the Store is for many.
 type Stores struct {
 	Store   Store // all of them, as one
+	// IDs are those of the stores of this machine: another ID is another store at the same path.
+	IDs     []string
 	options *options.Options
 	use     Use
 	local   cache.Store   // what of the Store is on this machine; nil without remote caches
@@ -76,12 +78,14 @@ func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) erro
 	if err != nil {
 		return err
 	}
+	s.IDs = []string{disk.ID()}
 	layers := &cache.Layered{Upper: disk}
 	if readOnly {
 		own, err := cache.OpenDisk(options.OwnStoreDir(s.options.StateDirOf(cfg.Root)), cache.Options{ReadOnly: reads, Signer: signer})
 		if err != nil {
 			return err
 		}
+		s.IDs = append(s.IDs, own.ID())
 		layers = &cache.Layered{Upper: own, Lower: []cache.Lower{disk}}
 	}
 	if err := s.openRemotes(layers, cfg); err != nil {
