@@ -37,7 +37,7 @@ type Use struct {
 // Stores are those that a call has open. The caller closes them; they are for one goroutine at a time,
 // and the Store is for many.
 type Stores struct {
-	Store   Store // all of them, as one
+	Store Store // all of them, as one
 	// IDs are those of the stores of this machine: another ID is another store at the same path.
 	IDs     []string
 	options *options.Options
