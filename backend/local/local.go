@@ -104,6 +104,8 @@ type Backend struct {
 	probe  sync.Mutex // one probe at a time; guards python
 	python interpreter
 
+	installed sync.Map // path of a program to its installed
+
 	level func() (isolation.Level, error) // see Isolation
 }
 

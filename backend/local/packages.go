@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
@@ -38,9 +39,32 @@ func (p *packages) text() string {
 // nameVersion matches the part of an interpreter's name that directories of packages have.
 var nameVersion = lazyregexp.New(`[0-9]+\.[0-9]+t?$`)
 
+// packagesKept is how long packages are not read again: problems by the thousand start the same
+// program, and are asked about at once.
+const packagesKept = time.Second
+
+// installed are the packages of a program, as they were at a time.
+type installed struct {
+	at    time.Time
+	found []string
+}
+
 // addPackages adds the packages that a program can import: an interpreter, a script that one
 // runs, and any program of an environment, such as those of venv and conda.
 func (b *Backend) addPackages(p *packages, program string) {
+	if known, ok := b.installed.Load(program); ok && time.Since(known.(installed).at) < packagesKept {
+		p.found = append(p.found, known.(installed).found...)
+		return
+	}
+	now := installed{at: time.Now()}
+	var own packages
+	b.readPackages(&own, program)
+	now.found = own.found
+	b.installed.Store(program, now)
+	p.found = append(p.found, own.found...)
+}
+
+func (b *Backend) readPackages(p *packages, program string) {
 	interpreter := ""
 	if isPython(program) {
 		interpreter = program
