@@ -74,7 +74,7 @@ func (c *compiler) seen(d *driver, b *lang.Backend, own []lang.EnvVar, requires 
 		if !ok {
 			sources := c.sourcesOf(addr)
 			task := &tasks.Mount{
-				Name: what, Source: path, Optional: true, Hint: fmt.Sprintf("unhashed = [%q] of the backend keeps it out of keys", path),
+				Name: what, Source: path, Optional: true, NoCaches: true, Hint: fmt.Sprintf("unhashed = [%q] of the backend keeps it out of keys", path),
 				States: sources.States, Observe: sources.Observe,
 			}
 			if required {

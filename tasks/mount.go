@@ -29,6 +29,9 @@ type Mount struct {
 	Hint   string // tells the user how to keep it out of keys
 	// Optional accepts a Source that does not exist.
 	Optional bool
+	// NoCaches leaves out the directories that Python compiles modules into, which commands
+	// that may write there change.
+	NoCaches bool
 	// NotDirectory is the reason to refuse a directory; empty accepts one.
 	NotDirectory string
 	States       FileStates
@@ -174,6 +177,9 @@ func (t *Mount) scan() ([]mounted, error) {
 	var entries []mounted
 	var errs []error
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
+		if t.NoCaches && err == nil && d.IsDir() && d.Name() == "__pycache__" {
+			return fs.SkipDir
+		}
 		var is string
 		observe("state", abs)
 		if err == nil {
