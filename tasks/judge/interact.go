@@ -75,7 +75,9 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return o, err
 	}
-	endings[0] = starved(endings[0], i.Limits)
+	if endings[0], err = i.Box.starved(ctx, w.Store, program, endings[0], i.Limits); err != nil {
+		return o, err
+	}
 	var log transcript
 	log.add("solution", endings[0].Stderr, endOf(endings[0]))
 	log.add("interactor", endings[1].Stderr, endOf(endings[1]))
