@@ -326,7 +326,7 @@ func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session,
 		return no, nil
 	}
 	if uv != nil {
-		no, err := run("uv pip install --editable "+r.UV.Project, ".", []string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared, r.UV.Project})
+		no, err := run("uv pip install --editable "+strings.Join(uv.packages, " "), ".", append([]string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared}, uv.packages...))
 		if no != nil || err != nil {
 			return no, err
 		}
