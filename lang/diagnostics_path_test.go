@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A name that looks like a file's and is not there is told from one in another normal form.
+// A missing file whose name has another normal form is named.
 func TestUnnormalizedName(t *testing.T) {
 	const decomposed, composed = "cafe\u0301", "caf\u00e9"
 	dir := t.TempDir()
