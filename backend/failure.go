@@ -17,6 +17,9 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrManyFiles is the error of a List that found more than were wanted.
 var ErrManyFiles = errors.New("too many files")
 
+// ErrNoRoom is the error of a Sandbox whose programs' directories have no room for the Files.
+var ErrNoRoom = errors.New("the files are larger than the program's directory")
+
 // ToolError says that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {

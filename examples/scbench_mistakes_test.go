@@ -18,6 +18,8 @@ func TestSCBenchMistakes(t *testing.T) {
 	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
 	mistakes := map[string]struct{ config, said string }{
 		"no_yaml":           {"name: [\nx: }\n", "did not find expected node content"},
+		"two_documents":     {head + tail + "---\n" + head, "The file has a second document"},
+		"yes_as_name":       {strings.Replace(head, "name: x", "name: yes", 1) + tail, "name is missing, or no string"},
 		"empty":             {"", "not a mapping"},
 		"no_map":            {"- name\n", "not a mapping"},
 		"required":          {"name: x\n" + tail, "entry_file is missing, or no string.\ndescription is missing, or no string.\nversion is missing."},
@@ -48,12 +50,14 @@ func TestSCBenchMistakes(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(root, "problems", "good", "config.yaml"), head+"unknown: [1]\ntimeout: 2.9\n"+`checkpoints:
-  checkpoint_1: { version: 1, timeout: null }
+  checkpoint_1: { <<: &first { version: 1, timeout: 9 }, timeout: null }
   checkpoint_2: { version: "2", timeout: 0.5, include_prior_tests: "no" }
   checkpoint_3: { version: 1, timeout: "45" }
   checkpoint_4: { version: 1 }
+  checkpoint_5: { <<: *first }
+  checkpoint_6: { <<: *first, timeout: 010 }
 `)
-	for _, n := range []string{"1", "2", "3", "4"} {
+	for _, n := range []string{"1", "2", "3", "4", "5", "6"} {
 		write(t, filepath.Join(root, "problems", "good", "tests", "test_checkpoint_"+n+".py"), "")
 	}
 	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
@@ -81,7 +85,7 @@ func TestSCBenchMistakes(t *testing.T) {
 		for _, c := range p.Checkpoints {
 			limits = append(limits, c.Timeout.String())
 		}
-		if got, want := strings.Join(limits, " "), "0s 0s 45s 2s"; got != want {
+		if got, want := strings.Join(limits, " "), "0s 0s 45s 2s 9s 8s"; got != want {
 			t.Errorf("limits are %s, want %s", got, want)
 		}
 		if p.Checkpoints[1].IncludePriorTests {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -274,10 +275,34 @@ func missingStep(h *hcl.Diagnostic) (string, []string) {
 	return "", nil
 }
 
+// unnormalized returns the file name that stands where nothing of a path is, and that is the
+// path's but for its Unicode normal form. The language normalises text; the disk does not.
+func unnormalized(missing error) string {
+	var failed *fs.PathError
+	if !errors.As(missing, &failed) {
+		return ""
+	}
+	for at := failed.Path; at != filepath.Dir(at); at = filepath.Dir(at) {
+		entries, err := os.ReadDir(filepath.Dir(at))
+		for _, e := range entries {
+			if e.Name() != filepath.Base(at) && cty.NormalizeString(e.Name()) == cty.NormalizeString(filepath.Base(at)) {
+				return e.Name()
+			}
+		}
+		if err == nil {
+			break
+		}
+	}
+	return ""
+}
+
 // pathReason says what is wrong with a path.
 func pathReason(shown string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if name := unnormalized(err); name != "" {
+			return fmt.Sprintf("There is no %q: the file name %+q is not in Unicode normal form C.", shown, name)
+		}
 		return fmt.Sprintf("There is no %q.", shown)
 	case errors.Is(err, syscall.ENOTDIR):
 		return fmt.Sprintf("There is no %q: something on the way is a file.", shown)

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -102,13 +104,20 @@ func (f *ReaderFiles) Present(path string) bool {
 // YAML reads a mapping from a file of YAML, or says what is wrong with it.
 func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 	return f.Document(path, func(text string) (*yaml.Node, *diag.Diagnostic) {
-		var document yaml.Node
+		var document, second yaml.Node
+		decoder := yaml.NewDecoder(strings.NewReader(text))
 		err := funcs.CheckYAML(text)
 		if err == nil {
-			err = yaml.Unmarshal([]byte(text), &document)
+			if err = decoder.Decode(&document); errors.Is(err, io.EOF) { // no document
+				err = nil
+			}
 		}
 		if err != nil {
 			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: fmt.Sprintf("%v.", err)}
+		}
+		if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+			at := diag.Pos{Line: max(second.Line, 1), Column: max(second.Column, 1)}
+			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: "The file has a second document.", Range: &diag.Range{Start: at}}
 		}
 		if len(document.Content) != 1 {
 			return nil, nil

@@ -172,5 +172,5 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	if c.env.Environments != nil {
 		run.UV.Shared = c.env.Environments(cell.Backend)
 	}
-	return graph.Dep{On: known, As: command.FromEnvironment, Outputs: []string{command.OutputPins}}
+	return graph.Dep{On: known, As: command.FromEnvironment, Outputs: []string{command.OutputPins, command.OutputInside}}
 }

@@ -197,6 +197,7 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 		"-time-limit-checker-interval", "20ms",
 		// As root, programs belong to users that there are not. Others are themselves.
 		"-container-cred-start", strconv.Itoa(programUsers),
+		"-tmp-fs-param", fmt.Sprintf("size=%d,nr_inodes=4k", directoryRoom),
 		"-file-timeout", "30m", "-release")
 	p.cmd.Dir = p.base // where it looks for mount.yaml and seccomp.yaml
 	p.cmd.Env = []string{"PATH=" + p.opt.Path, "TMPDIR=" + tmp, "ES_AUTH_TOKEN=" + token}

@@ -180,6 +180,25 @@ func check(programs []backend.Program) error {
 	return nil
 }
 
+// directoryRoom is the size of a program's directory on a server of ours, in bytes. It is
+// memory, which no limit of the program's counts where there are no control groups.
+const directoryRoom = 128 << 20
+
+// fits returns a backend.ErrNoRoom if the files of a program are more than that.
+func fits(programs []backend.Program) error {
+	const page = 4096
+	for i := range programs {
+		pages := int64(0)
+		for _, f := range programs[i].Files {
+			pages += (max(f.Digest.Size, int64(len(f.Content))) + page - 1) / page
+		}
+		if pages > directoryRoom/page-64 { // directories take some
+			return fmt.Errorf("program %d: %w: %d bytes of at most %d", i, backend.ErrNoRoom, pages*page, int64(directoryRoom))
+		}
+	}
+	return nil
+}
+
 func checkProgram(p *backend.Program) error {
 	if len(p.Argv) == 0 || p.Argv[0] == "" {
 		return errors.New("no program is named")

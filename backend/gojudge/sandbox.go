@@ -59,6 +59,11 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 	if err := check(programs); err != nil {
 		return nil, fmt.Errorf("running in the sandbox: %w", err)
 	}
+	if s.server.opt != nil {
+		if err := fits(programs); err != nil {
+			return nil, fmt.Errorf("running in the sandbox: %w", err)
+		}
+	}
 	busy, missing := 0, 0
 	for {
 		c, err := s.server.use(ctx)

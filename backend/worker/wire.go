@@ -146,7 +146,7 @@ type typed struct{ Name, Text, Hint string }
 // sentinels are errors that callers compare with.
 var sentinels = map[string]error{
 	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
-	"other work": errOtherWork, "restarted": errRestarted,
+	"many files": backend.ErrManyFiles, "no room": backend.ErrNoRoom, "other work": errOtherWork, "restarted": errRestarted,
 }
 
 // maxText bounds the text of an error, so that it fits into a frame.

@@ -178,11 +178,11 @@ func readEnvironment(files *lang.ReaderFiles, given map[string]string) (*environ
 		if path != given["environment"] && !files.Exists(path) {
 			continue
 		}
-		root, wrong := files.YAML(path)
-		if wrong != nil {
-			return nil, wrong
+		f := yamlfile.Open(files, path)
+		if f.Root == nil {
+			return nil, &f.Mistakes[0]
 		}
-		return e.from(root), nil
+		return e.from(f.Root), nil
 	}
 	return e, nil
 }

@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -24,6 +27,7 @@ type File struct {
 // Open reads a file. That it cannot be read is a mistake.
 func Open(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.YAML(path)
+	pythonic(root, map[*yaml.Node]bool{})
 	return Of(files, path, root, wrong)
 }
 
@@ -64,6 +68,65 @@ const (
 	Null = "!!null"
 	Text = "!!str"
 )
+
+// octal is a number that Python's reader takes for one of base 8.
+var octal = lazyregexp.New(`^[-+]?0[0-7_]+$`)
+
+// pythonic makes values what they are in YAML 1.1, which benchmarks read with Python: the
+// keys of a merge are the mapping's, 010 is 8, and yes is true. Done are the nodes that
+// need no second look.
+func pythonic(n *yaml.Node, done map[*yaml.Node]bool) {
+	if n == nil || done[n] {
+		return
+	}
+	done[n] = true
+	pythonic(n.Alias, done)
+	for i, one := range n.Content {
+		if n.Kind != yaml.MappingNode || i%2 == 1 { // keys are names
+			pythonic(one, done)
+		}
+	}
+	switch {
+	case n.Kind == yaml.MappingNode:
+		merge(n)
+	case n.Kind != yaml.ScalarNode || n.Style != 0: // a quoted word is text
+	case n.Tag == "!!int" && octal().MatchString(n.Value):
+		if number, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 8, 64); err == nil {
+			n.Value = strconv.FormatInt(number, 10)
+		}
+	case n.Tag == "!!int":
+		n.Value = strings.ReplaceAll(n.Value, "_", "")
+	case n.Tag == Text && slices.Contains([]string{"yes", "Yes", "YES", "on", "On", "ON"}, n.Value):
+		n.Tag, n.Value = "!!bool", "true"
+	case n.Tag == Text && slices.Contains([]string{"no", "No", "NO", "off", "Off", "OFF"}, n.Value):
+		n.Tag, n.Value = "!!bool", "false"
+	}
+}
+
+// merge puts the keys that a mapping has by merges before its own, which win. Of several
+// mappings the first wins.
+func merge(n *yaml.Node) {
+	var merged, own []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], resolve(n.Content[i+1])
+		if key.Tag != "!!merge" {
+			own = append(own, key, n.Content[i+1])
+			continue
+		}
+		from := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			from = value.Content
+		}
+		for _, mapping := range slices.Backward(from) {
+			if mapping = resolve(mapping); mapping.Kind == yaml.MappingNode {
+				merged = append(merged, mapping.Content...)
+			}
+		}
+	}
+	if len(own) < len(n.Content) {
+		n.Content = append(merged, own...)
+	}
+}
 
 // At is the value at a path of keys, each the last of its name as in Python; nil when there
 // is none.

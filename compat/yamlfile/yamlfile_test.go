@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -47,6 +48,39 @@ empty:
 	}
 	if At(nil, "a") != nil {
 		t.Error("a file that was not read has a value")
+	}
+}
+
+// What YAML 1.1 means by a text, as Python's reader prints it.
+func TestPythonic(t *testing.T) {
+	root := parse(t, `
+octal: 010
+below: -017
+text: "010"
+decimal: 089
+spaced: 1_000
+yes: yes
+word: "yes"
+off: OFF
+base: &base {x: 1, y: 2}
+merged: {<<: *base, y: 3}
+several: {w: 1, <<: [*base, {x: 9, z: 0}]}
+again: {<<: {<<: *base, z: 5}}
+`)
+	pythonic(root, map[*yaml.Node]bool{})
+	for path, want := range map[string]string{
+		"octal": "8", "below": "-15", "text": "010", "spaced": "1000", "word": "yes", "off": "false",
+		"base y": "2", "merged x": "1", "merged y": "3", "several x": "1", "several z": "0", "several w": "1", "again x": "1", "again z": "5",
+	} {
+		if got := Scalar(At(root, strings.Fields(path)...), "none"); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+	if keys := Keys(At(root, "merged")); !slices.Equal(keys, []string{"x", "y"}) {
+		t.Errorf("keys of a merge: %q", keys)
+	}
+	if n := At(root, "off"); n.Tag != "!!bool" {
+		t.Errorf("off is a %s", n.Tag)
 	}
 }
 

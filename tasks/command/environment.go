@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -28,9 +30,11 @@ const (
 	FromEnvironment = "environment"
 )
 
-// OutputPins is the output of Environment: name==version with hashes, for each
-// package that the project needs to be built and run, sorted.
-const OutputPins = "pins"
+// The outputs of Environment.
+const (
+	OutputPins   = "pins"   // name==version with hashes, for each package that the project needs to be built and run, sorted
+	OutputInside = "inside" // the packages that the project names by path, relative to it, one a line
+)
 
 // uvTimeout is generous: a first time downloads every wheel.
 const uvTimeout = 30 * time.Minute
@@ -52,28 +56,67 @@ type Environment struct {
 
 // Describe implements graph.Task.
 func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2)
+	m.Int("recipe", 3) // 3: with packages by path
 	m.String("overrides", e.Overrides)
 	e.Env.Describe(m)
 	return ending.WithClass(environ.DescribeBackend(ctx, m, e.Identity))
 }
 
-// buildNeeds prints what building a project takes, a requirement in a line.
-// Python 3.10 and older cannot read the file by itself.
+// buildNeeds prints what building projects takes, a requirement in a line; its arguments
+// are their directories. Python 3.10 and older cannot read the files by themselves.
 const buildNeeds = `
-try:
-    import tomllib
-    with open("pyproject.toml", "rb") as f:
-        print("\n".join(tomllib.load(f).get("build-system", {}).get("requires", ["setuptools>=61"])))
-except ModuleNotFoundError:
-    print("setuptools>=61")
+import os, sys
+for project in sys.argv[1:]:
+    needs = ["setuptools>=61"]
+    try:
+        import tomllib
+        with open(os.path.join(project, "pyproject.toml"), "rb") as f:
+            needs = tomllib.load(f).get("build-system", {}).get("requires", needs)
+    except (ModuleNotFoundError, FileNotFoundError, NotADirectoryError):
+        pass
+    print("\n".join(needs))
 `
 
-// resolve is run in the project: $1 is the interpreter, $2 the program above,
-// $3 a file of overrides or nothing.
+// takeInside takes the packages that uv names by path out of pins.txt, and prints their
+// paths relative to the project. One outside of the project is a package of this machine.
+const takeInside = `
+import os, re, sys, urllib.parse
+rest, taken = [], False
+with open("../pins.txt") as f:
+    for line in f:
+        if line.lstrip().startswith("--hash"):
+            if not taken:
+                rest.append(line)
+            continue
+        path = re.sub("^(-e |[^ ]+ @ (?=file:))", "", line.split(" #")[0].strip().removesuffix("\\").strip())
+        taken = path != "" and "==" not in path and " @ " not in path
+        if not taken:
+            rest.append(line)
+            continue
+        if path.startswith("file:"):
+            path = urllib.parse.unquote(urllib.parse.urlsplit(path).path)
+        path = os.path.relpath(os.path.realpath(path), os.path.realpath("."))
+        if path.split(os.sep)[0] == "..":
+            sys.exit("the project needs a package by path that is outside of it: " + line.strip())
+        print(path)
+with open("../pins.txt", "w") as f:
+    f.writelines(rest)
+`
+
+// resolve is run in the project: $1 is the interpreter, $2 and $3 are the programs above,
+// $4 is a file of overrides or nothing. What building the packages inside of it takes is
+// known once uv has named these.
 const resolve = `set -eu
-"$1" -c "$2" >../build.in
-uv pip compile --quiet --no-config --no-header --no-annotate --generate-hashes --python "$1" ${3:+--override "$3"} --output-file ../pins.txt pyproject.toml ../build.in`
+"$1" -c "$2" . >../build.in
+compile() {
+	uv pip compile --quiet --no-config --no-header --no-annotate --generate-hashes --python "$1" ${2:+--override "$2"} --output-file ../pins.txt pyproject.toml ../build.in
+	"$1" -c "$3" >../inside.txt
+}
+compile "$1" "$4" "$3"
+if [ -s ../inside.txt ]; then
+	tr '\n' '\0' <../inside.txt | xargs -0 "$1" -c "$2" . >../build.in
+	compile "$1" "$4" "$3"
+fi`
 
 // Run implements graph.Task.
 func (e *Environment) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -102,7 +145,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 	redacted := backend.Redact(io.MultiWriter(said, w.Log), e.Env.Secrets())
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, e.Overrides},
+		Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, takeInside, e.Overrides},
 		Env:  e.Env.Variables(), Dir: "project", Timeout: uvTimeout, Online: true, Output: redacted,
 	})
 	redacted.Close()
@@ -122,19 +165,19 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(said.Bytes())))}
 	}
 	w.Phase(graph.Storing)
-	f, err := session.Collect(ctx, "pins.txt")
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	for _, output := range []string{OutputPins, OutputInside} {
+		f, err := session.Collect(ctx, output+".txt")
+		if err != nil {
+			return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+		}
+		content, err := io.ReadAll(io.LimitReader(f, maxFile))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+		}
+		k.Keep(output, content)
 	}
-	pins, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
-	}
-	d, err := cache.PutBytes(ctx, w.Store, pins)
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing what uv chose: %w", err)
-	}
-	return graph.Outcome{Outputs: []cache.Output{{Name: OutputPins, Digest: d}}}, nil
+	return k.Outcome, k.Err
 }
 
 // Environments makes sure, once per backend and set of versions, that there is
@@ -168,13 +211,20 @@ type UV struct {
 const venv = ".fevalgraph/venv"
 
 // install makes a session's environment: $1 is the interpreter, $2 the shared
-// environment, $3 the project. What is shared is found, and not written to.
+// environment, the others are the project and the packages inside of it, which directories
+// are installed where they are. What is shared is found, and not written to.
 const install = `set -eu
 uv venv --quiet --no-config --no-project --offline --python "$1" ` + venv + `
 where='import sysconfig; print(sysconfig.get_path("purelib"))'
 shared=$("$2/venv/bin/python" -c "$where")
 printf 'import site; site.addsitedir("%s")\n' "$shared" >"$(` + venv + `/bin/python -c "$where")/fevalgraph.pth"
-uv pip install --quiet --no-config --offline --no-deps --no-build-isolation --python ` + venv + `/bin/python --editable "$3"`
+shift 2
+for package; do
+	shift
+	[ ! -d "$package" ] || set -- "$@" --editable
+	set -- "$@" "$package"
+done
+uv pip install --quiet --no-config --offline --no-deps --no-build-isolation --python ` + venv + `/bin/python "$@"`
 
 // within runs a program in a session's environment: $1 is its directory, $2
 // the shared one.
@@ -186,6 +236,7 @@ exec "$@"`
 // prepared is an environment that is there.
 type prepared struct {
 	python, shared, snapshot string
+	packages                 []string // of the workspace: the project and what it names by path
 }
 
 // prepare makes the shared environment, if it is not there.
@@ -194,15 +245,15 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	if err != nil {
 		return prepared{}, err
 	}
-	d, ok := w.Input(FromEnvironment, OutputPins)
-	if !ok {
-		return prepared{}, fmt.Errorf("dependency %q has no %s", FromEnvironment, OutputPins)
-	}
-	pins, err := cache.ReadBlob(ctx, w.Store, d, -1)
+	pins, err := chosen(ctx, w, OutputPins)
 	if err != nil {
-		return prepared{}, fmt.Errorf("reading the versions: %w", err)
+		return prepared{}, err
 	}
-	lines, err := requirements.ReadPins(string(pins))
+	lines, err := requirements.ReadPins(pins)
+	if err != nil {
+		return prepared{}, err
+	}
+	inside, err := chosen(ctx, w, OutputInside)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -210,7 +261,24 @@ func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env 
 	if err != nil {
 		return p, fmt.Errorf("preparing the uv project's environment: %w", err)
 	}
+	p.packages = []string{u.Project}
+	for line := range strings.Lines(inside) {
+		p.packages = append(p.packages, path.Join(u.Project, strings.TrimSuffix(line, "\n")))
+	}
 	return p, nil
+}
+
+// chosen reads an output of Environment.
+func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
+	d, ok := w.Input(FromEnvironment, output)
+	if !ok {
+		return "", fmt.Errorf("dependency %q has no %s", FromEnvironment, output)
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
+	if err != nil {
+		return "", fmt.Errorf("reading what uv chose: %w", err)
+	}
+	return string(content), nil
 }
 
 // prepare makes an environment with the packages of lines, if it is not there.

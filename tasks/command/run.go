@@ -88,7 +88,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: scripts of the problem that cannot be run are no verdict
 	m.Strings("order of inputs", r.Inputs)
 	m.String("directory", r.Directory)
 	describeSetup(m, r.Setup, r.SetupTimeout)
@@ -220,7 +220,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 			return exit, err
 		}
 	}
-	if err := r.scriptError(ctx, w, exit, r.Directory, strings.Fields(strings.Join(r.Argv, " "))); err != nil {
+	if err := r.scriptError(ctx, w, attempt{r.line(), r.Directory, len(r.Setup) == 0, exit, r.spec(w, uv), uv}); err != nil {
 		return exit, err
 	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
@@ -311,13 +311,11 @@ func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session,
 		if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
 			return nil, nil
 		}
-		if err := r.scriptError(ctx, w, exit, dir, strings.Fields(line)); err != nil {
+		a := attempt{line, dir, len(r.Setup) > 0 && line == r.Setup[0].Line, exit, empty, uv}
+		if err := r.scriptError(ctx, w, a); err != nil {
 			return nil, err
 		}
-		lacks, err := r.Machine.Lacks(ctx, ending.Setup{
-			Backend: r.Backend, Spec: empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: exit,
-			In: func(s backend.Session, program []string) []string { return r.argv(s, uv, program) },
-		})
+		lacks, err := r.lacks(ctx, a, line)
 		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
 			return nil, fmt.Errorf("set-up command %q: %w", line, err)
 		}
@@ -328,7 +326,7 @@ func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session,
 		return no, nil
 	}
 	if uv != nil {
-		no, err := run("uv pip install --editable "+r.UV.Project, ".", []string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared, r.UV.Project})
+		no, err := run("uv pip install --editable "+strings.Join(uv.packages, " "), ".", append([]string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared}, uv.packages...))
 		if no != nil || err != nil {
 			return no, err
 		}

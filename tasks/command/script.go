@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -16,15 +15,37 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
-// scriptError returns the error of a script of the problem that no shell can run because
-// its lines end with carriage returns. Words are those of the command that started it.
-func (r *Run) scriptError(ctx context.Context, w *graph.Work, exit backend.Exit, dir string, words []string) error {
-	if exit.Code != ending.ShellNotExecutable && exit.Code != ending.ShellNotFound {
+// attempt is a command that failed.
+type attempt struct {
+	line, dir string // for a shell; the directory that it ran in
+	first     bool   // no command ran before it
+	exit      backend.Exit
+	empty     backend.Spec // a workspace without the submission
+	uv        *prepared    // or nil
+}
+
+// lacks returns what the machine lacks of the programs that line names, or "".
+func (r *Run) lacks(ctx context.Context, a attempt, line string) (string, error) {
+	return r.Machine.Lacks(ctx, ending.Setup{
+		Backend: r.Backend, Spec: a.empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: a.exit,
+		In: func(s backend.Session, program []string) []string { return r.argv(s, a.uv, program) },
+	})
+}
+
+// scriptError returns the error of a script of the problem that a command named and a
+// shell could not run: it is not executable, its lines end with carriage returns, or the
+// machine lacks its interpreter. It is decided by the script and the machine, never by
+// what was printed, which a submission can write as well.
+func (r *Run) scriptError(ctx context.Context, w *graph.Work, a attempt) error {
+	if a.exit.Code != ending.ShellNotExecutable && a.exit.Code != ending.ShellNotFound {
 		return nil
 	}
-	var names []string
-	for _, word := range words {
-		names = append(names, path.Join(dir, strings.Trim(word, `'";&|`)))
+	started := map[string]bool{} // by path: whether a shell starts it itself
+	for _, word := range strings.Fields(a.line) {
+		started[path.Join(a.dir, strings.Trim(word, `'";&|`))] = false
+	}
+	for _, word := range ending.Commands(a.line) {
+		started[path.Join(a.dir, word)] = strings.Contains(word, "/")
 	}
 	for _, input := range r.Inputs {
 		tree, ok := w.Input(input, tasks.TreeOutput)
@@ -32,10 +53,22 @@ func (r *Run) scriptError(ctx context.Context, w *graph.Work, exit backend.Exit,
 			continue
 		}
 		err := cache.WalkTree(ctx, w.Store, tree, func(e cache.Entry) error {
-			if !e.Dir && e.Link == "" && slices.Contains(names, e.Path) {
-				return checkScript(ctx, w.Store, e)
+			starts, named := started[e.Path]
+			if e.Dir || e.Link != "" || !named {
+				return nil
 			}
-			return nil
+			if starts && a.first && !e.Executable {
+				return cannotRun(e.Path, "it is not executable (hint: chmod +x, or name its interpreter)")
+			}
+			interpreter, err := interpreterOf(ctx, w.Store, e)
+			if err != nil || !starts || interpreter == "" {
+				return err
+			}
+			lacks, err := r.lacks(ctx, a, interpreter)
+			if err == nil && lacks != "" {
+				err = fmt.Errorf("the problem's script %s cannot be run: %s", e.Path, lacks)
+			}
+			return err
 		})
 		if err != nil {
 			return err
@@ -44,20 +77,41 @@ func (r *Run) scriptError(ctx context.Context, w *graph.Work, exit backend.Exit,
 	return nil
 }
 
-// checkScript returns an InputError if the first line of a script ends with a carriage return.
-func checkScript(ctx context.Context, s cache.Store, e cache.Entry) error {
+func cannotRun(script, why string) error {
+	return &graph.InputError{Err: fmt.Errorf("the problem's script %s cannot be run: %s", script, why)}
+}
+
+// interpreterOf returns the programs that the first line of a script names, as a line for
+// a shell, or "". It is an InputError that this line ends with a carriage return.
+func interpreterOf(ctx context.Context, s cache.Store, e cache.Entry) (string, error) {
 	f, err := s.Open(ctx, e.Digest)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", e.Path, err)
+		return "", fmt.Errorf("reading %s: %w", e.Path, err)
 	}
 	defer f.Close()
 	begin, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", e.Path, err)
+		return "", fmt.Errorf("reading %s: %w", e.Path, err)
 	}
-	line, _, ended := bytes.Cut(begin, []byte("\n"))
-	if ended && bytes.HasSuffix(line, []byte("\r")) && !bytes.Contains(begin, []byte{0}) {
-		return &graph.InputError{Err: fmt.Errorf("the problem's script %s cannot be run: line 1 ends with a carriage return (hint: save it with the line ends of Unix)", e.Path)}
+	first, _, ended := bytes.Cut(begin, []byte("\n"))
+	if ended && bytes.HasSuffix(first, []byte("\r")) && !bytes.Contains(begin, []byte{0}) {
+		return "", cannotRun(e.Path, "line 1 ends with a carriage return (hint: save it with the line ends of Unix)")
 	}
-	return nil
+	after, found := strings.CutPrefix(string(first), "#!")
+	words := strings.Fields(after)
+	if !found || len(words) == 0 {
+		return "", nil
+	}
+	if path.Base(words[0]) == "env" && len(words) == 2 {
+		return words[0] + "; " + words[1], nil
+	}
+	return words[0], nil
+}
+
+// line is what the program is for a shell.
+func (r *Run) line() string {
+	if len(r.Argv) == 3 && r.Argv[0] == "/bin/sh" && r.Argv[1] == "-c" {
+		return r.Argv[2]
+	}
+	return strings.Join(r.Argv, " ")
 }

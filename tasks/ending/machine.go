@@ -169,9 +169,15 @@ var (
 	reserved   = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "exec", "command", "env"}
 )
 
-// programsIn are the programs that a line for the shell names, up to where it takes a
-// shell to tell. A relative path is of the submission.
+// programsIn are the commands of a line that the machine must have. A relative path is of
+// the problem or of the submission.
 func programsIn(line string) []string {
+	return slices.DeleteFunc(Commands(line), func(word string) bool { return !program().MatchString(word) })
+}
+
+// Commands returns what a line for the shell starts, each once, up to where it takes a
+// shell to tell.
+func Commands(line string) []string {
 	line = quoted().ReplaceAllLiteralString(line, "$")
 	if at := tooHard().FindStringIndex(line); at != nil {
 		line = line[:at[0]]
@@ -182,7 +188,7 @@ func programsIn(line string) []string {
 			if assignment().MatchString(word) || slices.Contains(reserved, word) {
 				continue
 			}
-			if program().MatchString(word) && !slices.Contains(found, word) {
+			if !slices.Contains(found, word) {
 				found = append(found, word)
 			}
 			break

@@ -3,6 +3,7 @@ package judge
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,8 +39,9 @@ type Check struct {
 
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
-	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are no ratios
-	m.Int("recipe", 4)
+	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are no ratios;
+	// 5: an output that there is no room for is too long
+	m.Int("recipe", 5)
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)
@@ -75,6 +77,13 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 		return failedWith(verdict, why), nil
 	}
 	e, err := c.runChecker(ctx, w)
+	if errors.Is(err, backend.ErrNoRoom) {
+		// The problem's files are the same for every solution, most of which print little.
+		if d, _ := w.Input(FromRun, OutputStdout); d.Size >= 1<<20 {
+			return failedWith(OutputLimit, fmt.Sprintf("the checker's directory has no room for the %d bytes that it printed", d.Size)), nil
+		}
+		return Verdict{}, &graph.InputError{Err: err}
+	}
 	if err != nil {
 		return Verdict{}, err
 	}

@@ -75,7 +75,9 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return o, err
 	}
-	endings[0] = starved(endings[0], i.Limits)
+	if endings[0], err = i.Box.starved(ctx, w.Store, program, endings[0], i.Limits); err != nil {
+		return o, err
+	}
 	var log transcript
 	log.add("solution", endings[0].Stderr, endOf(endings[0]))
 	log.add("interactor", endings[1].Stderr, endOf(endings[1]))
@@ -104,13 +106,14 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
 	// A benchmark that has rules of its own blames the solution.
 	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
-		interactor.StdinFrom = 0
-		alone, err := i.Box.run(ctx, interactor)
+		alone := interactor
+		alone.StdinFrom = 0
+		end, err := i.Box.one(ctx, alone)
 		if err != nil {
 			return nil, err
 		}
-		if hung(alone[0]) {
-			return nil, &failedError{endOf(alone[0]).String() + ", with a solution and without any"}
+		if hung(end) {
+			return nil, &failedError{endOf(end).String() + ", with a solution and without any"}
 		}
 	}
 	return i.Box.patience(ctx, ends, solution, interactor)

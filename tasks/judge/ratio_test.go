@@ -147,6 +147,14 @@ func TestInteractorThatHangs(t *testing.T) {
 			t.Errorf("%s: asked %+v", try.name, last)
 		}
 	}
+
+	// On a busy machine both get more time, and talk as before.
+	both := []backend.Ending{{Status: clock, Contended: true}, {Status: clock, Contended: true}}
+	box := &scripted{ends: [][]backend.Ending{both, ends(exited), ends(exited, exited)}}
+	got, err := (&Interact{Box: &Box{Sandbox: box}}).talk(t.Context(), backend.Program{StdinFrom: 2}, backend.Program{StdinFrom: 1})
+	if err != nil || got[0].Status != exited || len(box.asked) != 3 || box.asked[2][0].StdinFrom != 2 || box.asked[2][1].StdinFrom != 1 {
+		t.Errorf("%+v, %v after %+v", got, err, box.asked)
+	}
 }
 
 // A solution and an interactor that are both unhappy.

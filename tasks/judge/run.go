@@ -2,8 +2,12 @@ package judge
 
 import (
 	"context"
+	"debug/elf"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -44,15 +48,50 @@ var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.Ou
 // starved is e as the end of a program that ran out of memory, if it was one.
 // Where the address space is limited, a program that asks for too much is not
 // ended: it gets none, and most crash of that. One that asks for all at once has used
-// little, and its runtime prints why it crashed. A program that prints the same for no
-// reason fails in any case.
-func starved(e backend.Ending, l backend.Limits) backend.Ending {
+// little: its runtime prints why it crashed, or the system ended it as it began, since its
+// static arrays alone are too large. A program that prints the same for no reason fails in
+// any case.
+func (b *Box) starved(ctx context.Context, store cache.Store, program cache.Digest, e backend.Ending, l backend.Limits) (backend.Ending, error) {
 	const nearly = 0.95 // of the limit: what it asked for last is not counted
 	failed := e.Status == backend.Signalled || e.Status == backend.Exited && e.Code != 0
-	if l.AddressSpace && failed && (float64(e.Memory) >= nearly*float64(l.Memory) || outOfMemory().Match(e.Stderr)) {
+	if !l.AddressSpace || !failed {
+		return e, nil
+	}
+	out := float64(e.Memory) >= nearly*float64(l.Memory) || outOfMemory().Match(e.Stderr)
+	if !out && e.Status == backend.Signalled {
+		r, err := store.Open(ctx, program)
+		if err != nil {
+			return e, fmt.Errorf("reading the program: %w", err)
+		}
+		out = segments(r) > uint64(l.Memory)
+		r.Close()
+	}
+	if out {
 		e.Status, e.Code, e.Signal = backend.MemoryLimit, 0, ""
 	}
-	return e
+	return e, nil
+}
+
+// segments returns how many bytes of memory a program of 64 bits takes as it begins, or 0
+// if r is none.
+func segments(r io.Reader) (all uint64) {
+	var h elf.Header64
+	if binary.Read(r, binary.LittleEndian, &h) != nil || string(h.Ident[:elf.EI_CLASS+1]) != elf.ELFMAG+string(rune(elf.ELFCLASS64)) {
+		return 0
+	}
+	if h.Phoff != uint64(binary.Size(h)) { // where every linker puts them
+		return 0
+	}
+	for range h.Phnum {
+		var p elf.Prog64
+		if binary.Read(r, binary.LittleEndian, &p) != nil {
+			return 0
+		}
+		if elf.ProgType(p.Type) == elf.PT_LOAD {
+			all += min(p.Memsz, math.MaxUint64-all)
+		}
+	}
+	return all
 }
 
 // RunLog is what a program printed in a Run, for people: its standard output, its
@@ -84,8 +123,8 @@ type Run struct {
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: crashing for want of memory is a memory limit; 3: a busy machine is
-	// none of time; 4: so is crashing for want of memory that was asked for at once.
-	m.Int("recipe", 4)
+	// none of time; 5: so is crashing for want of memory that was asked for at once.
+	m.Int("recipe", 5)
 	argv, _ := r.Language.program(r.Filename)
 	m.Strings("argv", argv)
 	describeLimits(m, "", r.Limits)
@@ -117,7 +156,10 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	e := ends[0]
 	o.Outputs = []cache.Output{{Name: OutputStdout, Digest: e.Stdout}}
-	if err := put(ctx, w, &o, OutputExit, endOf(starved(e, r.Limits))); err != nil {
+	if e, err = r.Box.starved(ctx, w.Store, program, e, r.Limits); err != nil {
+		return o, err
+	}
+	if err := put(ctx, w, &o, OutputExit, endOf(e)); err != nil {
 		return o, err
 	}
 	if err := put(ctx, w, &o, OutputMeasure, measureOf(e)); err != nil {

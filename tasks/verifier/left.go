@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
 // What is kept of /logs/verifier. Files beyond it are left out; a reward is none of them.
@@ -64,7 +66,31 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 		room -= int64(len(content))
 		l.files[inside] = content
 	}
-	return l, nil
+	return l, r.follow(ctx, session, l)
+}
+
+// follow takes what a reward is a link to, where there is no other: a file beside it.
+func (r *Run) follow(ctx context.Context, session backend.Session, l left) error {
+	for _, reward := range []string{rewardJSON, rewardText} {
+		if _, there := l.files[reward]; there || l.large[reward] {
+			return nil
+		}
+	}
+	for _, reward := range []string{rewardJSON, rewardText} {
+		var target capped.Buffer
+		command := r.command(&target)
+		command.Argv, command.Timeout = []string{"/bin/sh", "-c", `readlink "$1"`, "sh", logsPlace + "/" + reward}, time.Minute
+		exit, err := session.Exec(ctx, command)
+		if err != nil {
+			return fmt.Errorf("reading the link %s/%s: %w", logsPlace, reward, err)
+		}
+		beside := strings.TrimSuffix(strings.TrimPrefix(string(target.Bytes()), logsPlace+"/"), "\n")
+		if content, there := l.files[beside]; exit.Code == 0 && there {
+			l.files[reward] = content
+			return nil
+		}
+	}
+	return nil
 }
 
 // named are the files that a verdict may depend on.

@@ -1,0 +1,30 @@
+package gojudge
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// What a directory has no room for is found before anything is sent: go-judge would report
+// the same as a disk that is full.
+func TestFits(t *testing.T) {
+	file := func(size int64) backend.File { return backend.File{Digest: cache.Digest{Size: size}} }
+	for _, try := range []struct {
+		name  string
+		files []backend.File
+		fits  bool
+	}{
+		{"nothing", nil, true},
+		{"a usual output", []backend.File{file(64 << 20), file(1 << 20), {Content: []byte("x")}}, true},
+		{"a file of the same size", []backend.File{file(directoryRoom)}, false},
+		{"two halves", []backend.File{file(directoryRoom / 2), file(directoryRoom / 2)}, false},
+	} {
+		err := fits([]backend.Program{{}, {Files: try.files}})
+		if (err == nil) != try.fits || err != nil && !errors.Is(err, backend.ErrNoRoom) {
+			t.Errorf("%s: %v", try.name, err)
+		}
+	}
+}
