@@ -51,12 +51,16 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 		}
 	}
 	if !s.ended(ctx) {
+		s.reportEnds(start)
 		s.startDecisions(start)
-		if s.recent == 0 || !s.hold() {
+		if s.reporting == 0 && (s.recent == 0 || !s.hold()) {
 			s.startAttempts(start)
 		}
-	} else if s.o.Backlog != nil {
-		s.o.Backlog.end()
+	} else {
+		s.settleAll()
+		if s.o.Backlog != nil {
+			s.o.Backlog.end()
+		}
 	}
 	if s.finished(ctx) {
 		select {
@@ -65,6 +69,48 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 		}
 	}
 	return first
+}
+
+// ending is a job that asks Options.Stop about a node that ended. Until the answer is in,
+// no attempt starts and no dependent is decided.
+type ending struct {
+	id     ID
+	class  cache.Class
+	status Status
+	stop   bool
+}
+
+// run implements job.
+func (e *ending) run(_ context.Context, s *scheduler) { e.stop = s.o.Stop(e.id, &e.status) }
+
+// apply implements job.
+func (e *ending) apply(_ context.Context, s *scheduler) {
+	s.reporting--
+	s.stopping = s.stopping || e.stop
+	s.settle(e.id, e.class)
+	if s.outdated[e.id] {
+		delete(s.outdated, e.id)
+		s.invalidate(e.id, false)
+	}
+}
+
+// settleAll settles the nodes that Options.Stop was not asked about, as the run ends anyway.
+func (s *scheduler) settleAll() {
+	for _, e := range s.unreported {
+		s.settle(e.id, e.class)
+		delete(s.outdated, e.id)
+	}
+	s.unreported = nil
+}
+
+// reportEnds starts jobs for nodes that ended, as many at once as decisions.
+func (s *scheduler) reportEnds(start func(job)) {
+	for s.reporting < s.o.Lookups && len(s.unreported) > 0 {
+		e := s.unreported[0]
+		s.unreported = s.unreported[1:]
+		s.reporting++
+		start(e)
+	}
 }
 
 // startDecisions takes nodes that wait for no dependency, longest chain first.
@@ -135,15 +181,23 @@ func (s *scheduler) enqueue(id ID) {
 	s.poolOf(id).ready.push(id)
 }
 
-// resolve fixes a node's status for this execution and tells its dependents.
+// resolve fixes a node's status for this execution. Its dependents learn it at once, or
+// when Options.Stop has answered.
 func (s *scheduler) resolve(id ID, class cache.Class) {
+	s.announce(id)
+	if s.o.Stop == nil {
+		s.settle(id, class)
+		return
+	}
+	s.phase[id] = reporting
+	s.unreported = append(s.unreported, &ending{id: id, class: class, status: s.status[id]})
+}
+
+// settle makes a node's answer known to its dependents.
+func (s *scheduler) settle(id ID, class cache.Class) {
 	s.class[id] = class
 	s.phase[id] = resolved
 	s.open--
-	s.announce(id)
-	if s.o.Stop != nil && s.o.Stop(id, &s.status[id]) {
-		s.stopping = true
-	}
 	for _, user := range s.users[id] {
 		if s.phase[user] != undecided {
 			continue
