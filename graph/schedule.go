@@ -57,7 +57,7 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 			s.startAttempts(start)
 		}
 	} else {
-		s.settleAll()
+		s.finalizeAll()
 		if s.o.Backlog != nil {
 			s.o.Backlog.end()
 		}
@@ -87,17 +87,17 @@ func (e *ending) run(_ context.Context, s *scheduler) { e.stop = s.o.Stop(e.id, 
 func (e *ending) apply(_ context.Context, s *scheduler) {
 	s.reporting--
 	s.stopping = s.stopping || e.stop
-	s.settle(e.id, e.class)
+	s.finalize(e.id, e.class)
 	if s.outdated[e.id] {
 		delete(s.outdated, e.id)
 		s.invalidate(e.id, false)
 	}
 }
 
-// settleAll settles the nodes that Options.Stop was not asked about, as the run ends anyway.
-func (s *scheduler) settleAll() {
+// finalizeAll finalizes the nodes that Options.Stop was not asked about, as the run ends anyway.
+func (s *scheduler) finalizeAll() {
 	for _, e := range s.unreported {
-		s.settle(e.id, e.class)
+		s.finalize(e.id, e.class)
 		delete(s.outdated, e.id)
 	}
 	s.unreported = nil
@@ -186,15 +186,15 @@ func (s *scheduler) enqueue(id ID) {
 func (s *scheduler) resolve(id ID, class cache.Class) {
 	s.announce(id)
 	if s.o.Stop == nil {
-		s.settle(id, class)
+		s.finalize(id, class)
 		return
 	}
 	s.phase[id] = reporting
 	s.unreported = append(s.unreported, &ending{id: id, class: class, status: s.status[id]})
 }
 
-// settle makes a node's answer known to its dependents.
-func (s *scheduler) settle(id ID, class cache.Class) {
+// finalize makes a node's answer known to its dependents.
+func (s *scheduler) finalize(id ID, class cache.Class) {
 	s.class[id] = class
 	s.phase[id] = resolved
 	s.open--
