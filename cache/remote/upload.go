@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // uploads are the records that are to be sent, and those who send them.
@@ -249,7 +251,8 @@ func (s *Store) sendBlobs(ctx context.Context, blobs map[cache.Digest]bool) (ref
 		})
 	}
 	for _, why := range refused {
-		if !isLocal(why) {
+		var own *reapi.SourceError // no fault of the server
+		if !errors.As(why, &own) {
 			s.writes.failed(why)
 		}
 	}
@@ -275,11 +278,11 @@ type source struct {
 	progress func(int64)
 }
 
-// Open implements reapi.Source. A blob that is not there is no fault of the server.
+// Open implements reapi.Source.
 func (s source) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.Store.Open(ctx, d)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, err
 	}
 	return struct {
 		io.Reader
