@@ -25,6 +25,8 @@ type uploads struct {
 	open    atomic.Int64  // records that are neither sent nor refused
 	left    atomic.Int64  // that were not sent
 	sent    atomic.Int64
+
+	unsigned atomic.Int64 // records that there was no key for
 }
 
 const (
@@ -95,6 +97,9 @@ func (s *Store) Written(k cache.Key) {
 	u := &s.uploads
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if s.o.Write && s.o.Signer == nil {
+		u.unsigned.Add(1)
+	}
 	if u.queue == nil || u.ended {
 		return
 	}
@@ -268,8 +273,29 @@ func (s *Store) sendEntry(ctx context.Context, u upload) error {
 		return err
 	}
 	return s.writes.try(ctx, func(ctx context.Context, _ func(int64)) error {
+		if keep, err := s.keepsEntry(ctx, u.key); keep || err != nil {
+			return err
+		}
 		return s.transport.PutEntry(ctx, entryID(s.o.Namespace, u.key), e)
 	})
+}
+
+// keepsEntry reports whether the server has an entry that is not replaced: a trusted one,
+// with all its blobs.
+func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
+	if s.preserved == nil {
+		return false, nil
+	}
+	e, err := s.transport.Entry(ctx, entryID(s.o.Namespace, k))
+	if err != nil || e == nil {
+		return false, err
+	}
+	_, blobs, err := decodeEntry(s.preserved, s.o.Namespace, k, e)
+	if err != nil {
+		return false, nil // it serves nobody who trusts these keys
+	}
+	missing, err := s.transport.Missing(ctx, slices.DeleteFunc(blobs, func(d cache.Digest) bool { return d.Size == 0 }))
+	return err == nil && len(missing) == 0, err
 }
 
 // source is a store whose blobs are sent.
