@@ -231,7 +231,7 @@ func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 // Writes reports whether anything is sent.
 func (s *Store) Writes() bool { return s.o.Write && s.o.Signer != nil }
 
-// Unsigned returns how many records were not sent for lack of a key. Nobody could trust
+// Unsigned returns how many records were not sent for lack of a key. No client could trust
 // them, and they would replace those that others trust.
 func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 

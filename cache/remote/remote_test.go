@@ -229,7 +229,7 @@ func TestReplaced(t *testing.T) {
 		has("of main")
 		writes(&main, trust, "of main, forced")
 		has("of main, forced")
-		// One that is not complete serves nobody.
+		// One that is not complete serves no client.
 		s.Evict()
 		writes(&pr, trust, "of pr, last")
 		r, err := served(t, newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &pr}), "question")

@@ -292,7 +292,7 @@ func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
 	}
 	_, blobs, err := decodeEntry(s.preserved, s.o.Namespace, k, e)
 	if err != nil {
-		return false, nil // it serves nobody who trusts these keys
+		return false, nil // it serves no client that trusts these keys
 	}
 	missing, err := s.transport.Missing(ctx, slices.DeleteFunc(blobs, func(d cache.Digest) bool { return d.Size == 0 }))
 	return err == nil && len(missing) == 0, err
