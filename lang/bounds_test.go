@@ -23,16 +23,16 @@ func TestBounds(t *testing.T) {
 	}
 	for _, try := range []struct{ name, text, code, want string }{
 		{"parentheses", "locals {\n  a = " + many("(", 200_000) + "1" + many(")", 200_000) + "\n}", "syntax", "Nested too deeply"},
-		{"unclosed", "locals {\n  a = " + many("(", 60_000), "syntax", "Nested too deeply"},
-		{"lists", "locals {\n  a = " + many("[", 60_000), "syntax", "Nested too deeply"},
-		{"objects", "locals {\n  a = " + many("{a=", 60_000), "syntax", "Nested too deeply"},
-		{"blocks", many("a {\n", 60_000), "syntax", "Nested too deeply"},
-		{"templates", "locals {\n  a = " + many(`"${`, 60_000), "syntax", "Nested too deeply"},
-		{"not", "locals {\n  a = " + many("!", 60_000) + "true\n}", "syntax", "Expression too long"},
-		{"minus", "locals {\n  a = " + many("-", 60_000) + "1\n}", "syntax", "Expression too long"},
-		{"sum", "locals {\n  a = 1" + many("+1", 60_000) + "\n}", "syntax", "Expression too long"},
-		{"conditions", "locals {\n  a = " + many("true?1:", 60_000) + "1\n}", "syntax", "Expression too long"},
-		{"indexes", "locals {\n  a = local.b" + many("[1-1]", 60_000) + "\n}", "syntax", "Expression too long"},
+		{"unclosed", "locals {\n  a = " + many("(", 20_000), "syntax", "Nested too deeply"},
+		{"lists", "locals {\n  a = " + many("[", 20_000), "syntax", "Nested too deeply"},
+		{"objects", "locals {\n  a = " + many("{a=", 20_000), "syntax", "Nested too deeply"},
+		{"blocks", many("a {\n", 20_000), "syntax", "Nested too deeply"},
+		{"templates", "locals {\n  a = " + many(`"${`, 20_000), "syntax", "Nested too deeply"},
+		{"not", "locals {\n  a = " + many("!", 20_000) + "true\n}", "syntax", "Expression too long"},
+		{"minus", "locals {\n  a = " + many("-", 20_000) + "1\n}", "syntax", "Expression too long"},
+		{"sum", "locals {\n  a = 1" + many("+1", 20_000) + "\n}", "syntax", "Expression too long"},
+		{"conditions", "locals {\n  a = " + many("true?1:", 20_000) + "1\n}", "syntax", "Expression too long"},
+		{"indexes", "locals {\n  a = local.b" + many("[1-1]", 20_000) + "\n}", "syntax", "Expression too long"},
 		{"exponent", `problem "p" { title = 1e4000000 }`, "syntax", "Number out of range"},
 		{"small exponent", `problem "p" { title = 1e-4000000 }`, "syntax", "Number out of range"},
 		{"exponent beyond integers", `problem "p" { title = 1e99999999999999999999 }`, "syntax", "Number out of range"},
@@ -78,6 +78,9 @@ task "t" {
 			}
 			if d := found[at]; d.Range == nil || d.Range.File != MainFile || try.code != "" && d.Code != try.code {
 				t.Errorf("%+v", d)
+			}
+			if try.code != "syntax" {
+				return // an evaluation is the same in an editor
 			}
 			// An editor analyzes the same text, and a formatter reads it.
 			if _, err := Analyze(context.Background(), Options{Dir: dir}); err != nil {
