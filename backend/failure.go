@@ -14,7 +14,8 @@ import (
 // the doing of whoever filled the workspace, not of the machinery.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrManyFiles is the error of a List that found more than were wanted.
+// ErrManyFiles is the error of a List that found more files than were wanted, or more bytes
+// than it reads.
 var ErrManyFiles = errors.New("too many files")
 
 // ErrNoRoom is the error of a Sandbox whose programs' directories have no room for the Files.

@@ -42,8 +42,8 @@ func (p *Project) countClosed() (c counts) {
 	for _, part := range p.parts {
 		if f := part.facts; f != nil {
 			c.nodes, c.bytes, c.seconds = c.nodes+f.Own, c.bytes+f.SavedBytes, c.seconds+f.SavedSeconds
-			for _, addr := range f.Common {
-				common[addr] = true
+			for _, c := range f.Common {
+				common[c.Addr] = true
 			}
 		}
 	}

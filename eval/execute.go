@@ -3,8 +3,10 @@ package eval
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -39,6 +41,9 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 			return rep, nil, err
 		}
 		again, err := p.reopenLost(ctx, r, g, rep)
+		if err == nil && !again {
+			again, err = p.reopenDiffering(ctx, r, g, rep)
+		}
 		if err != nil {
 			return rep, nil, err
 		}
@@ -83,6 +88,31 @@ func (p *Project) reopenLost(ctx context.Context, r Request, g *goals, rep *grap
 		return false, nil
 	}
 	any, err := p.reopen(ctx, func(part *partState) bool { return lost[part.Problem] || lost[""] })
+	if any && err == nil {
+		*g, err = p.goals(ctx, r)
+	}
+	return any, err
+}
+
+// reopenDiffering compiles the partitions that were decided with other outputs of a node
+// than this execution has, if there are any: results of one run have one answer of each node.
+func (p *Project) reopenDiffering(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	any, err := p.reopen(ctx, func(part *partState) bool {
+		return slices.ContainsFunc(part.facts.Common, func(c partition.CommonRef) bool {
+			id, ok := p.Plan.Graph.Lookup(c.Addr)
+			if !ok || p.Plan.Graph.Node(id).Pinned != nil {
+				return false
+			}
+			switch st := rep.Status(id); st.State {
+			case event.Cached, event.Done, event.Timeout:
+				return partition.SumOutputs(st.Outputs) != c.Outputs
+			}
+			return false
+		})
+	})
 	if any && err == nil {
 		*g, err = p.goals(ctx, r)
 	}

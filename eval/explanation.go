@@ -21,6 +21,7 @@ type Explanation struct {
 	Cause       string
 	Run         string         // the run that made the stored result, or that is asked about
 	Changes     []event.Change // previous manifest to current one
+	Omitted     int            // further changes, which the record of a past run omits
 	Fields      []graph.Field  // the current manifest, in its order
 	Deps        []Decision     // of what the node needs
 	LastClass   string         // how the last attempt ended
@@ -99,5 +100,5 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 		return nil, err
 	}
 	return &Explanation{Addr: done.Addr, Kind: done.Kind, State: string(done.State), Key: done.Key, Cause: done.Cause,
-		Run: past.ID, Changes: done.Changes, LastClass: string(done.State), LastMessage: done.Message}, nil
+		Run: past.ID, Changes: done.Changes, Omitted: done.Omitted, LastClass: string(done.State), LastMessage: done.Message}, nil
 }

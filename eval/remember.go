@@ -96,7 +96,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 			m.own = append(m.own, read...)
 			continue
 		}
-		f.Common = append(f.Common, row.Addr)
+		f.Common = append(f.Common, partition.CommonRef{Addr: row.Addr, Outputs: partition.SumOutputs(row.Outputs)})
 		if ref, ok := m.share(row.Addr, read); !ok {
 			return nil, table
 		} else if ref != nil {

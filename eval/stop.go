@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -28,14 +29,18 @@ func (p *Project) stopAt(ctx context.Context, r Request) func(graph.ID, *graph.S
 		return nil
 	}
 	graded := p.Plan.Graded()
+	var mu sync.Mutex
 	failing, alone := map[plan.CellID]bool{}, map[string]bool{}
 	return func(id graph.ID, st *graph.Status) bool {
 		n := p.Plan.Graph.Node(id)
 		ended := st.State == event.Failed || st.State == event.Broken
+		fails := ended || graded(id) && p.fails(ctx, r.Policy, st) // reads the store
+		mu.Lock()
+		defer mu.Unlock()
 		switch {
 		case ended && n.Label("backend") == "": // no cell's: what it spoils, it spoils as one
 			alone[n.Addr] = true
-		case ended, graded(id) && p.fails(ctx, r.Policy, st):
+		case fails:
 			failing[plan.NodeCell(n).Cell()] = true
 		}
 		return len(failing)+len(alone) >= limit

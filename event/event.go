@@ -3,7 +3,11 @@
 // here knows how a node works or how a person sees it.
 package event
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Schema is the version of the stream, in its first line. It changes only
 // when a field changes its meaning; new fields may appear at any time.
@@ -34,6 +38,29 @@ type Change struct {
 	Via   string `json:"via,omitempty"` // address of the dependency whose output it is
 }
 
+// Bounds on the changes of one event. A tree of files can have any number of them, and
+// every node that reads it repeats them.
+const (
+	maxChanges = 1000
+	maxValue   = 2000 // bytes
+)
+
+// Bounded returns the changes that an event lists, with long values cut, and the number of
+// those that it omits.
+func Bounded(changes []Change) (listed []Change, omitted int) {
+	cut := func(value string) string {
+		if len(value) <= maxValue {
+			return value
+		}
+		return strings.ToValidUTF8(value[:maxValue], "") + fmt.Sprintf("... (%d bytes)", len(value))
+	}
+	for _, c := range changes[:min(len(changes), maxChanges)] {
+		c.Old, c.New = cut(c.Old), cut(c.New)
+		listed = append(listed, c)
+	}
+	return listed, len(changes) - len(listed)
+}
+
 // RunStart is the first line.
 type RunStart struct {
 	Type    string    `json:"type"` // run.start
@@ -60,6 +87,7 @@ type NodeQueued struct {
 	Key     string   `json:"key,omitempty"`
 	Cause   string   `json:"cause"`
 	Changes []Change `json:"changes,omitempty"`
+	Omitted int      `json:"changes_omitted,omitempty"` // further changes
 }
 
 // NodeStart says that a node's work begins.
@@ -113,6 +141,7 @@ type NodeDone struct {
 	Key     string   `json:"key,omitempty"`
 	Cause   string   `json:"cause"`
 	Changes []Change `json:"changes,omitempty"`
+	Omitted int      `json:"changes_omitted,omitempty"` // further changes
 	Seconds float64  `json:"seconds"`
 	Attempt int      `json:"attempt"`
 	Message string   `json:"message,omitempty"`

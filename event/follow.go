@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// mostFollowed bounds what Since reads at a time, in bytes.
+// mostFollowed bounds what Since reads at a time, in bytes, unless one line is longer.
 const mostFollowed = 4 << 20
 
 // Since calls fn for the events that a run, which may go on, recorded from a place in its
@@ -20,11 +20,17 @@ func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
 		return place, fmt.Errorf("reading the run record: %w", err)
 	}
 	defer file.Close()
-	lines, err := io.ReadAll(io.NewSectionReader(file, place, mostFollowed))
-	if err != nil {
-		return place, fmt.Errorf("reading the run record: %w", err)
+	var lines []byte
+	for window := int64(mostFollowed); ; window *= 2 { // until a line fits
+		if lines, err = io.ReadAll(io.NewSectionReader(file, place, window)); err != nil {
+			return place, fmt.Errorf("reading the run record: %w", err)
+		}
+		end := bytes.LastIndexByte(lines, '\n') + 1 // the last line may not be whole yet
+		if end > 0 || int64(len(lines)) < window {
+			lines = lines[:end]
+			break
+		}
 	}
-	lines = lines[:bytes.LastIndexByte(lines, '\n')+1] // the last one may not be whole yet
 	for line := range bytes.Lines(lines) {
 		if e := Decode(line); e != nil {
 			fn(e)

@@ -275,6 +275,15 @@ func TestSince(t *testing.T) {
 	if again := follow(place); again != place || len(got) != 3 {
 		t.Errorf("at %d, not %d", again, place)
 	}
+	// A line that is longer than what is read at a time, and one after it.
+	long := strings.Repeat("x", mostFollowed*5/2)
+	if _, err := file.WriteString(`{"type":"node.note","addr":"a","text":"` + long + `"}` + "\n" + every[6].line + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	place = follow(follow(place))
+	if note, ok := got[3].(NodeNote); !ok || note.Text != long || len(got) != 5 {
+		t.Errorf("%d events, of which the fourth is a %T", len(got), got[3])
+	}
 	if _, err := OpenRun(state, "absent").Since(0, func(Event) {}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

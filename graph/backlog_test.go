@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -129,12 +130,9 @@ func TestBacklogOfStop(t *testing.T) {
 		g.Node(slow).Pool, g.Node(waits).Pool = "gpu", "gpu"
 		o := p.options()
 		o.Pools["gpu"], o.Backlog = 1, &b
-		stopped := false
+		var stopped sync.Once
 		o.Stop = func(id ID, st *Status) bool {
-			if !stopped {
-				stopped = true
-				close(failed)
-			}
+			stopped.Do(func() { close(failed) })
 			return true
 		}
 		p.executeWith(t.Context(), g, o)

@@ -154,8 +154,9 @@ func (s *scheduler) applyAnswer(d *decision) {
 			s.fail(d.id, err)
 			return
 		}
+		changes, omitted := event.Bounded(st.Changes)
 		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: d.n.Addr, Kind: d.n.Kind,
-			Key: keyText(st.Key), Cause: st.Cause, Changes: st.Changes})
+			Key: keyText(st.Key), Cause: st.Cause, Changes: changes, Omitted: omitted})
 		if s.o.DryRun {
 			s.resolve(d.id, "")
 		} else {

@@ -45,8 +45,12 @@ type Options struct {
 	// none.
 	Refuse func(*Node) error
 	// Stop is called for every node that ended; once it returns true, nothing new
-	// starts. Nil never stops. Force, Refuse, Stop and the Sink are called one at a time,
-	// under the scheduler's lock: while they wait, nothing starts or ends.
+	// starts. Nil never stops. Workers call it, several at once and without the scheduler's
+	// lock: it may read the store. While a call is under way, no attempt starts and no
+	// dependent of the node is decided.
+	//
+	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock: while
+	// they wait, nothing starts or ends.
 	Stop func(ID, *Status) bool
 	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for
 	// concurrent use.

@@ -187,7 +187,7 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 	o := Options{Store: store, Locker: store, Log: log, Sink: &recorder{}, Run: fmt.Sprint("run", l.runs), Pools: map[string]int{CPUPool: 1, "narrow": 1}}
 	left := l.rng.IntN(2 * len(l.world.nodes))
 	if ends {
-		o.Stop = func(ID, *Status) bool { left--; return left < 0 }
+		o.Stop = stopAfter(left)
 	}
 	for tries := 3; ; tries-- {
 		g := l.world.graph()

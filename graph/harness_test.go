@@ -198,6 +198,12 @@ func checkCounts(t *testing.T, g *Graph, r *Report, o Options) {
 	}
 }
 
+// stopAfter returns a Stop that ends an execution when more than n nodes ended.
+func stopAfter(n int) func(ID, *Status) bool {
+	var ended atomic.Int64
+	return func(ID, *Status) bool { return ended.Add(1) > int64(n) }
+}
+
 func everything(g *Graph) []ID {
 	ids := make([]ID, g.Len())
 	for i := range ids {

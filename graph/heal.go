@@ -151,7 +151,7 @@ func (s *scheduler) rebuilt(id ID) bool {
 func (s *scheduler) revisitUsers(id ID) {
 	for _, user := range s.users[id] {
 		switch s.phase[user] {
-		case running, deciding:
+		case running, deciding, reporting:
 			s.outdated[user] = true
 		case resolved:
 			s.invalidate(user, false)

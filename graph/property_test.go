@@ -211,10 +211,11 @@ func TestResumedEqualsClean(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			o := options()
 			if left := w.rng.IntN(2 * len(w.nodes)); w.rng.IntN(2) == 0 {
-				o.Stop = func(ID, *Status) bool { left--; return left < 0 }
+				o.Stop = stopAfter(left)
 			} else {
-				o.Stop = func(ID, *Status) bool {
-					if left--; left < 0 {
+				over := stopAfter(left)
+				o.Stop = func(id ID, st *Status) bool {
+					if over(id, st) {
 						cancel()
 					}
 					return false

@@ -51,12 +51,16 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 		}
 	}
 	if !s.ended(ctx) {
+		s.reportEnds(start)
 		s.startDecisions(start)
-		if s.recent == 0 || !s.hold() {
+		if s.reporting == 0 && (s.recent == 0 || !s.hold()) {
 			s.startAttempts(start)
 		}
-	} else if s.o.Backlog != nil {
-		s.o.Backlog.end()
+	} else {
+		s.finalizeAll()
+		if s.o.Backlog != nil {
+			s.o.Backlog.end()
+		}
 	}
 	if s.finished(ctx) {
 		select {
@@ -65,6 +69,48 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 		}
 	}
 	return first
+}
+
+// ending is a job that asks Options.Stop about a node that ended. Until the answer is in,
+// no attempt starts and no dependent is decided.
+type ending struct {
+	id     ID
+	class  cache.Class
+	status Status
+	stop   bool
+}
+
+// run implements job.
+func (e *ending) run(_ context.Context, s *scheduler) { e.stop = s.o.Stop(e.id, &e.status) }
+
+// apply implements job.
+func (e *ending) apply(_ context.Context, s *scheduler) {
+	s.reporting--
+	s.stopping = s.stopping || e.stop
+	s.finalize(e.id, e.class)
+	if s.outdated[e.id] {
+		delete(s.outdated, e.id)
+		s.invalidate(e.id, false)
+	}
+}
+
+// finalizeAll finalizes the nodes that Options.Stop was not asked about, as the run ends anyway.
+func (s *scheduler) finalizeAll() {
+	for _, e := range s.unreported {
+		s.finalize(e.id, e.class)
+		delete(s.outdated, e.id)
+	}
+	s.unreported = nil
+}
+
+// reportEnds starts jobs for nodes that ended, as many at once as decisions.
+func (s *scheduler) reportEnds(start func(job)) {
+	for s.reporting < s.o.Lookups && len(s.unreported) > 0 {
+		e := s.unreported[0]
+		s.unreported = s.unreported[1:]
+		s.reporting++
+		start(e)
+	}
 }
 
 // startDecisions takes nodes that wait for no dependency, longest chain first.
@@ -135,15 +181,23 @@ func (s *scheduler) enqueue(id ID) {
 	s.poolOf(id).ready.push(id)
 }
 
-// resolve fixes a node's status for this execution and tells its dependents.
+// resolve fixes a node's status for this execution. Its dependents learn it at once, or
+// when Options.Stop has answered.
 func (s *scheduler) resolve(id ID, class cache.Class) {
+	s.announce(id)
+	if s.o.Stop == nil {
+		s.finalize(id, class)
+		return
+	}
+	s.phase[id] = reporting
+	s.unreported = append(s.unreported, &ending{id: id, class: class, status: s.status[id]})
+}
+
+// finalize makes a node's answer known to its dependents.
+func (s *scheduler) finalize(id ID, class cache.Class) {
 	s.class[id] = class
 	s.phase[id] = resolved
 	s.open--
-	s.announce(id)
-	if s.o.Stop != nil && s.o.Stop(id, &s.status[id]) {
-		s.stopping = true
-	}
 	for _, user := range s.users[id] {
 		if s.phase[user] != undecided {
 			continue
@@ -169,8 +223,9 @@ func (s *scheduler) announce(id ID) {
 }
 
 func doneEvent(addr, kind string, st *Status) event.NodeDone {
+	changes, omitted := event.Bounded(st.Changes)
 	e := event.NodeDone{Type: "node.done", Addr: addr, Kind: kind, State: st.State, Key: keyText(st.Key),
-		Cause: st.Cause, Changes: st.Changes, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
+		Cause: st.Cause, Changes: changes, Omitted: omitted, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
 	if o, ok := st.Output(LogOutput); ok {
 		e.Log = o.Digest.String()
 	}

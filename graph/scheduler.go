@@ -59,8 +59,12 @@ type scheduler struct {
 	pollAt   time.Time // when keys of parked nodes are tried again
 	pauses   []pause   // before further attempts
 	stopping bool
-	fatal    error
-	spare    []*decision // to be used again
+	// unreported nodes ended, and Options.Stop has not been asked about them; reporting
+	// counts calls of it that are under way.
+	unreported []*ending
+	reporting  int
+	fatal      error
+	spare      []*decision // to be used again
 
 	// What only few nodes have.
 	races          map[ID]int     // decisions repeated because a source changed
@@ -80,9 +84,10 @@ const (
 	deciding        // by a worker
 	queued          // for a slot of its pool
 	running
-	parked   // another process has its key
-	sleeping // until its next attempt
-	resolved // its state and outputs are known
+	parked    // another process has its key
+	sleeping  // until its next attempt
+	reporting // Options.Stop is asked about its end
+	resolved  // its state and outputs are known
 )
 
 // pool limits how many of its nodes run at once.
@@ -173,7 +178,7 @@ func (s *scheduler) start() {
 
 // finished reports whether no job is under way and none will be.
 func (s *scheduler) finished(ctx context.Context) bool {
-	return s.open == 0 || s.running+s.deciding == 0 && (s.ended(ctx) || len(s.pauses)+len(s.parked) == 0)
+	return s.open == 0 || s.running+s.deciding+s.reporting == 0 && (s.ended(ctx) || len(s.unreported)+len(s.pauses)+len(s.parked) == 0)
 }
 
 // ended reports whether nothing new may start.

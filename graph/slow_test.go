@@ -329,3 +329,56 @@ func TestLossNoticedTwice(t *testing.T) {
 		}
 	})
 }
+
+// TestSlowStop: while Stop reads a result, others are decided and asked about, so that
+// all of them take as long as one, and no attempt starts before the answers are in.
+func TestSlowStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		const nodes = 8
+		for i := range nodes {
+			add(g, fmt.Sprint("known ", i), leaf(new(fmt.Sprint(i))))
+		}
+		p.execute(g)
+		late := leaf(new("late"))
+		add(g, "late", late)
+		o, sink := p.options(), newClocked()
+		o.Sink, o.Lookups = sink, nodes+1
+		o.Stop = func(ID, *Status) bool {
+			time.Sleep(time.Second)
+			if late.ran.Load() > 0 && sink.ended["late"] == 0 {
+				t.Error("an attempt started while it was asked")
+			}
+			return false
+		}
+		r, err := g.Execute(t.Context(), everything(g), o)
+		if err != nil || r.Cached != nodes || r.Executed != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		for addr, at := range sink.ended {
+			if want := time.Second; addr == "late" && at != want || addr != "late" && at != 0 {
+				t.Errorf("%s ended after %v", addr, at)
+			}
+		}
+	})
+}
+
+// TestSlowStopEnds: a Stop that answers late lets nothing start meanwhile.
+func TestSlowStopEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := newProject(t), New()
+		failing := add(g, "failing", ends(Outcome{}, errors.New("unplugged")))
+		add(g, "after failing", join(nil), failing) // the longest chain goes first
+		const others = 20
+		for i := range others {
+			add(g, fmt.Sprint("other ", i), leaf(new(fmt.Sprint(i))))
+		}
+		o := p.options()
+		o.Pools[CPUPool] = 1
+		o.Stop = func(id ID, _ *Status) bool { time.Sleep(time.Second); return id == failing }
+		r := p.executeWith(t.Context(), g, o)
+		if r.Broken != 1 || r.Interrupted != others+1 {
+			t.Errorf("%+v", r)
+		}
+	})
+}

@@ -2,12 +2,15 @@ package graph
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // line is a graph of three in a row: a leaf, the half of it before a "#", and
@@ -261,6 +264,35 @@ func TestCausesStayShort(t *testing.T) {
 	for _, id := range r.Nodes {
 		if n := len(r.Status(id).Changes); n > 600 {
 			t.Errorf("%s lists %d changes", g.Node(id).Addr, n)
+		}
+	}
+}
+
+// TestEventsAreBounded: an event does not grow with the number of files that changed, nor
+// with what a field says.
+func TestEventsAreBounded(t *testing.T) {
+	p, g := newProject(t), New()
+	text := strings.Repeat("x", 1<<20)
+	add(g, "tree", &step{describe: func(m *Manifest) error {
+		m.String("run", text)
+		for i := range 30_000 {
+			m.String(fmt.Sprint("file ", i), text[:64])
+		}
+		return nil
+	}, work: func(ctx context.Context, w *Work) (Outcome, error) { return out(ctx, w, text) }})
+	p.execute(g)
+	text = strings.Repeat("y", 1<<20)
+	sink := &recorder{}
+	o := p.options()
+	o.Sink = sink
+	p.executeWith(t.Context(), g, o)
+	for _, e := range sink.events {
+		line, err := json.Marshal(e)
+		if err != nil || len(line) > 1<<20 {
+			t.Errorf("%T of %d bytes, %v", e, len(line), err)
+		}
+		if done, ok := e.(event.NodeDone); ok && len(done.Changes)+done.Omitted != 30_001 {
+			t.Errorf("%d changes, and %d omitted", len(done.Changes), done.Omitted)
 		}
 	}
 }

@@ -437,13 +437,11 @@ func TestStop(t *testing.T) {
 	lateID := add(g, "late", late)
 	o := p.options()
 	o.Pools[CPUPool] = 2
-	stopped := false
 	o.Stop = func(id ID, st *Status) bool {
 		if id == failing {
-			stopped = true
 			close(gate)
 		}
-		return stopped
+		return id == failing
 	}
 	r := p.executeWith(t.Context(), g, o)
 	got := states(g, r)

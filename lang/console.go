@@ -3,8 +3,6 @@ package lang
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -37,7 +35,7 @@ func (c *Console) Eval(expression string) (string, diag.List) {
 	fresh.sensitive = c.l.sensitive
 	c.l.reporter = fresh
 	c.l.shown[src.shown] = src
-	expr, problems := hclsyntax.ParseExpression(src.bytes, src.shown, hcl.InitialPos)
+	expr, problems := parseExpression(src.bytes, src.shown)
 	for _, p := range problems {
 		c.l.reportHCL(p, "syntax")
 	}

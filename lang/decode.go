@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
 // block is one block with dynamic expanded, ready to be asked for its
@@ -148,6 +150,12 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 			p.Expression, p.EvalContext = expr, b.ctx
 		}
 		b.fail(fromHCL(p, ""))
+	}
+	if !problems.HasErrors() {
+		if err := funcs.CheckSize(v); err != nil {
+			b.fail(finding{code: "too-large", summary: "Value too large", rng: expr.Range(), detail: "It cannot be used: " + err.Error() + "."})
+			return cty.DynamicVal, false
+		}
 	}
 	if r := b.l.reporterOf(b.decl); !problems.HasErrors() && !v.IsWhollyKnown() && r.doubt == nil {
 		// As a rule something that it depends on has a mistake of its own.

@@ -158,7 +158,7 @@ func (l *loader) checkpointsOf(d *decl, inst instance) []*Checkpoint {
 // Keys are the names that can follow a reference at a place, such as local.limits; none when
 // its value has none.
 func (a *Analysis) Keys(reference, file string, at int) []string {
-	expr, problems := hclsyntax.ParseExpression([]byte(reference), "", hcl.InitialPos)
+	expr, problems := parseExpression([]byte(reference), "")
 	if problems.HasErrors() || !a.whole {
 		return nil
 	}

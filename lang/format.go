@@ -1,8 +1,6 @@
 package lang
 
 import (
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -13,7 +11,7 @@ import (
 func Format(filename string, src []byte) ([]byte, diag.List) {
 	r := newReporter()
 	r.shown[filename] = &source{shown: filename, bytes: src}
-	_, problems := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	_, problems := parseConfig(src, filename)
 	for _, p := range problems {
 		r.reportHCL(p, "syntax")
 	}

@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
@@ -43,7 +41,7 @@ func (l *loader) readGiven() {
 // giveText gives a text, and what it is as a value of the language.
 func (l *loader) giveText(text string) {
 	l.give(cty.StringVal(text))
-	expr, problems := hclsyntax.ParseExpression([]byte(text), "", hcl.InitialPos)
+	expr, problems := parseExpression([]byte(text), "")
 	if problems.HasErrors() {
 		return
 	}

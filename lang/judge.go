@@ -250,6 +250,10 @@ func (n naming) file(b *block, name string) string {
 	return text
 }
 
+// maxCases keeps a slip of the finger from filling the memory with nodes. Of files that a
+// task makes it is not known whether they are there.
+const maxCases = 100_000
+
 // subtasks reads the cases. Numbers go on from subtask to subtask.
 func (b *block) subtasks(j *Judge) {
 	outer, files := b.limits(limits{time: defaultCaseTime, memory: defaultCaseMemory}), b.naming(j)
@@ -261,6 +265,10 @@ func (b *block) subtasks(j *Judge) {
 		}
 		own := s.limits(outer)
 		n, g := s.integer("n_cases", 1)
+		if g == isSet && n > maxCases-number {
+			s.reject("n_cases", "out-of-range", "Number out of range", fmt.Sprintf("A problem has at most %d cases; %d are too many.", maxCases, n), "")
+			g = isFailed
+		}
 		written := s.children("case")
 		switch {
 		case g == isFailed:

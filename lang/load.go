@@ -16,10 +16,31 @@ import (
 // place. When any is an error the Config holds what could be made sense of
 // and must not be run.
 func Load(o Options) (*Config, diag.List) {
-	l := newLoader(context.Background(), o)
-	l.load()
-	l.findings.Sort()
-	return l.config, l.findings
+	loaded, failed := make(chan *loader, 1), make(chan any, 1)
+	load := func() {
+		defer func() {
+			if p := recover(); p != nil {
+				failed <- p
+			}
+		}()
+		l := newLoader(context.Background(), o)
+		l.load()
+		l.findings.Sort()
+		loaded <- l
+	}
+	if o.Done == nil {
+		load()
+	} else {
+		go load() // an expression can take any time, and nothing ends it: the process does
+	}
+	select {
+	case l := <-loaded:
+		return l.config, l.findings
+	case p := <-failed:
+		panic(p)
+	case <-o.Done:
+		return &Config{}, diag.List{{Severity: diag.Error, Code: "interrupted", Summary: "Interrupted", Detail: "The configuration was not evaluated to its end."}}
+	}
 }
 
 // loader is the state of one Load.

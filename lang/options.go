@@ -15,6 +15,9 @@ type Options struct {
 	// in place of what is on disk. False, or nil, is that none has.
 	Overlay func(path string) (text []byte, open bool)
 
+	// Done ends the evaluation when it is closed; nil never does.
+	Done <-chan struct{}
+
 	Version string // of the program, for required_version; not a version number: unchecked
 	AdHoc   *AdHoc // adds one solution that no block declares
 	// References adds the solutions that problems ship, and a suite that has each so often;

@@ -19,7 +19,7 @@ type Item struct {
 
 // Outline are the blocks of a text, as far as it can be read.
 func Outline(text []byte) []Item {
-	file, _ := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
+	file, _ := parseConfig(text, "")
 	if file == nil {
 		return nil
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -167,7 +165,7 @@ func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideVa
 	if wanted.IsPrimitiveType() {
 		return &outsideValue{cty.StringVal(text), source, at}
 	}
-	expr, problems := hclsyntax.ParseExpression([]byte(text), shown, hcl.InitialPos)
+	expr, problems := parseExpression([]byte(text), shown)
 	var v cty.Value
 	if !problems.HasErrors() {
 		v, problems = expr.Value(nil)

@@ -169,7 +169,7 @@ func engineSchema() BlockSchema {
 			AttributeSchema{Name: "key", Type: TypeText, Path: true, Doc: "File of the certificate's key."},
 			AttributeSchema{Name: "state", Type: TypeText, Doc: "HOST:PORT of the BuildQueueState service of Buildbarn's scheduler, by which actions are ended that were cancelled. Without it the engine ends them when it notices."},
 			AttributeSchema{Name: "max_timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Longest limit that the engine takes of an action. A command that runs longer is broken, whatever its own limit is."},
-			AttributeSchema{Name: "patience", Type: TypeDuration, Default: `"2m"`, Doc: "How long a server may be away, or have no workers, before work counts as broken."},
+			AttributeSchema{Name: "patience", Type: TypeDuration, Default: `"2m"`, Doc: "How long a server may be away, have no workers or take no action before work counts as broken."},
 			AttributeSchema{Name: "max_state", Type: TypeSize, Default: `"2GiB"`, Doc: "What a command may leave to the next of its session. Larger files are not there any more."},
 			AttributeSchema{Name: "scratch", Type: TypeText, Default: `"/tmp"`, Doc: "Directory of the workers' machines in which actions may write. Workspaces are below it."},
 			AttributeSchema{Name: "path", Type: TypeText, Default: strconv.Quote(workerPath), Doc: "PATH on the workers' machines."},

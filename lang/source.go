@@ -120,7 +120,7 @@ func (l *loader) parse(path string, at *finding) *source {
 	}
 	src.bytes = text
 	l.shown[src.shown] = src
-	file, problems := hclsyntax.ParseConfig(text, src.shown, hcl.InitialPos)
+	file, problems := parseConfig(text, src.shown)
 	if file != nil {
 		src.body, _ = file.Body.(*hclsyntax.Body)
 	}

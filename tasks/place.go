@@ -85,6 +85,16 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 	}
 	var found []cache.Entry
 	err := cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
+		// A file is not read here. One that is gone is an input that has to be made again: the
+		// tree that this task stores would lack it, too.
+		if has, err := e.Dir || e.Link != "", error(nil); !has {
+			if has, err = store.Has(ctx, e.Digest); err == nil && !has {
+				err = &cache.MissingError{Digest: e.Digest}
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if p.File && p.Target != "" {
 			e.Path = p.Target
 			found = append(found, e)

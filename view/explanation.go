@@ -33,7 +33,8 @@ type Explanation struct {
 	Cause       string         `json:"cause"`
 	Run         string         `json:"run,omitempty"` // the run that made the stored result, or that is asked about
 	Changes     []event.Change `json:"changes"`       // previous manifest -> current one
-	Fields      []Field        `json:"fields"`        // the current manifest, in its order
+	Omitted     int            `json:"changes_omitted,omitempty"`
+	Fields      []Field        `json:"fields"` // the current manifest, in its order
 	Deps        []DepState     `json:"deps"`
 	LastClass   string         `json:"-"` // how the last attempt ended
 	LastMessage string         `json:"-"`
@@ -67,9 +68,12 @@ func Explain(w io.Writer, e Explanation, color bool) {
 	fact("last", last)
 
 	if len(e.Changes) > 0 {
-		fmt.Fprintf(out, "\n%s\n", text.Count(len(e.Changes), "change"))
+		fmt.Fprintf(out, "\n%s\n", text.Count(len(e.Changes)+e.Omitted, "change"))
 		for _, c := range e.Changes {
 			e.change(out, p, c)
+		}
+		if e.Omitted > 0 {
+			fmt.Fprintf(out, "  and %d more, which the record of the run omits\n", e.Omitted)
 		}
 	}
 	if len(e.Deps) > 0 {

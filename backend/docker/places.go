@@ -69,22 +69,43 @@ func (c *copied) list(ctx context.Context, dir string, most int) ([]string, erro
 	if !stat.Mode.IsDir() {
 		return nil, fmt.Errorf("listing %q: %w: no directory", dir, fs.ErrInvalid)
 	}
+	names, err := filesIn(stream, dir, most)
+	if err != nil {
+		return nil, fmt.Errorf("listing %q: %w", dir, err)
+	}
+	return names, nil
+}
+
+// maxListed bounds the content of a directory that is listed, in bytes: the daemon sends all
+// of it.
+const maxListed = 1 << 30
+
+// filesIn returns the names of the files in an archive of a directory, sorted. More than most
+// entries of any kind, or maxListed bytes, are backend.ErrManyFiles.
+func filesIn(archive io.Reader, dir string, most int) ([]string, error) {
 	var names []string
-	for archive := tar.NewReader(stream); ; {
-		h, err := archive.Next()
+	entries, size := 0, int64(0)
+	for r := tar.NewReader(archive); ; {
+		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			slices.Sort(names)
 			return names, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("listing %q: %w", dir, err)
+			return nil, err
 		}
 		_, below, _ := strings.Cut(path.Clean(h.Name), "/") // after the directory's own name
-		if h.Typeflag != tar.TypeReg || below == "" {
+		if below == "" {
 			continue
 		}
-		if names = append(names, path.Join(dir, below)); len(names) > most {
-			return nil, fmt.Errorf("listing %q: %w: more than %d", dir, backend.ErrManyFiles, most)
+		if entries, size = entries+1, size+h.Size; size > maxListed {
+			return nil, fmt.Errorf("%w: more than %d MiB", backend.ErrManyFiles, maxListed>>20)
+		}
+		if h.Typeflag == tar.TypeReg {
+			names = append(names, path.Join(dir, below))
+		}
+		if len(names) > most || entries > 2*most {
+			return nil, fmt.Errorf("%w: more than %d", backend.ErrManyFiles, most)
 		}
 	}
 }

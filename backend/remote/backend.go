@@ -37,10 +37,14 @@ type Options struct {
 	InFlight int
 	// MaxTimeout is the longest limit that the engine takes of an action.
 	MaxTimeout time.Duration
-	// Patience is how long a server may be away, or have no workers, before work is given up.
+	// Patience is how long a server may be away, have no workers or take no action before work
+	// is given up.
 	Patience time.Duration
 	// MaxState bounds what one command leaves to the next, in bytes.
 	MaxState int64
+	// Notice tells the user that the engine takes no more actions, and that it does again. It
+	// is called under a lock, and may be nil.
+	Notice func(text string)
 	// Facts is the file of what machines said of themselves. NotAsked is the error of a
 	// question that they have not answered, where none may be asked; nil asks them.
 	Facts    string
@@ -69,8 +73,11 @@ type Backend struct {
 
 // New returns a backend. Nothing is asked or sent before something runs.
 func New(o Options) *Backend {
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
 	o.Host.Run = strings.ToLower(rand.Text())
-	return &Backend{opt: o, gate: newGate(o.InFlight), facts: facts.Read(o.Facts), files: &files{paths: map[string]cache.Digest{}},
+	return &Backend{opt: o, gate: newGate(o.InFlight, o.Notice), facts: facts.Read(o.Facts), files: &files{paths: map[string]cache.Digest{}},
 		opened: map[[sha256.Size]byte]int{}, snapshots: map[string]*snapshot{}}
 }
 

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -329,3 +331,41 @@ func TestMaxState(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 }
+
+// An engine that takes no action is waited for, for as long as the options say, and no longer
+// than the caller does.
+func TestBusy(t *testing.T) {
+	m := start(t)
+	known := filepath.Join(t.TempDir(), "facts.json")
+	var notes bytes.Buffer
+	b, s := opened(t, m, func(o *remote.Options) { o.Facts, o.Patience = known, time.Second })
+	if _, err := b.Capabilities().BareIdentity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.server.Refuse(status.New(codes.ResourceExhausted, "the queue is full"))
+	cmd := shell("true")
+	cmd.Notes = &notes
+	_, err := s.Exec(t.Context(), cmd)
+	if err == nil || !strings.Contains(err.Error(), "busy since") || !strings.Contains(err.Error(), "the queue is full") {
+		t.Errorf("got %v", err)
+	}
+	if text := notes.String(); strings.Count(text, "waiting: the engine takes no more actions") != 1 {
+		t.Errorf("notes: %q", text)
+	}
+	_, s = opened(t, m, func(o *remote.Options) { o.Facts, o.Patience = known, time.Hour })
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cmd.Notes = writerFunc(func([]byte) { cancel(stop) })
+	if _, err := s.Exec(ctx, cmd); !errors.Is(err, stop) {
+		t.Errorf("cancelled: %v", err)
+	}
+	m.server.Refuse(nil)
+	if exit, err := s.Exec(t.Context(), shell("exit 3")); err != nil || exit.Code != 3 {
+		t.Errorf("got %+v, %v", exit, err)
+	}
+}
+
+// writerFunc calls itself with what is written.
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -16,10 +17,27 @@ type gate struct {
 	going   int
 	until   time.Time     // before which none is let in
 	changed chan struct{} // closed, and made again, when one may go in
+	since   time.Time     // when the engine refused the first action after it last took one; zero if it takes them
+	noticed bool          // notice has reported that
+	notice  func(text string)
 }
 
-func newGate(most int) *gate {
-	return &gate{most: float64(most), bound: float64(most), changed: make(chan struct{})}
+// longestPause bounds how long an engine is left alone on its own request.
+const longestPause = time.Minute
+
+func newGate(most int, notice func(text string)) *gate {
+	return &gate{most: float64(most), bound: float64(most), changed: make(chan struct{}), notice: notice}
+}
+
+// busy returns since when the engine has taken no action, or the zero time if it takes
+// them or executes one of this backend: that one makes room when it ends.
+func (g *gate) busy() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.going > 0 {
+		return time.Time{}
+	}
+	return g.since
 }
 
 // enter waits for a turn.
@@ -53,11 +71,24 @@ func (g *gate) leave(busy bool, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.going--
-	if busy {
+	now := time.Now()
+	switch {
+	case busy:
 		g.bound = max(1, min(g.bound, float64(g.going+1))/2)
-		g.until = time.Now().Add(max(wait, 200*time.Millisecond))
-	} else {
+		g.until = now.Add(min(max(wait, 200*time.Millisecond), longestPause))
+		if g.since.IsZero() {
+			g.since = now
+		}
+		if !g.noticed && now.Sub(g.since) >= slow {
+			g.noticed = true
+			g.notice("the engine takes no more actions since " + g.since.Format(time.TimeOnly))
+		}
+	default:
 		g.bound = min(g.most, g.bound+1/g.bound)
+		if g.noticed {
+			g.notice(fmt.Sprintf("the engine takes actions again, after %v", now.Sub(g.since).Round(time.Second)))
+		}
+		g.since, g.noticed = time.Time{}, false
 	}
 	close(g.changed)
 	g.changed = make(chan struct{})

@@ -11,7 +11,7 @@ import (
 // An engine that takes no more halves what is under way; afterwards it grows again.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(8)
+		g := newGate(8, func(string) {})
 		for range 8 {
 			if err := g.enter(t.Context()); err != nil {
 				t.Fatal(err)
@@ -48,3 +48,43 @@ func TestGate(t *testing.T) {
 }
 
 var errStop = errors.New("stop")
+
+// An engine that takes nothing is reported once, and so is that it does again. While one of
+// this backend's actions is executed, the others wait for it.
+func TestGateNotice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		g := newGate(8, func(text string) { said = append(said, text) })
+		enter := func() {
+			if err := g.enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		enter()
+		enter()
+		g.leave(true, 0)
+		if since := g.busy(); !since.IsZero() {
+			t.Errorf("busy since %v, though an action is executed", since)
+		}
+		g.leave(false, 0)
+		began := time.Now()
+		for range 3 {
+			enter()
+			g.leave(true, slow)
+		}
+		if since := g.busy(); time.Since(since) != 2*slow || len(said) != 1 {
+			t.Errorf("busy for %v after %v: %q", time.Since(since), time.Since(began), said)
+		}
+		enter()
+		g.leave(true, time.Hour)
+		again := time.Now()
+		enter()
+		if paused := time.Since(again); paused != longestPause {
+			t.Errorf("the next went in after %v", paused)
+		}
+		g.leave(false, 0)
+		if len(said) != 2 || !g.busy().IsZero() {
+			t.Errorf("it said %q, and is busy since %v", said, g.busy())
+		}
+	})
+}

@@ -56,6 +56,7 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 		return nil, fmt.Errorf("%s: %w", w.name, err)
 	}
 	var lost, missed int
+	var refused bool
 	began := time.Now()
 	for again := false; ; again = true {
 		r, err := b.attempt(ctx, w, action, timeout, again)
@@ -87,7 +88,13 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 			b.note(w, "the action was lost and is executed again: "+gone.Error())
 			pause(ctx, time.Second)
 		case errors.As(err, &busy):
-			continue // the gate waits
+			if since := b.gate.busy(); !since.IsZero() && time.Since(since) > b.opt.Patience {
+				return nil, fmt.Errorf("%s: busy since %s: %w (hint: raise patience of the backend, or run fewer actions on the engine)", w.name, since.Format(time.TimeOnly), err)
+			}
+			if !refused {
+				refused = true
+				b.note(w, "waiting: "+busy.Error())
+			}
 		case errors.As(err, &away), errors.As(err, &none):
 			if time.Since(began) > b.opt.Patience {
 				return nil, fmt.Errorf("%s: %w", w.name, err)

@@ -88,14 +88,20 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // carriesGoJudge reports whether go-judge is a file of this machine that clusters get.
 func (o *Options) carriesGoJudge() bool { return strings.ContainsRune(o.GoJudge, os.PathSeparator) }
 
+// keptPrograms is how many days a program stays in a home after the last cluster got it,
+// which is longer than a worker runs.
+const keptPrograms = 30
+
 // push brings a program to the cluster, unless it is there.
 func (o *Options) push(ctx context.Context, name, file, digest, target string) error {
 	script := home + fmt.Sprintf(`umask 077; mkdir -p "$home/.fevalgraph/bin" "$home/.fevalgraph/%s"; b="$home/.fevalgraph/bin/%s"; `, name, digest)
+	// A home that clusters share outlives them: programs that no cluster got for a month go.
+	script += fmt.Sprintf(`find "$home/.fevalgraph/bin" -type f ! -name %s -mtime +%d -exec rm -f {} + 2>/dev/null; `, digest, keptPrograms)
 	link := ""
 	if target != "" {
 		link = fmt.Sprintf(`ln -sfn "$b" "$home/.fevalgraph/%s/%s"; `, name, target)
 	}
-	there, err := o.Remote.Run(ctx, name, script+`[ -x "$b" ] && { `+link+`echo there; }; true`, nil)
+	there, err := o.Remote.Run(ctx, name, script+`[ -x "$b" ] && { touch "$b"; `+link+`echo there; }; true`, nil)
 	if err != nil || strings.TrimSpace(string(there)) == "there" {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -121,13 +122,24 @@ func TestJob(t *testing.T) {
 	pool := p.pool(t, "r", func(o *skypilot.Options) {
 		o.Provider, o.Remote, o.Program, o.Deadline = provider, provider, self, 5*time.Minute
 	})
+	// A program that no cluster got for long goes; another is of a cluster that may run.
+	programs := filepath.Join(s.home, ".fevalgraph", "bin")
+	if err := os.MkdirAll(programs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, days := range map[string]int{"old": 40, "recent": 20} {
+		past := time.Now().AddDate(0, 0, -days)
+		if err := errors.Join(os.WriteFile(filepath.Join(programs, name), nil, 0o700), os.Chtimes(filepath.Join(programs, name), past, past)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	session := open(t, pool, "a")
 	exit, out, err := run(t, session, "/bin/sh", "-c", "echo it works; exit 3")
 	if err != nil || exit.Code != 3 || out != "it works\n" {
 		t.Errorf("got %+v, %q, %v", exit, out, err)
 	}
-	bin, err := filepath.Glob(filepath.Join(s.home, ".fevalgraph", "bin", "*"))
-	if err != nil || len(bin) != 1 || strings.Contains(bin[0], "$") {
+	bin, err := filepath.Glob(filepath.Join(programs, "*"))
+	if err != nil || len(bin) != 2 || strings.Contains(strings.Join(bin, ""), "$") || !slices.Contains(bin, filepath.Join(programs, "recent")) {
 		t.Errorf("programs on the cluster: %v, %v", bin, err)
 	}
 	var cluster string

@@ -1,18 +1,21 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // faults are all that a server can do to those who read, and to those who write.
@@ -181,4 +184,76 @@ func TestInterrupted(t *testing.T) {
 	if r, err := a.remote.Record(ctx, keyOf("another")); r != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", r, err)
 	}
+}
+
+// failing is a source where one blob cannot be opened, and another not be read to its end.
+type failing struct {
+	content         map[cache.Digest][]byte
+	absent, damaged cache.Digest
+}
+
+var errDamaged = errors.New("damaged")
+
+func (f *failing) Open(_ context.Context, d cache.Digest) (io.ReadCloser, error) {
+	switch d {
+	case f.absent:
+		return nil, &cache.MissingError{Digest: d}
+	case f.damaged:
+		half := bytes.NewReader(f.content[d][:d.Size/2])
+		return io.NopCloser(io.MultiReader(half, iotest.ErrReader(errDamaged))), nil
+	}
+	return io.NopCloser(bytes.NewReader(f.content[d])), nil
+}
+
+// TestUnreadable: of a batch, blobs that cannot be read here are refused, and no others.
+func TestUnreadable(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s := remotetest.Start(t)
+		transport := dial(t, s, protocol, "")
+		defer transport.Close()
+		from := &failing{content: map[cache.Digest][]byte{}}
+		var all []cache.Digest
+		for i := range 200 {
+			content := random(50_000 + i)
+			all = append(all, cache.SumBytes(content))
+			from.content[all[i]] = content
+		}
+		from.absent, from.damaged = all[0], all[1]
+		refused, err := transport.Write(t.Context(), all, from)
+		if err != nil || len(refused) != 2 {
+			t.Fatalf("%d refused, %v", len(refused), err)
+		}
+		var own *reapi.SourceError
+		var missing *cache.MissingError
+		if why := refused[from.absent]; !errors.As(why, &own) || !errors.As(why, &missing) {
+			t.Errorf("the absent one: %v", why)
+		}
+		if why := refused[from.damaged]; !errors.As(why, &own) || !errors.Is(why, errDamaged) {
+			t.Errorf("the damaged one: %v", why)
+		}
+		if _, blobs := s.Holds(); blobs != len(all)-2 {
+			t.Errorf("%d of %d blobs were sent", blobs, len(all))
+		}
+	})
+}
+
+// TestOneWrong: of a batch, a blob whose bytes are wrong is missing, and no other.
+func TestOneWrong(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s := remotetest.Start(t)
+		m := newMachine(t, s, protocol, "", remote.Options{Limit: patient})
+		var outputs []cache.Output
+		for i := range 200 {
+			content := random(50_000 + i)
+			outputs = append(outputs, cache.Output{Digest: cache.SumBytes(content)})
+			s.Put(content)
+		}
+		s.Damage(outputs[0].Digest.Hex())
+		m.Fetch(t.Context(), outputs)
+		for i, o := range outputs {
+			if ok, err := m.disk.Has(t.Context(), o.Digest); err != nil || ok != (i > 0) {
+				t.Errorf("blob %d: %v, %v", i, ok, err)
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,15 +135,22 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 			}
 		}
 		mu.Unlock()
-		return s.transport.Read(ctx, ask, func(d cache.Digest, r io.Reader) error {
+		var wrong error // of a blob; the others come
+		err := s.transport.Read(ctx, ask, func(d cache.Digest, r io.Reader) error {
 			err := s.keep(ctx, d, &counter{r: r, progress: progress})
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
+			var refused *reapi.RefusedError
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
 				delete(left, d)
+			case errors.As(err, &refused):
+				wrong = err
+				return nil
 			}
 			return err
 		})
+		return cmp.Or(err, wrong)
 	})
 	if len(left) == 0 {
 		return nil

@@ -59,14 +59,10 @@ func key(t *testing.T, name string) remote.PrivateKey {
 	return k
 }
 
-// newMachine has an empty store; o lacks what follows from it.
-func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o remote.Options) *machine {
+// dial returns a transport to a server.
+func dial(t *testing.T, s *remotetest.Server, protocol, token string) (transport remote.Transport) {
 	t.Helper()
-	disk, err := cache.OpenDisk(t.TempDir(), cache.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var transport remote.Transport
+	var err error
 	if protocol == "grpc" {
 		transport, err = reapi.Open(reapi.Options{Address: s.GRPC, Headers: map[string]string{"authorization": token}})
 	} else {
@@ -78,6 +74,17 @@ func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o re
 	if err != nil {
 		t.Fatal(err)
 	}
+	return transport
+}
+
+// newMachine has an empty store; o lacks what follows from it.
+func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o remote.Options) *machine {
+	t.Helper()
+	disk, err := cache.OpenDisk(t.TempDir(), cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := dial(t, s, protocol, token)
 	m := &machine{disk: disk}
 	o.Local, o.Kept, o.Jobs, o.Together = disk, disk, 2, 1000
 	o.Read, o.Write = true, true

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ type Options struct {
 	Namespace string   // of the records that are written, and of those that are read first
 	Others    []string // namespaces that are read, too, in order
 	Trust     []PublicKey
-	Signer    *PrivateKey // signs what is written, and is trusted; nil leaves it unsigned
+	Signer    *PrivateKey // signs what is written, and is trusted; nil writes nothing
 	Read      bool
 	Write     bool
 	// Local has the records and blobs that are sent.
@@ -48,6 +49,9 @@ type Store struct {
 	o         Options
 	transport Transport
 	trusted   *dsse.EnvelopeVerifier // nil trusts no one
+	// preserved verifies entries that are not replaced: those of trusted keys, if Signer is
+	// not one of them. Whoever trusts them may not trust Signer.
+	preserved *dsse.EnvelopeVerifier
 	reads     *side
 	writes    *side
 	warned    sync.Once
@@ -73,7 +77,8 @@ func Open(t Transport, o Options) *Store {
 	for _, k := range o.Trust {
 		keys = append(keys, k)
 	}
-	if o.Signer != nil {
+	if o.Signer != nil && !slices.ContainsFunc(o.Trust, func(k PublicKey) bool { return k.key.Equal(o.Signer.PublicKey.key) }) {
+		s.preserved, _ = dsse.NewEnvelopeVerifier(keys...)
 		keys = append(keys, o.Signer.PublicKey)
 	}
 	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
@@ -85,7 +90,7 @@ func Open(t Transport, o Options) *Store {
 		}
 	})
 	s.finder = newFinder(s.askMissing, o.Together)
-	if o.Write {
+	if s.Writes() {
 		s.startUploads()
 	}
 	return s
@@ -224,10 +229,11 @@ func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 }
 
 // Writes reports whether anything is sent.
-func (s *Store) Writes() bool { return s.o.Write }
+func (s *Store) Writes() bool { return s.o.Write && s.o.Signer != nil }
 
-// Unsigned reports whether others will trust nothing of what is written.
-func (s *Store) Unsigned() bool { return s.o.Write && s.o.Signer == nil }
+// Unsigned returns how many records were not sent for lack of a key. No client could trust
+// them, and they would replace those that others trust.
+func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 
 // TrustsNone reports whether nothing that is read can be trusted.
 func (s *Store) TrustsNone() bool { return s.o.Read && s.trusted == nil }

@@ -196,3 +196,45 @@ func TestNamespaces(t *testing.T) {
 		}
 	})
 }
+
+// TestReplaced: no result is sent without a key, a stranger's replaces none that others
+// trust, and a trusted writer's replaces any.
+func TestReplaced(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, main, pr := remotetest.Start(t), key(t, "main"), key(t, "pr-184")
+		trust := []remote.PublicKey{main.PublicKey}
+		writes := func(signer *remote.PrivateKey, trust []remote.PublicKey, content string) (sent, left, unsigned int) {
+			m := newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: signer, Trust: trust})
+			store(t, m, "question", []byte(content))
+			sent, left = m.remote.Flush(t.Context())
+			return sent, left, m.remote.Unsigned()
+		}
+		has := func(content string) {
+			t.Helper()
+			r, err := served(t, newMachine(t, s, protocol, "", remote.Options{Limit: patient, Trust: trust}), "question")
+			if err != nil || r == nil || r.Outputs[0].Digest != cache.SumBytes([]byte(content)) {
+				t.Errorf("others are served %v, %v, and not %s", r, err, content)
+			}
+		}
+		writes(&pr, trust, "of pr, first")
+		writes(&main, trust, "of main")
+		has("of main")
+		if sent, left, unsigned := writes(nil, nil, "of no one"); sent+left > 0 || unsigned != 1 {
+			t.Errorf("without a key: sent %d, left %d, unsigned %d", sent, left, unsigned)
+		}
+		has("of main")
+		if sent, left, _ := writes(&pr, trust, "of pr"); sent != 1 || left > 0 {
+			t.Errorf("a stranger: sent %d, left %d", sent, left)
+		}
+		has("of main")
+		writes(&main, trust, "of main, forced")
+		has("of main, forced")
+		// One that is not complete serves no client.
+		s.Evict()
+		writes(&pr, trust, "of pr, last")
+		r, err := served(t, newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &pr}), "question")
+		if r == nil || err != nil {
+			t.Errorf("the stranger is served %v, %v", r, err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // uploads are the records that are to be sent, and those who send them.
@@ -23,6 +25,8 @@ type uploads struct {
 	open    atomic.Int64  // records that are neither sent nor refused
 	left    atomic.Int64  // that were not sent
 	sent    atomic.Int64
+
+	unsigned atomic.Int64 // records that there was no key for
 }
 
 const (
@@ -93,6 +97,9 @@ func (s *Store) Written(k cache.Key) {
 	u := &s.uploads
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if s.o.Write && s.o.Signer == nil {
+		u.unsigned.Add(1)
+	}
 	if u.queue == nil || u.ended {
 		return
 	}
@@ -249,7 +256,8 @@ func (s *Store) sendBlobs(ctx context.Context, blobs map[cache.Digest]bool) (ref
 		})
 	}
 	for _, why := range refused {
-		if !isLocal(why) {
+		var own *reapi.SourceError // no fault of the server
+		if !errors.As(why, &own) {
 			s.writes.failed(why)
 		}
 	}
@@ -265,8 +273,29 @@ func (s *Store) sendEntry(ctx context.Context, u upload) error {
 		return err
 	}
 	return s.writes.try(ctx, func(ctx context.Context, _ func(int64)) error {
+		if keep, err := s.keepsEntry(ctx, u.key); keep || err != nil {
+			return err
+		}
 		return s.transport.PutEntry(ctx, entryID(s.o.Namespace, u.key), e)
 	})
+}
+
+// keepsEntry reports whether the server has an entry that is not replaced: a trusted one,
+// with all its blobs.
+func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
+	if s.preserved == nil {
+		return false, nil
+	}
+	e, err := s.transport.Entry(ctx, entryID(s.o.Namespace, k))
+	if err != nil || e == nil {
+		return false, err
+	}
+	_, blobs, err := decodeEntry(s.preserved, s.o.Namespace, k, e)
+	if err != nil {
+		return false, nil // it serves no client that trusts these keys
+	}
+	missing, err := s.transport.Missing(ctx, slices.DeleteFunc(blobs, func(d cache.Digest) bool { return d.Size == 0 }))
+	return err == nil && len(missing) == 0, err
 }
 
 // source is a store whose blobs are sent.
@@ -275,11 +304,11 @@ type source struct {
 	progress func(int64)
 }
 
-// Open implements reapi.Source. A blob that is not there is no fault of the server.
+// Open implements reapi.Source.
 func (s source) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.Store.Open(ctx, d)
 	if err != nil {
-		return nil, &localError{err}
+		return nil, err
 	}
 	return struct {
 		io.Reader

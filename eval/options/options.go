@@ -37,6 +37,9 @@ type Options struct {
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
 	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
 
+	// Done ends the evaluation of the configuration when it is closed; nil never does.
+	Done <-chan struct{}
+
 	// Benchmarks are those whose rules and files the configuration may name.
 	Benchmarks []plan.Benchmark
 	// Kinds are the kinds of backends that there are.
@@ -74,7 +77,7 @@ func (o *Options) WantedJobs() int {
 // Lang are the options of loading.
 func (o *Options) Lang() lang.Options {
 	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References}, o.Benchmarks)
+		AdHoc: o.AdHoc, References: o.References, Done: o.Done}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and shows and returns its warnings. Mistakes are the error, a

@@ -17,7 +17,7 @@ import (
 
 func sampleFacts() *Facts {
 	one, score := cache.SumBytes([]byte("one")), 1.5
-	return &Facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Shared: []SharedRef{{Addr: "tests:p", Sum: one.Hash}}, Own: 2, Common: []string{"tests:p"},
+	return &Facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Shared: []SharedRef{{Addr: "tests:p", Sum: one.Hash}}, Own: 2, Common: []CommonRef{{Addr: "tests:p", Outputs: one.Hash}},
 		Cells:      []graph.Row{sampleRow()},
 		Summary:    []report.CellRow{{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1, Checkpoints: 1, Outcome: "passed", Scores: [2]*float64{&score, nil}}},
 		SavedBytes: 3, SavedSeconds: 4}
@@ -31,7 +31,7 @@ func sampleRow() graph.Row {
 // TestPartitionFormat: rows of past runs are read by later versions of the program, so a
 // change of their form needs another fileMagic.
 func TestPartitionFormat(t *testing.T) {
-	const want = "0d4d6c239e6d2011"
+	const want = "8c63fcb2c4f954b7"
 	head, err := frozen.Append(nil, sampleFacts())
 	if err != nil {
 		t.Fatal(err)

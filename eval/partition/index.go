@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -72,6 +73,22 @@ type SharedRef struct {
 	Sum  [sha256.Size]byte
 }
 
+// CommonRef names a node that several partitions have, and the outputs that this one was
+// decided with: a task that is not reproducible may have others by now.
+type CommonRef struct {
+	Addr    string
+	Outputs [sha256.Size]byte
+}
+
+// SumOutputs returns the sum of a node's outputs for a CommonRef.
+func SumOutputs(outputs []cache.Output) [sha256.Size]byte {
+	h := sha256.New()
+	for _, o := range outputs {
+		fmt.Fprintf(h, "%q %s %v\n", o.Name, o.Digest, o.Tree)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
 // Ref is a partition of the index.
 type Ref struct {
 	Problem  string
@@ -88,7 +105,7 @@ type Facts struct {
 	Snapshot []byte      // cache.Snapshot of the paths that only its own nodes read
 	Shared   []SharedRef // nodes that others have, too, and that read paths
 	Own      int         // nodes that no other partition has
-	Common   []string    // addresses of the nodes that others have, too
+	Common   []CommonRef // nodes that others have, too
 	Cells    []graph.Row
 	Summary  []report.CellRow
 	// What serving every node saves; see event.RunEnd.

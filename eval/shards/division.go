@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -25,6 +26,9 @@ type Division struct {
 	// the others stands in.
 	Guessed int     `json:"guessed_cells"`
 	Shards  []Shard `json:"shards"` // empty when nothing is stale
+	// Shared are the stale tasks that cells of several shards need, by address. What is not
+	// reproducible has another output in each shard, unless `run --shard shared` has made one.
+	Shared []string `json:"shared_tasks,omitempty"`
 }
 
 // divisionSchema is raised when a reader of a Division would misread it.
@@ -49,6 +53,54 @@ func (d *Division) Divide(p *plan.Plan, targets []graph.ID, rep *graph.Report, c
 	for _, s := range d.Shards {
 		d.Seconds += s.Seconds
 	}
+	d.Shared = sharedTasks(p, d.Shards, rep)
+}
+
+// sharedTasks are the addresses of stale tasks that cells of several shards need.
+func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []string) {
+	shard := map[string]int{}
+	for _, s := range shards {
+		for _, name := range s.Cells {
+			shard[name] = s.Shard
+		}
+	}
+	users, several := map[graph.ID]int{}, map[graph.ID]bool{} // the first shard that needs a task
+	for _, cell := range p.Cells {
+		at := shard[cell.ID().String()]
+		if at == 0 {
+			continue
+		}
+		for _, id := range needs(p, cell.Node) {
+			if p.Graph.Node(id).Kind != plan.KindTask || rep.Status(id).State == event.Cached {
+				continue
+			}
+			if first, used := users[id]; used && first != at {
+				several[id] = true
+			} else {
+				users[id] = at
+			}
+		}
+	}
+	for id := range several {
+		addrs = append(addrs, p.Graph.Node(id).Addr)
+	}
+	slices.Sort(addrs)
+	return addrs
+}
+
+// needs lists a node and everything that it depends on. Graph.Closure would look at every
+// node of the graph, for each cell.
+func needs(p *plan.Plan, id graph.ID) []graph.ID {
+	all, seen := []graph.ID{id}, map[graph.ID]bool{id: true}
+	for at := 0; at < len(all); at++ {
+		for _, d := range p.Graph.Node(all[at]).Deps {
+			if !seen[d.On] {
+				seen[d.On] = true
+				all = append(all, d.On)
+			}
+		}
+	}
+	return all
 }
 
 // staleCells are the cells with work to do that a merge does not do anyway, and the
@@ -61,17 +113,8 @@ func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Ce
 	for _, cell := range p.Cells {
 		one := Cell{Name: cell.ID().String(), Problem: cell.Problem.Name}
 		stale := false
-		// Graph.Closure would look at every node of the graph, for each cell.
-		needs, seen := []graph.ID{cell.Node}, map[graph.ID]bool{cell.Node: true}
-		for at := 0; at < len(needs); at++ {
-			id := needs[at]
+		for _, id := range needs(p, cell.Node) {
 			n := p.Graph.Node(id)
-			for _, d := range n.Deps {
-				if !seen[d.On] {
-					seen[d.On] = true
-					needs = append(needs, d.On)
-				}
-			}
 			if !asked[id] || n.Pinned != nil || plan.InProcess(n) || rep.Status(id).State == event.Cached {
 				continue
 			}

@@ -83,7 +83,7 @@ func (m *Merged) add(r run) error {
 	if r.start.Schema != event.Schema {
 		return fmt.Errorf("%s: the record of its run has schema %d, and this version reads %d", r.input, r.start.Schema, event.Schema)
 	}
-	if text := r.start.Shard; text != "" {
+	if text := r.start.Shard; text != "" && text != Shared {
 		index, count, err := Parse(text)
 		switch {
 		case err != nil:
@@ -138,6 +138,8 @@ func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 			return errors.New("the shard that had it was interrupted")
 		case ok && done.Message != "":
 			return errors.New(done.Message)
+		case ok && (done.State == event.Done || done.State == event.Failed || done.State == event.Timeout):
+			return errors.New("its shard evaluated it with another output of something that shards share, such as a task that is not reproducible (hint: run it once before the shards, with `fevalgraph run --cells FILE --shard shared`)")
 		}
 		if shard := missing[plan.NodeCell(n).Cell()]; shard > 0 {
 			return fmt.Errorf("shard %d did not report", shard)

@@ -2,6 +2,7 @@ package shards
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -14,15 +15,21 @@ import (
 
 // Part is the part of all cells that one machine evaluates.
 type Part struct {
-	Shard string // I/N: the Ith of N parts of the cells; "" is all of them
+	Shard string // I/N: the Ith of N parts of the cells; Shared; "" is all of them
 	Cells string // a file that lists cells, as users name it, of which Shard may take a part; "" is all
 	Path  string // where that file is
 }
+
+// Shared as a shard is what several shards of a Division need, in place of cells.
+const Shared = "shared"
 
 // Keep keeps the targets of the part's cells; whatever belongs to no cell comes along as
 // a dependency. An invalid problem that no cell needs is in every part, and a task that no
 // cell needs in the first one: they must not fall between them.
 func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
+	if part.Shard == Shared {
+		return part.shared(p)
+	}
 	picks, err := part.picks(p.Config)
 	if err != nil {
 		return nil, err
@@ -47,6 +54,25 @@ func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
 		if alone || mine[plan.NodeCell(n).Cell()] {
 			kept = append(kept, id)
 		}
+	}
+	return kept, nil
+}
+
+// shared returns the tasks that several shards need.
+func (part Part) shared(p *plan.Plan) (kept []graph.ID, err error) {
+	if part.Cells == "" {
+		return nil, errors.New("--shard shared takes the tasks that several shards need from --cells FILE, which `fevalgraph plan --shards` prints")
+	}
+	d, err := ReadDivision(part.Path)
+	if err != nil {
+		return nil, fmt.Errorf("--cells %s: %w", part.Cells, err)
+	}
+	for _, addr := range d.Shared {
+		id, ok := p.Graph.Lookup(addr)
+		if !ok {
+			return nil, fmt.Errorf("--cells %s: the configuration has no %s", part.Cells, addr)
+		}
+		kept = append(kept, id)
 	}
 	return kept, nil
 }

@@ -35,7 +35,7 @@ func Parse(text string) (index, count int, err error) {
 	index, err1 := strconv.Atoi(i)
 	count, err2 := strconv.Atoi(n)
 	if !found || err1 != nil || err2 != nil || count < 1 || index < 1 || index > count {
-		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4", text)
+		return 0, 0, fmt.Errorf("--shard %s: want I/N with 1 <= I <= N, such as 1/4, or %s", text, Shared)
 	}
 	return index, count, nil
 }

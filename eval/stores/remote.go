@@ -27,8 +27,9 @@ import (
 // remoteCache is a remote cache that is used.
 type remoteCache struct {
 	*remote.Store
-	name    string
-	lookups int // records that may be asked for at once
+	name     string
+	lookups  int  // records that may be asked for at once
+	unsigned bool // nothing is sent for lack of a key
 }
 
 // remoteLimit is what all remote caches together may cost a run beyond what they spare it:
@@ -110,7 +111,7 @@ func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, m
 		}
 		o.Trust = append(o.Trust, k)
 	}
-	one := remoteCache{name: r.Name, lookups: 4096}
+	one := remoteCache{name: r.Name, lookups: 4096, unsigned: o.Write && signer == nil}
 	if strings.HasPrefix(r.URL, "http") { // a connection for each
 		o.Together, one.lookups = 256, 64
 	}
@@ -194,10 +195,10 @@ func (s *Stores) Flush(ctx context.Context) {
 	const soon = time.Second
 	for _, r := range s.remotes {
 		slow := time.AfterFunc(soon, func() { s.options.Note(options.RemoteSending{Name: r.name, Results: r.Pending()}) })
-		sent, _ := r.Flush(ctx)
+		r.Flush(ctx)
 		slow.Stop()
-		if sent > 0 && r.Unsigned() {
-			s.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were sent that no one will trust, as there is no key in %s (hint: fevalgraph keygen, or mode = \"r\")", sent, user.SigningKeyVariable)})
+		if n := r.Unsigned(); n > 0 {
+			s.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were not sent, as %s is not set and only signed results can be trusted (hint: fevalgraph keygen, or mode = \"r\")", n, user.SigningKeyVariable)})
 		}
 	}
 }

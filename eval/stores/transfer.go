@@ -3,17 +3,20 @@ package stores
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
 // Push sends the records of some keys to the remote caches that may be written. It returns
 // how many were sent, and how many were not.
 func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, err error) {
-	writable := false
+	writable, unsigned := false, false
 	for _, one := range s.remotes {
 		if !one.Writes() {
+			unsigned = unsigned || one.unsigned
 			continue
 		}
 		writable = true
@@ -25,6 +28,9 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 		}
 		n, remaining := one.Flush(ctx)
 		sent, left = sent+n, left+remaining
+	}
+	if !writable && unsigned {
+		return 0, 0, exit.With(exit.Usage, fmt.Errorf("results are signed before they are sent, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
 	if !writable {
 		return 0, 0, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))

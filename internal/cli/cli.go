@@ -47,6 +47,7 @@ func Main(args []string, stdio IO) (code int) {
 	}()
 	ctx, stop := app.interruptible()
 	defer stop()
+	app.done = ctx.Done()
 	root := app.rootCommand()
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell's question: only that needs the answers
 		app.complete(root)
@@ -59,7 +60,11 @@ func Main(args []string, stdio IO) (code int) {
 	if err == nil && context.Cause(ctx) != nil {
 		return int(exit.Interrupted)
 	}
-	return int(app.complain(err))
+	failed := app.complain(err)
+	if failed == exit.Usage && context.Cause(ctx) != nil { // the configuration was not evaluated to its end
+		failed = exit.Interrupted
+	}
+	return int(failed)
 }
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP

@@ -51,7 +51,7 @@ With --run it has the record of a run, too, which merge reads.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&r.File, "output", "o", "", "`FILE` to write")
 	flags.StringVar(&r.Run, "run", "", "add the record of `RUN`, an id or latest, for merge")
-	flags.StringVar(&r.Shard, "shard", "", "only the `I/N`th part of every suite, or of --cells")
+	flags.StringVar(&r.Shard, "shard", "", "only the `I/N`th part of every suite, or of --cells, or the tasks that are shared")
 	flags.StringVar(&r.Cells, "cells", "", "only the cells that a `FILE` lists, as of run")
 	return cmd
 }

@@ -27,7 +27,8 @@ import (
 type app struct {
 	io    IO
 	flags globalFlags
-	idle  atomic.Bool // nothing runs that an interruption would stop
+	idle  atomic.Bool     // nothing runs that an interruption would stop
+	done  <-chan struct{} // closed by an interruption
 }
 
 // globalFlags are those that every command takes.
@@ -198,12 +199,12 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.
 func (a *app) langOptions() lang.Options {
-	return plan.WithBenchmarks(lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version()}, a.io.Benchmarks)
+	return plan.WithBenchmarks(lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version(), Done: a.done}, a.io.Benchmarks)
 }
 
 // notice shows a remark. Quiet commands show only what may cost something.

@@ -34,7 +34,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
 	flags.StringSliceVar(&f.retry, "retry", nil, "run again what has a `STATUS` in its last result: broken, timeout, error (with commas, or repeated)")
 	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
-	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells")
+	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells; shared runs the tasks that several parts of --cells need")
 	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or what plan --shards --json printed")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }

@@ -31,7 +31,7 @@ func FileFunctions() []string { return []string{"file", "fileexists", "fileset"}
 
 // Pure returns the functions whose result depends on their arguments alone.
 func Pure() map[string]function.Function {
-	return map[string]function.Function{
+	library := map[string]function.Function{
 		// numbers
 		"abs":      stdlib.AbsoluteFunc,
 		"ceil":     stdlib.CeilFunc,
@@ -123,4 +123,8 @@ func Pure() map[string]function.Function {
 		"tostring": stdlib.MakeToFunc(cty.String),
 		"try":      tryfunc.TryFunc.WithNewDescriptions("Value of the first expression that has one.", []string{""}),
 	}
+	for name, check := range bounded {
+		library[name] = within(library[name], check)
+	}
+	return library
 }

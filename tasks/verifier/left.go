@@ -39,7 +39,7 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 	}
 	names, err := lister.List(ctx, logsDir, maxFiles)
 	if errors.Is(err, backend.ErrManyFiles) { // whoever wrote them, what counts is looked at
-		w.Note(fmt.Sprintf("%s has more than %d files, of which few are kept", logsPlace, maxFiles))
+		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
 		names, err = r.named(), nil
 	}
 	if err != nil {

@@ -78,6 +78,9 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
 		Host: remote.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
 	}
+	if s.Notice != nil {
+		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }
+	}
 	for _, p := range r.Platform {
 		o.Platform = append(o.Platform, remote.Property(p))
 	}

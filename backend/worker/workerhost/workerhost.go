@@ -100,9 +100,33 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, registry.Close()) }()
+	collected := make(chan struct{})
+	collecting, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(collected)
+		collect(collecting, store)
+	}()
+	defer func() { stop(); <-collected }()
 	host, end := o.host(store, registry, dir)
 	defer func() { err = errors.Join(err, end()) }()
 	return o.serve(ctx, host, dir, ready)
+}
+
+// unused is how long a worker's store keeps what no run has used. Runs send again what is
+// gone.
+const unused = 7 * 24 * time.Hour
+
+// collect removes from the store of a worker what was not used for long: at once, as a worker
+// may be started for each run, and daily. A failure is left to the next time.
+func collect(ctx context.Context, store *cache.Disk) {
+	for {
+		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unused})
+		select {
+		case <-time.After(24 * time.Hour):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // host is the machine as the server sees it.

@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
@@ -237,13 +239,10 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Sou
 	group.SetLimit(connections / 4) // a read waits for no write
 	for _, d := range blobs {
 		group.Go(func() error {
-			r, err := from.Open(ctx, d)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			err = c.put(ctx, "cas", d.Hex(), d.Size, r)
-			if no, ok := err.(*reapi.RefusedError); ok && !no.Rights {
+			err := c.writeBlob(ctx, d, from)
+			var no *reapi.RefusedError
+			var own *reapi.SourceError
+			if errors.As(err, &no) && !no.Rights || errors.As(err, &own) && ctx.Err() == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				refused[d], err = err, nil
@@ -252,4 +251,34 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Sou
 		})
 	}
 	return refused, group.Wait()
+}
+
+// writeBlob sends a blob. The error is a *reapi.SourceError if it could not be read.
+func (c *client) writeBlob(ctx context.Context, d cache.Digest, from reapi.Source) error {
+	r, err := from.Open(ctx, d)
+	if err != nil {
+		return &reapi.SourceError{Digest: d, Err: err}
+	}
+	defer r.Close()
+	body := &blobBody{r: r}
+	err = c.put(ctx, "cas", d.Hex(), d.Size, body)
+	if failed := body.failed.Load(); err != nil && failed != nil {
+		return &reapi.SourceError{Digest: d, Err: *failed}
+	}
+	return err
+}
+
+// blobBody is the body of a request, and keeps the error of its reader. The transport may
+// read it for a moment after the call has ended.
+type blobBody struct {
+	r      io.Reader
+	failed atomic.Pointer[error]
+}
+
+func (b *blobBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && err != io.EOF {
+		b.failed.Store(&err)
+	}
+	return n, err
 }

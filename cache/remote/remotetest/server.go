@@ -4,6 +4,7 @@
 package remotetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -188,6 +189,14 @@ func (s *Server) Put(content []byte) *execution.Digest {
 	defer s.mu.Unlock()
 	s.blobs[d.Hash] = content
 	return d
+}
+
+// Damage changes a blob, by its SHA-256.
+func (s *Server) Damage(hash string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[hash] = bytes.Clone(s.blobs[hash])
+	s.blobs[hash][0] ^= 1
 }
 
 // Evict removes all blobs.

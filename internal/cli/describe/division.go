@@ -24,5 +24,8 @@ func Division(d *shards.Division) string {
 		guess = fmt.Sprintf("; how long %d of them take is a guess", d.Guessed)
 	}
 	fmt.Fprintf(&b, "%s, %d fresh%s\n", text.Count(stale, "stale cell"), d.Fresh, guess)
+	if len(d.Shared) > 0 {
+		fmt.Fprintf(&b, "several shards need %s; if one is not reproducible, run it once before them: fevalgraph run --cells FILE --shard shared\n", text.Some(d.Shared, 3))
+	}
 	return b.String()
 }

@@ -1,0 +1,125 @@
+package lang
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What would fill the memory or the stack, or never end, is a mistake with its place.
+func TestBounds(t *testing.T) {
+	many := func(text string, n int) string { return strings.Repeat(text, n) }
+	doubled := func(first, next string) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "locals {\n  v0 = %s\n", first)
+		for i := range 40 {
+			fmt.Fprintf(&b, "  v%d = %s\n", i+1, strings.ReplaceAll(next, "v", fmt.Sprint("local.v", i)))
+		}
+		return b.String() + "}\n"
+	}
+	for _, try := range []struct{ name, text, code, want string }{
+		{"parentheses", "locals {\n  a = " + many("(", 200_000) + "1" + many(")", 200_000) + "\n}", "syntax", "Nested too deeply"},
+		{"unclosed", "locals {\n  a = " + many("(", 20_000), "syntax", "Nested too deeply"},
+		{"lists", "locals {\n  a = " + many("[", 20_000), "syntax", "Nested too deeply"},
+		{"objects", "locals {\n  a = " + many("{a=", 20_000), "syntax", "Nested too deeply"},
+		{"blocks", many("a {\n", 20_000), "syntax", "Nested too deeply"},
+		{"templates", "locals {\n  a = " + many(`"${`, 20_000), "syntax", "Nested too deeply"},
+		{"not", "locals {\n  a = " + many("!", 20_000) + "true\n}", "syntax", "Expression too long"},
+		{"minus", "locals {\n  a = " + many("-", 20_000) + "1\n}", "syntax", "Expression too long"},
+		{"sum", "locals {\n  a = 1" + many("+1", 20_000) + "\n}", "syntax", "Expression too long"},
+		{"conditions", "locals {\n  a = " + many("true?1:", 20_000) + "1\n}", "syntax", "Expression too long"},
+		{"indexes", "locals {\n  a = local.b" + many("[1-1]", 20_000) + "\n}", "syntax", "Expression too long"},
+		{"exponent", `problem "p" { title = 1e4000000 }`, "syntax", "Number out of range"},
+		{"small exponent", `problem "p" { title = 1e-4000000 }`, "syntax", "Number out of range"},
+		{"exponent beyond integers", `problem "p" { title = 1e99999999999999999999 }`, "syntax", "Number out of range"},
+		{"digits", `problem "p" { title = ` + many("9", 100_000) + ` }`, "syntax", "Number out of range"},
+		{"number of a text", `problem "p" { title = tonumber("1e4000000") }`, "", "out of range"},
+		{"number of JSON", `problem "p" { title = jsondecode("1e4000000") }`, "", "out of range"},
+		{"squares", doubled("1e999", "v * v"), "too-large", "out of range"},
+		{"doubled text", doubled(`"0123456789"`, `"${v}${v}"`), "too-large", "more than 32 MiB"},
+		{"doubled list", doubled(`[1]`, `concat(v, v)`), "too-large", "more than 32 MiB"},
+		{"shared list", doubled(`[1]`, `[v, v]`), "too-large", "more than 32 MiB"},
+		{"product", "locals {\n  a = range(1000)\n  b = setproduct(local.a, local.a, local.a)\n}", "", "more than 1000000 elements"},
+		{"indent", "locals {\n  a = indent(1000000000, \"a\\nb\")\n}", "", "between 0 and 10000"},
+		{"width", "locals {\n  a = format(\"%1000000000d\", 1)\n}", "", "width above 10000"},
+		{"cases", `
+problem "p" {
+  judge {
+    testdata = task.t.outputs.d
+    subtask { n_cases = 1000000000 }
+  }
+}
+task "t" {
+  run = "mkdir d"
+  output "d" { path = "d" }
+}`, "out-of-range", "at most 100000 cases"},
+	} {
+		t.Run(try.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(try.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, found := Load(Options{Dir: dir})
+			if len(found) == 0 {
+				t.Fatal("no finding")
+			}
+			at := -1
+			for i, d := range found {
+				if strings.Contains(d.Summary+" "+d.Detail, try.want) {
+					at = i
+				}
+			}
+			if at < 0 {
+				t.Fatalf("none of %d findings is about %q; the first: %s: %s", len(found), try.want, found[0].Summary, found[0].Detail)
+			}
+			if d := found[at]; d.Range == nil || d.Range.File != MainFile || try.code != "" && d.Code != try.code {
+				t.Errorf("%+v", d)
+			}
+			if try.code != "syntax" {
+				return // an evaluation is the same in an editor
+			}
+			// An editor analyzes the same text, and a formatter reads it.
+			if _, err := Analyze(context.Background(), Options{Dir: dir}); err != nil {
+				t.Error(err)
+			}
+			Outline([]byte(try.text))
+			Format(MainFile, []byte(try.text))
+		})
+	}
+}
+
+// What is within the bounds loads.
+func TestWithinBounds(t *testing.T) {
+	dir := t.TempDir()
+	text := "locals {\n  a = " + strings.Repeat("(", 300) + "1" + strings.Repeat(")", 300) + "\n  b = [\n" +
+		strings.Repeat("    { name = \"x${1 + 1}\", n = 1e300, l = [[1], [-2]] },\n", 20_000) + "  ]\n  c = 1" + strings.Repeat(" + 1", 4_000) + "\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, found := Load(Options{Dir: dir})
+	for _, d := range found {
+		if d.Code == "syntax" || d.Code == "too-large" {
+			t.Errorf("%s: %s", d.Summary, d.Detail)
+		}
+	}
+}
+
+// A caller that no longer wants the configuration gets an answer, whatever is evaluated.
+func TestLoadEnds(t *testing.T) {
+	dir := t.TempDir()
+	text := "locals {\n  a = range(200)\n  b = length([for x in local.a : length([for y in local.a : length([for z in local.a : length(local.a)])])])\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	began := time.Now()
+	time.AfterFunc(10*time.Millisecond, func() { close(done) })
+	_, found := Load(Options{Dir: dir, Done: done})
+	if len(found) != 1 || found[0].Code != "interrupted" {
+		t.Errorf("after %v: %v", time.Since(began), found)
+	}
+}
