@@ -15,6 +15,7 @@ import (
 type Difference struct {
 	Before, After string // runs
 	Same          int    // checkpoints with the same outcome and score
+	NotAsked      int    // checkpoints that one side has and the other was not asked for
 	Changes       []Change
 	Metrics       []MetricChange
 }
@@ -29,6 +30,23 @@ func Differ(before, after *Results) *Difference {
 		}
 	}
 	return d
+}
+
+// LeaveOut counts what only one side has as not asked for, where the other side is of a run that
+// left out cells.
+func (d *Difference) LeaveOut(before, after bool) {
+	all := len(d.Changes)
+	d.Changes = slices.DeleteFunc(d.Changes, func(c Change) bool { return before && c.Kind == ChangeNew || after && c.Kind == ChangeGone })
+	d.NotAsked += all - len(d.Changes)
+}
+
+// Explain sets the cause of each stale checkpoint.
+func (d *Difference) Explain(why func(*Change) string) {
+	for i := range d.Changes {
+		if c := &d.Changes[i]; c.Kind == ChangeStale {
+			c.Cause = why(c)
+		}
+	}
 }
 
 // Sort puts changes in order again whose kinds were set.
@@ -94,13 +112,17 @@ func (d *Difference) Causes() []CauseCount {
 	return all
 }
 
-// Summary is "2 lost, 1 won, 12 the same".
+// Summary is "2 lost, 1 won, 12 the same, 3 not asked for".
 func (d *Difference) Summary() string {
 	counts := map[ChangeKind]int{}
 	for _, c := range d.Changes {
 		counts[c.Kind]++
 	}
-	return join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
+	summary := join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
+	if d.NotAsked > 0 {
+		summary += fmt.Sprintf(", %s not asked for", text.Thousands(d.NotAsked))
+	}
+	return summary
 }
 
 func join(a, b string) string {

@@ -35,5 +35,5 @@ func (d *Difference) Object() map[string]any {
 	if metrics == nil {
 		metrics = []MetricChange{}
 	}
-	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics}
+	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "not_asked": d.NotAsked, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics}
 }

@@ -60,7 +60,7 @@ func (c *Comparison) Solutions(ctx context.Context, run, before, after string, s
 	sides := [2]*side{}
 	for i, solution := range []string{before, after} {
 		one := *whole
-		one.name, one.causes.Solution = solution, solution
+		one.name, one.causes.Solution, one.partial = solution, solution, false
 		one.results = &report.Results{Schema: report.Schema, Run: whole.results.Run}
 		for _, cell := range whole.results.Cells {
 			if cell.Solution == solution {
@@ -88,7 +88,7 @@ func (c *Comparison) openSides(ctx context.Context, before, after string, brief 
 		if was, is, shared, err = history.OpenPair(o.StateDir(), before, after); err != nil {
 			return nil, nil, 0, err
 		}
-		return &side{results: was.Results, record: was, options: o}, &side{results: is.Results, record: is, options: o}, shared, nil
+		return sideOf(o, was, ""), sideOf(o, is, ""), shared, nil
 	}
 	if a, err = c.openSide(ctx, before); err != nil {
 		return nil, nil, 0, err
@@ -106,12 +106,8 @@ func (s *side) differ(ctx context.Context, after *side) (*report.Difference, err
 	if after.name != "" {
 		d.After = after.name
 	}
-	for i := range d.Changes {
-		c := &d.Changes[i]
-		if c.Is != nil && c.Is.State != "" {
-			c.Cause = after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()]
-		}
-	}
+	d.LeaveOut(s.partial, after.partial)
+	d.Explain(func(c *report.Change) string { return after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()] })
 	if !slices.ContainsFunc(d.Changes, func(c report.Change) bool { return c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale }) {
 		return d, nil
 	}
