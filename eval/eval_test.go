@@ -136,7 +136,7 @@ func TestReportIsAboutThePresent(t *testing.T) {
 				t.Errorf("%s has %d nodes, %v", last.Results.Cells[i].Solution, len(nodes), err)
 			}
 		}
-		if d := p.Runs[0].Difference; len(d.Changes) != 1 || d.Same != 1 || !strings.Contains(d.Changes[0].Cause, "answer.txt") {
+		if d := p.Runs[0].Difference; len(d.Changes) != 1 || d.Same != 1 || !strings.Contains(d.Changes[0].Cause(), "answer.txt") {
 			t.Errorf("since the first run: %+v", d)
 		}
 		if d := p.Runs[1].Difference; len(d.Changes) != 0 || d.Same != 1 || d.NotAsked != 1 {

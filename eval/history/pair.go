@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -117,9 +117,8 @@ func checkpoints(state string, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, with their keys and, as far as the run
-// recorded them, what they made.
-func (r *Record) Nodes(fn func(*graph.Row)) error {
+// Nodes calls fn for the nodes that made the results, as far as the run recorded them.
+func (r *Record) Nodes(fn func(*causes.Node)) error {
 	store, seen, whole := partition.StoreIn(r.State), map[string]bool{}, true
 	for _, file := range r.files {
 		name, err := partition.ParseName(file)
@@ -136,8 +135,13 @@ func (r *Record) Nodes(fn func(*graph.Row)) error {
 		}
 		whole = whole && has
 		for i := range rows {
-			seen[rows[i].Addr] = true
-			fn(&rows[i])
+			row := &rows[i]
+			seen[row.Addr] = true
+			n := &causes.Node{Addr: row.Addr, Kind: row.Kind, Key: row.Key, Outputs: row.Outputs}
+			for _, at := range row.Deps {
+				n.Deps = append(n.Deps, rows[at].Addr)
+			}
+			fn(n)
 		}
 	}
 	if whole {
@@ -145,9 +149,9 @@ func (r *Record) Nodes(fn func(*graph.Row)) error {
 	}
 	return Each(r.State, r.Run, func(done event.NodeDone) bool { // what has no answer
 		if !seen[done.Addr] {
-			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
-			row.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
-			fn(&row)
+			n := &causes.Node{Addr: done.Addr, Kind: done.Kind}
+			n.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
+			fn(n)
 		}
 		return true
 	})

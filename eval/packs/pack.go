@@ -48,12 +48,14 @@ type nodeLine struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// keyLine is a line of keysFile: a node of the run, the key that it had, and the digests of
-// what it made.
+// keyLine is a line of keysFile: a node of the run, the key that it had, the digests of its
+// outputs, and the addresses of the nodes that it depends on.
 type keyLine struct {
 	Addr string   `json:"addr"`
+	Kind string   `json:"kind,omitempty"`
 	Key  string   `json:"key"`
 	Made []string `json:"made,omitempty"`
+	Deps []string `json:"deps,omitempty"`
 }
 
 // Write writes the answers of nodes that a store has, and everything that they lead to, into a
@@ -135,12 +137,12 @@ func addResults(extra map[string][]byte, state, run string) error {
 		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
 	}
 	var results, keys bytes.Buffer
-	err = record.Nodes(func(row *causes.Row) {
-		n := keyLine{Addr: row.Addr}
-		if !row.Key.IsZero() {
-			n.Key = row.Key.String()
+	err = record.Nodes(func(node *causes.Node) {
+		n := keyLine{Addr: node.Addr, Kind: node.Kind, Deps: node.Deps}
+		if !node.Key.IsZero() {
+			n.Key = node.Key.String()
 		}
-		for _, o := range row.Outputs {
+		for _, o := range node.Outputs {
 			n.Made = append(n.Made, o.Digest.String())
 		}
 		line, _ := json.Marshal(n) // of text

@@ -162,18 +162,18 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 	}
 	first, _, _ := bytes.Cut(extra[eventsFile], []byte{'\n'})
 	start, _ := event.Decode(first).(event.RunStart)
-	return &Run{Results: results, Partial: start.Partial, Made: causes.Side{Store: store, Nodes: func(fn func(*causes.Row)) error {
+	return &Run{Results: results, Partial: start.Partial, Made: causes.Side{Store: store, Nodes: func(fn func(*causes.Node)) error {
 		for line := range bytes.Lines(extra[keysFile]) {
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
-				row := causes.Row{Addr: n.Addr}
-				row.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
+				node := causes.Node{Addr: n.Addr, Kind: n.Kind, Deps: n.Deps}
+				node.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
 				for _, text := range n.Made {
 					if digest, err := cache.ParseDigest(text); err == nil {
-						row.Outputs = append(row.Outputs, cache.Output{Digest: digest})
+						node.Outputs = append(node.Outputs, cache.Output{Digest: digest})
 					}
 				}
-				fn(&row)
+				fn(&node)
 			}
 		}
 		return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/page"
@@ -64,7 +63,7 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		if last.ID == Now {
 			d.Explain(func(c *report.Change) string { return present.Stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()] })
 		}
-		if err := causes.Find(ctx, s.side(&runs[i]), s.side(last), d); err != nil {
+		if err := s.explain(ctx, &runs[i], last, d); err != nil {
 			return nil, exit.Past(err)
 		}
 		runs[i].Difference = d
@@ -95,16 +94,28 @@ func (p *Present) is(run *report.Results) bool {
 	return true
 }
 
+// explain finds the causes of a difference, if there is one.
+func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report.Difference) error {
+	if !d.HasCauses() {
+		return nil
+	}
+	f, err := causes.NewFinder(s.side(before), s.side(after))
+	if err != nil {
+		return err
+	}
+	return f.Changes(ctx, d)
+}
+
 // side is a run, or the present, as far as causes need it.
 func (s *Source) side(of *page.Run) causes.Side {
-	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row)) error {
+	return causes.Side{Store: s.Store, Nodes: func(fn func(*causes.Node)) error {
 		judged := judgedIn(of)
-		for _, run := range slices.Sorted(maps.Keys(judged.runs)) {
+		for _, run := range slices.Backward(slices.Sorted(maps.Keys(judged.runs))) { // the latest one's of what cells share
 			record, err := history.Open(s.State, run)
 			if err == nil {
-				err = record.Nodes(func(row *graph.Row) {
-					if name, ok := judged.owner(row.Addr); !ok || judged.names[name] == run {
-						fn(row)
+				err = record.Nodes(func(n *causes.Node) {
+					if name, ok := judged.owner(n.Addr); !ok || judged.names[name] == run {
+						fn(n)
 					}
 				})
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // diffFlags are those of diff.
@@ -82,7 +81,7 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	case githubFormat:
 		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
 	default:
-		err = report.WriteDifference(a.io.Out, d, view.Columns(a.io.Out), text.NewPalette(a.color()))
+		err = report.WriteDifference(a.io.Out, d, a.tableOptions())
 	}
 	if err != nil {
 		return err
