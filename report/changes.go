@@ -36,10 +36,10 @@ type Change struct {
 	Before, After string      // outcome, with the score where there is one; "" is absent
 	Kind          ChangeKind
 	Causes        []string // what the change comes from; empty if that is unknown
-	// Lost are the tests that no longer pass, or fail and did not, Won those of the opposite
+	// TestsLost are the tests that no longer pass, or fail and did not, TestsWon those of the opposite
 	// change, where both results have the checkpoint. A test that a result lacks neither
 	// passes nor fails there.
-	Lost, Won []Test
+	TestsLost, TestsWon []Test
 }
 
 // Cause is what the change comes from, in a line; "" if that is unknown.
@@ -90,7 +90,7 @@ func sortChanges(changes []Change) {
 // compare sets the kind of a change of a checkpoint that both results have, and what became of its
 // tests. The kind is "" if nothing changed.
 func (c *Change) compare() {
-	c.Lost, c.Won = worseTests(c.Was, c.Is), worseTests(c.Is, c.Was)
+	c.TestsLost, c.TestsWon = worseTests(c.Was, c.Is), worseTests(c.Is, c.Was)
 	merit, had, has := compareOutcomes(c.Is, c.Was), hasVerdict(c.Was), hasVerdict(c.Is)
 	switch c.Kind = ""; {
 	case had && !has:
@@ -104,7 +104,7 @@ func (c *Change) compare() {
 	case has && c.Was.Class != c.Is.Class:
 		c.Before, c.After = c.Before+": "+string(c.Was.Class), c.After+": "+string(c.Is.Class)
 		c.Kind = ChangeChanged
-	case c.Before != c.After || len(c.Lost)+len(c.Won) > 0:
+	case c.Before != c.After || len(c.TestsLost)+len(c.TestsWon) > 0:
 		c.Kind = ChangeChanged
 	}
 }

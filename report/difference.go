@@ -213,11 +213,11 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 			more("cause", causeText(c.Causes, o.Verbose))
 		}
 		if c.Kind == ChangeChanged || o.Verbose {
-			if len(c.Lost) > 0 {
-				more("tests lost", testText(c.Lost, o.Verbose))
+			if len(c.TestsLost) > 0 {
+				more("tests lost", testText(c.TestsLost, o.Verbose))
 			}
-			if len(c.Won) > 0 {
-				more("tests won", testText(c.Won, o.Verbose))
+			if len(c.TestsWon) > 0 {
+				more("tests won", testText(c.TestsWon, o.Verbose))
 			}
 		}
 		if t := c.FirstFailure(); t != nil {

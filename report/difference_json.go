@@ -38,7 +38,7 @@ func (d *Difference) Object() map[string]any {
 		}
 		counts[c.Kind]++
 		changes = append(changes, change{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
-			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause(), Causes: c.Causes, TestsLost: testNames(c.Lost), TestsWon: testNames(c.Won), FirstTest: c.FirstFailure()})
+			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause(), Causes: c.Causes, TestsLost: testNames(c.TestsLost), TestsWon: testNames(c.TestsWon), FirstTest: c.FirstFailure()})
 	}
 	again := []judgedAgain{}
 	for _, a := range d.Again {

@@ -48,7 +48,7 @@ func (d *differences) texts() (all []string) {
 
 // between lists what differs between two nodes. Where a node below made the difference, it lists
 // what differs there in its place. A nil node, and one without a record, is unknown.
-func (f *Finder) between(ctx context.Context, was, is *Node) (differences, error) {
+func (f *Finder) between(ctx context.Context, was, is *node) (differences, error) {
 	switch {
 	case was == nil || is == nil || was.Key.IsZero() || is.Key.IsZero():
 		return differences{unknown: true}, nil
@@ -80,14 +80,16 @@ func (f *Finder) between(ctx context.Context, was, is *Node) (differences, error
 }
 
 // change lists what the change of one field of two nodes comes from.
-func (f *Finder) change(ctx context.Context, was, is *Node, c event.Change) (found differences, err error) {
+func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (found differences, err error) {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)
 	makers, made := f.makers(was, is, old, now)
 	switch {
 	case made:
+	case strings.HasPrefix(c.Field, "file "):
+		return differences{all: []difference{{graph.ChangeText(c), true}}}, nil
 	case oldErr != nil || newErr != nil:
-		return differences{all: []difference{{graph.ChangeText(c), strings.HasPrefix(c.Field, "file ")}}}, nil
+		return differences{all: []difference{{text: graph.ChangeText(c)}}}, nil
 	default:
 		return differences{all: f.content(ctx, c.Field, old, now)}, nil
 	}
@@ -99,8 +101,10 @@ func (f *Finder) change(ctx context.Context, was, is *Node, c event.Change) (fou
 			label = plan.KindSubmission
 		case plan.KindChecker, plan.KindInteractor:
 			label = maker[1].Kind
+		case plan.KindTestData:
+			label = "test data " + strings.TrimPrefix(maker[1].Addr, plan.KindTestData+":")
 		}
-		if len(maker[1].Deps) == 0 && f.isTree(ctx, old, now) { // what of a source reaches the node
+		if len(maker[1].deps) == 0 && f.isTree(ctx, old, now) { // what of a source reaches the node
 			found.add(differences{all: f.content(ctx, label, old, now)})
 			continue
 		}
@@ -123,23 +127,23 @@ func (f *Finder) change(ctx context.Context, was, is *Node, c event.Change) (fou
 // makers finds the nodes that two nodes depend on and that made a content on each side, or on one
 // of them. made reports whether any node did. Several nodes can make the same content: those in
 // the same place are the ones that belong together, where both have as many.
-func (f *Finder) makers(was, is *Node, old, now cache.Digest) (makers [][2]*Node, made bool) {
-	var before, after []*Node
+func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node, made bool) {
+	var before, after []*node
 	places := map[string]int{}
-	for at, addr := range was.Deps {
+	for at, addr := range was.deps {
 		if n := f.nodes[0][addr]; n.made(old) {
 			before, places[addr] = append(before, n), at
 		}
 	}
-	for at, addr := range is.Deps {
+	for at, addr := range is.deps {
 		n := f.nodes[1][addr]
 		if !n.made(now) {
 			continue
 		}
 		after = append(after, n)
 		for _, b := range before {
-			if b.Addr == n.Addr || len(was.Deps) == len(is.Deps) && places[b.Addr] == at {
-				makers = append(makers, [2]*Node{b, n})
+			if b.Addr == n.Addr || len(was.deps) == len(is.deps) && places[b.Addr] == at {
+				makers = append(makers, [2]*node{b, n})
 				break
 			}
 		}
@@ -147,16 +151,16 @@ func (f *Finder) makers(was, is *Node, old, now cache.Digest) (makers [][2]*Node
 	switch {
 	case len(makers) > 0:
 	case len(before) > 0 && len(after) > 0:
-		makers = append(makers, [2]*Node{before[0], after[0]})
+		makers = append(makers, [2]*node{before[0], after[0]})
 	case len(after) > 0:
-		makers = append(makers, [2]*Node{f.nodes[0][after[0].Addr], after[0]})
+		makers = append(makers, [2]*node{f.nodes[0][after[0].Addr], after[0]})
 	case len(before) > 0 && f.nodes[1][before[0].Addr] != nil:
-		makers = append(makers, [2]*Node{before[0], f.nodes[1][before[0].Addr]})
+		makers = append(makers, [2]*node{before[0], f.nodes[1][before[0].Addr]})
 	}
 	return makers, len(before)+len(after) > 0
 }
 
-func (n *Node) made(content cache.Digest) bool {
+func (n *node) made(content cache.Digest) bool {
 	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -19,18 +20,23 @@ import (
 // same is the cause of a verdict that changed while nothing changed that it depends on.
 const same = "no input changed"
 
-// Node is a node of a run: its key, its outputs, and the nodes that it depended on.
-type Node struct {
-	Addr, Kind string
-	Key        cache.Key      // zero means unknown
-	Outputs    []cache.Output // of that run: the store has those of the key's last execution
-	Deps       []string       // addresses
+// Row is a node of a run.
+type Row = graph.Row
+
+// node is a node of a run: its key, its outputs of that run, and the addresses of the nodes that it
+// depended on.
+type node struct {
+	Row
+	deps []string
 }
 
 // Side is one of the results that are compared, as far as it is known how they were made.
 type Side struct {
-	Nodes func(fn func(*Node)) error // calls fn for the nodes that made the results
-	Store cache.Store                // with their records
+	// Nodes calls fn for the nodes that made the results, with the addresses of those that each
+	// depends on. Their outputs are those of that run: the store has those of the key's last
+	// execution.
+	Nodes func(fn func(row *Row, deps []string)) error
+	Store cache.Store // with their records
 	// Solution is whose results these are, where those of two solutions are compared under one
 	// name. "" means each result's own.
 	Solution string
@@ -39,7 +45,7 @@ type Side struct {
 // Finder finds causes in two sides. It reads their nodes once.
 type Finder struct {
 	sides [2]Side
-	nodes [2]map[string]*Node // by address
+	nodes [2]map[string]*node // by address
 	was   reader
 	is    reader
 	known map[keys]differences // of nodes that checkpoints share
@@ -49,10 +55,10 @@ type Finder struct {
 func NewFinder(before, after Side) (*Finder, error) {
 	f := &Finder{sides: [2]Side{before, after}, was: reader{before.Store}, is: reader{after.Store}, known: map[keys]differences{}}
 	for i, side := range f.sides {
-		all := map[string]*Node{}
-		err := side.Nodes(func(n *Node) {
-			if known := all[n.Addr]; known == nil || known.Key.IsZero() {
-				all[n.Addr] = n
+		all := map[string]*node{}
+		err := side.Nodes(func(row *Row, deps []string) {
+			if known := all[row.Addr]; known == nil || known.Key.IsZero() {
+				all[row.Addr] = &node{Row: *row, deps: deps}
 			}
 		})
 		if err != nil {
@@ -104,7 +110,7 @@ func unjudged(c *report.Checkpoint) string {
 
 // grader finds the node that graded the checkpoint of a change on a side. It returns nil if the
 // side does not have it.
-func (f *Finder) grader(side int, c *report.Change) *Node {
+func (f *Finder) grader(side int, c *report.Change) *node {
 	id := plan.ResultCell(c.Cell).At(c.Is.Name)
 	id.Solution = cmp.Or(f.sides[side].Solution, id.Solution)
 	for _, addr := range id.GradedAt() {
@@ -146,13 +152,13 @@ func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]repo
 }
 
 // graded is the name of the checkpoint that a node grades; false if it grades none.
-func (f *Finder) graded(n *Node) (string, bool) {
+func (f *Finder) graded(n *node) (string, bool) {
 	_, name, _ := strings.Cut(n.Addr, ":")
-	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.Deps, func(addr string) bool {
+	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.deps, func(addr string) bool {
 		dep := f.nodes[1][addr]
 		return dep == nil || dep.Kind == plan.KindScore || dep.Kind == plan.KindAggregate
 	})
-	return name, grades && len(n.Deps) > 0 && strings.Contains(name, "@")
+	return name, grades && len(n.deps) > 0 && strings.Contains(name, "@")
 }
 
 // judged finds what is different of the nodes below a grader that do work. ran is false if nothing is.
@@ -161,7 +167,7 @@ func (f *Finder) judged(ctx context.Context, addr string) (found differences, ra
 	for len(open) > 0 {
 		addr, open = open[0], open[1:]
 		was, is := f.nodes[0][addr], f.nodes[1][addr]
-		if is == nil || len(is.Deps) == 0 { // a source, which the nodes that read it tell about
+		if is == nil || len(is.deps) == 0 { // a source, which the nodes that read it tell about
 			continue
 		}
 		if was != nil && was.Key != is.Key {
@@ -172,7 +178,7 @@ func (f *Finder) judged(ctx context.Context, addr string) (found differences, ra
 			found.add(more)
 			ran = true
 		}
-		for _, dep := range is.Deps {
+		for _, dep := range is.deps {
 			if !seen[dep] {
 				seen[dep] = true
 				open = append(open, dep)

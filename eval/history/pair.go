@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -117,8 +117,9 @@ func checkpoints(state string, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, as far as the run recorded them.
-func (r *Record) Nodes(fn func(*causes.Node)) error {
+// Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
+// on, as far as the run recorded them: their keys, and what they made then.
+func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	store, seen, whole := partition.StoreIn(r.State), map[string]bool{}, true
 	for _, file := range r.files {
 		name, err := partition.ParseName(file)
@@ -137,11 +138,11 @@ func (r *Record) Nodes(fn func(*causes.Node)) error {
 		for i := range rows {
 			row := &rows[i]
 			seen[row.Addr] = true
-			n := &causes.Node{Addr: row.Addr, Kind: row.Kind, Key: row.Key, Outputs: row.Outputs}
+			var deps []string
 			for _, at := range row.Deps {
-				n.Deps = append(n.Deps, rows[at].Addr)
+				deps = append(deps, rows[at].Addr)
 			}
-			fn(n)
+			fn(row, deps)
 		}
 	}
 	if whole {
@@ -149,9 +150,9 @@ func (r *Record) Nodes(fn func(*causes.Node)) error {
 	}
 	return Each(r.State, r.Run, func(done event.NodeDone) bool { // what has no answer
 		if !seen[done.Addr] {
-			n := &causes.Node{Addr: done.Addr, Kind: done.Kind}
-			n.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
-			fn(n)
+			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
+			row.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
+			fn(&row, nil)
 		}
 		return true
 	})

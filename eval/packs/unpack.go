@@ -162,18 +162,18 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 	}
 	first, _, _ := bytes.Cut(extra[eventsFile], []byte{'\n'})
 	start, _ := event.Decode(first).(event.RunStart)
-	return &Run{Results: results, Partial: start.Partial, Made: causes.Side{Store: store, Nodes: func(fn func(*causes.Node)) error {
+	return &Run{Results: results, Partial: start.Partial, Made: causes.Side{Store: store, Nodes: func(fn func(*causes.Row, []string)) error {
 		for line := range bytes.Lines(extra[keysFile]) {
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
-				node := causes.Node{Addr: n.Addr, Kind: n.Kind, Deps: n.Deps}
+				node := causes.Row{Addr: n.Addr, Kind: n.Kind}
 				node.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
 				for _, text := range n.Made {
 					if digest, err := cache.ParseDigest(text); err == nil {
 						node.Outputs = append(node.Outputs, cache.Output{Digest: digest})
 					}
 				}
-				fn(&node)
+				fn(&node, n.Deps)
 			}
 		}
 		return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/page"
@@ -108,14 +109,14 @@ func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report
 
 // side is a run, or the present, as far as causes need it.
 func (s *Source) side(of *page.Run) causes.Side {
-	return causes.Side{Store: s.Store, Nodes: func(fn func(*causes.Node)) error {
+	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row, []string)) error {
 		judged := judgedIn(of)
 		for _, run := range slices.Backward(slices.Sorted(maps.Keys(judged.runs))) { // the latest one's of what cells share
 			record, err := history.Open(s.State, run)
 			if err == nil {
-				err = record.Nodes(func(n *causes.Node) {
+				err = record.Nodes(func(n *graph.Row, deps []string) {
 					if name, ok := judged.owner(n.Addr); !ok || judged.names[name] == run {
-						fn(n)
+						fn(n, deps)
 					}
 				})
 			}
