@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -32,16 +33,18 @@ func export(ctx context.Context, e plan.Export) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range runs {
-		target := e.Dir
-		if len(runs) > 1 {
-			target = filepath.Join(e.Dir, strings.ReplaceAll(run.name, "/", "_"))
+	return outdir.Export(e.Dir, "scbench "+e.Suite, func(out *outdir.Dir) error {
+		for _, run := range runs {
+			target := e.Dir
+			if len(runs) > 1 {
+				target = filepath.Join(e.Dir, strings.ReplaceAll(run.name, "/", "_"))
+			}
+			if err := Write(out, target, run.problems); err != nil {
+				return err
+			}
 		}
-		if err := Write(target, run.problems); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func runsOf(ctx context.Context, e *plan.Export) ([]*agentRun, error) {
