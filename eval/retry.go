@@ -60,7 +60,7 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 			for _, node := range p.Plan.GradingNodes(cell, cc) {
 				addr := p.Plan.Graph.Node(node).Addr
 				key, broken := attempts[run][addr]
-				if asked[id] || broken && key == keyOf(rep.Status(node)) { // an attempt on other inputs says nothing
+				if asked[id] || broken && key == keyOf(rep.Status(node)) { // an attempt on other inputs does not count
 					again[addr] = true
 				}
 			}
