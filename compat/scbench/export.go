@@ -85,7 +85,8 @@ func checkpointOf(ctx context.Context, e *plan.Export, cell *plan.Cell, result r
 	c := &Checkpoint{
 		Problem: cell.Problem.Name, ProblemVersion: cell.Problem.Version, CheckpointVersion: cc.Checkpoint.Version,
 		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
-		First: cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
+		OmitSkipped: cell.Problem.Pytest.OmitSkipped,
+		First:       cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
 	}
 	if result.Class == verdict.NotReached {
 		return c, nil
