@@ -17,24 +17,9 @@ func Comparison(o Options) *compare.Comparison {
 // resultsNow is what the project would have as it is now: verdicts that hold, and checkpoints that a
 // run would judge, with why their verdicts no longer hold.
 func resultsNow(ctx context.Context, o Options) (results *report.Results, stale map[string]string, err error) {
-	p, err := openChanged(ctx, o, Reading)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer p.Close()
 	run := ""
-	if latest, err := event.FindRun(p.state, "latest"); err == nil {
+	if latest, err := event.FindRun(o.StateDir(), "latest"); err == nil {
 		run = latest.ID
 	}
-	results, all, err := p.presentResults(ctx, run, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	stale = map[string]string{}
-	for _, one := range all {
-		if one.State != Fresh {
-			stale[one.Cell.String()] = one.Cause
-		}
-	}
-	return results, stale, nil
+	return presentOf(ctx, o, run, true)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/eval"
@@ -14,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
 func newProject(t *testing.T) eval.Options {
@@ -105,6 +107,45 @@ func TestStatusAfterRun(t *testing.T) {
 	other.Solution = "large"
 	if states[cell] != "stale" || states[other] != eval.Fresh {
 		t.Errorf("%v", states)
+	}
+}
+
+// A page without names is about the project as it is: also about cells that the latest run was not
+// asked for, with the nodes of the run that judged them.
+func TestReportIsAboutThePresent(t *testing.T) {
+	ctx, o := t.Context(), newProject(t)
+	first, err := eval.Run(ctx, o, eval.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lay(o.Dir, map[string]string{"small.txt": "4\n"}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := eval.Run(ctx, o, eval.Request{Selection: eval.Selection{Targets: []string{"solution=small"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = eval.Report(ctx, o, nil, func(p *page.Page) error {
+		last := p.Runs[len(p.Runs)-1]
+		if len(last.Results.Cells) != 2 || len(p.Runs) != 3 || p.Runs[0].ID != first.Run || p.Runs[1].ID != second.Run {
+			t.Fatalf("it is about %s with %d cells, after %d runs", last.ID, len(last.Results.Cells), len(p.Runs)-1)
+		}
+		for i := range last.Results.Cells {
+			nodes, err := p.Nodes(&last.Results.Cells[i])
+			if err != nil || len(nodes) == 0 {
+				t.Errorf("%s has %d nodes, %v", last.Results.Cells[i].Solution, len(nodes), err)
+			}
+		}
+		if d := p.Runs[0].Difference; len(d.Changes) != 1 || d.Same != 1 || !strings.Contains(d.Changes[0].Cause(), "answer.txt") {
+			t.Errorf("since the first run: %+v", d)
+		}
+		if d := p.Runs[1].Difference; len(d.Changes) != 0 || d.Same != 1 || d.NotAsked != 1 {
+			t.Errorf("since the selective run: %+v", d)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

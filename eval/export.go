@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // export writes the files of export blocks, each whole or not at all. One whose suite
@@ -70,8 +71,8 @@ func (p *Project) staysInside(path string) error {
 }
 
 // completed adds the last known results of what a run was not asked for to its results,
-// and what their nodes made to its report, so that an export is about every cell of its
-// suite whatever was selected.
+// and the answers that their current keys name to its report, so that an export is about every
+// cell of its suite whatever was selected.
 func (p *Project) completed(ctx context.Context, whole *report.Results, rep *graph.Report) (*report.Results, *graph.Report, error) {
 	missing := p.checkpoints()
 	for i := range whole.Cells {
@@ -102,8 +103,7 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 		if st := dry.Status(id); st.State == event.Cached {
 			return st.Outputs
 		}
-		last, _ := p.log.Get(p.Plan.Graph.Node(id).Addr)
-		return last.Outputs
+		return nil
 	}), nil
 }
 
@@ -114,8 +114,30 @@ func (p *Project) exportBenchmark(ctx context.Context, rep *graph.Report, e *lan
 	if i < 0 {
 		return errors.New("this program cannot write such files")
 	}
-	err := known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.stores.Store, Run: rep, Results: results, Suite: e.From.Name, Dir: e.Path})
-	return err
+	return known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
+}
+
+// withoutStale returns results in which a verdict that no longer holds is none: files of benchmarks
+// cannot say that it does not hold.
+func withoutStale(r *report.Results) *report.Results {
+	out := *r
+	out.Cells = slices.Clone(r.Cells)
+	for i := range out.Cells {
+		cell := &out.Cells[i]
+		stale := false
+		cell.Checkpoints = slices.Clone(cell.Checkpoints)
+		for j := range cell.Checkpoints {
+			if c := &cell.Checkpoints[j]; c.State != "" {
+				why := "the last result no longer holds: " + c.State
+				*c = report.Checkpoint{Name: c.Name, Policy: c.Policy, Class: verdict.NotRun, Message: &why, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
+				stale = true
+			}
+		}
+		if stale {
+			plan.SumUp(cell)
+		}
+	}
+	return &out
 }
 
 // exportResults writes results in one of the formats of report.

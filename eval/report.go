@@ -2,17 +2,22 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/pages"
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// Report gathers recorded runs and hands them to show as a page: the named ones, the last
-// of which it is about, or the latest one and some before it. The page is complete only
-// within show: it reads the store.
+// Report gathers results and hands them to show as a page: of the named runs, the last of which
+// it is about, or of the project as it is, with some runs before. A configuration with errors
+// leaves the latest run in place of the project. The page is complete only within show: it
+// reads the store.
 func Report(ctx context.Context, o Options, runs []string, show func(*page.Page) error) error {
 	store, end, err := stores.Past(&o)
 	if err != nil {
@@ -24,18 +29,44 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 		return err
 	}
 	s := pages.Source{State: o.StateDir(), Store: store, Project: filepath.Base(dir), Version: o.Version}
-	p, err := s.Gather(ctx, runs)
+	var present *pages.Present
+	if len(runs) == 0 {
+		var mistakes diag.List
+		if present, err = presentPage(ctx, o); err != nil && !errors.As(err, &mistakes) {
+			return err
+		}
+	}
+	p, err := s.Gather(ctx, runs, present)
 	if err != nil {
 		return err
 	}
 	return show(p)
 }
 
+// presentPage is the project as it is for a page; nil if nothing was recorded.
+func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
+	latest, err := event.FindRun(o.StateDir(), "latest")
+	if errors.Is(err, event.ErrNoRuns) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, exit.Past(err)
+	}
+	results, stale, err := presentOf(ctx, o, latest.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	return &pages.Present{Results: results, Stale: stale}, nil
+}
+
 // LatestRun is the run of a project that began last, which may go on; nil is none.
 func LatestRun(o Options) (*event.Run, error) {
 	ids, err := event.Runs(o.StateDir())
-	if err != nil || len(ids) == 0 {
-		return nil, err
+	for _, id := range slices.Backward(ids) {
+		run := event.OpenRun(o.StateDir(), id)
+		if start, ok := run.Start(); !ok || !start.AdHoc {
+			return run, err
+		}
 	}
-	return event.OpenRun(o.StateDir(), ids[len(ids)-1]), nil
+	return nil, err
 }

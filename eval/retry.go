@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -32,32 +33,53 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if err != nil {
 		return nil, err
 	}
-	asked, broke := map[plan.CellID]bool{}, map[plan.CellID]bool{}
+	asked, broke := map[plan.CellID]bool{}, map[plan.CellID]string{}
 	for _, one := range all {
 		asked[one.Cell] = one.Last != nil && one.Last.Class.Status() != verdict.Broken && slices.Contains(statuses, string(one.Last.Class.Status()))
 	}
 	if slices.Contains(statuses, string(verdict.Broken)) {
 		for id, c := range p.lastResults() { // also of a forced attempt, where an answer holds
-			broke[id] = c.Class.Status() == verdict.Broken
+			if c.Class.Status() == verdict.Broken {
+				broke[id] = c.run
+			}
 		}
 	}
+	attempts := map[string]map[string]string{} // that broke, by run: keys by address
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
 			id := cell.ID().At(cc.Checkpoint.Name)
-			if !asked[id] && !broke[id] {
+			run := broke[id]
+			if !asked[id] && run == "" {
 				continue
+			}
+			if run != "" && attempts[run] == nil {
+				attempts[run] = p.brokenIn(run)
 			}
 			for _, node := range p.Plan.GradingNodes(cell, cc) {
 				addr := p.Plan.Graph.Node(node).Addr
-				if entry, ok := p.log.Get(addr); asked[id] || ok && entry.Broken != "" {
+				key, broken := attempts[run][addr]
+				if asked[id] || broken && key == keyOf(rep.Status(node)) { // an attempt on other inputs does not count
 					again[addr] = true
 				}
 			}
 		}
 	}
 	return func(n *graph.Node) bool { return again[n.Addr] }, nil
+}
+
+// brokenIn returns the keys of the nodes that broke in a run, by address. A record that cannot be
+// read has none.
+func (p *Project) brokenIn(run string) map[string]string {
+	keys := map[string]string{}
+	_ = event.OpenRun(p.state, run).Each(func(e event.Event) bool {
+		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
+			keys[done.Addr] = done.Key
+		}
+		return true
+	})
+	return keys
 }
 
 // checkRetry refuses statuses that --retry does not know.

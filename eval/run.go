@@ -133,7 +133,12 @@ func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *grap
 // everything reports whether a request is for all nodes, and Progress does not hear of
 // each of them.
 func (r *Request) everything() bool {
-	return len(r.Targets)+len(r.Only)+len(r.Not)+len(r.Force) == 0 && r.Pairs == "" && r.Shard == "" && r.Cells == "" && !r.EachNode
+	return !r.partial() && len(r.Force) == 0 && !r.EachNode
+}
+
+// partial reports whether a request leaves nodes out.
+func (r *Request) partial() bool {
+	return len(r.Targets)+len(r.Only)+len(r.Not) > 0 || r.Pairs != "" || r.Shard != "" || r.Cells != ""
 }
 
 // words are a request in the words of the command line, cut to what a line can take.
@@ -258,7 +263,8 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	}
 	c := p.count(g)
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != ""}
+		Time: time.Now(), Jobs: p.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
+		Partial: r.partial(), AdHoc: p.options.AdHoc != nil || p.options.References > 0}
 	recorder.Emit(start)
 	if r.merged != nil {
 		r.merged.Replay(recorder)

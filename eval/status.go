@@ -191,16 +191,32 @@ func Present(ctx context.Context, o Options) (*report.Results, error) {
 	if err != nil {
 		return nil, exit.Past(err)
 	}
+	results, _, err := presentOf(ctx, o, latest.ID, false)
+	return results, err
+}
+
+// presentOf opens a project for presentResults. Stale says why verdicts no longer hold, by the
+// names of checkpoints.
+func presentOf(ctx context.Context, o Options, run string, unjudged bool) (results *report.Results, stale map[string]string, err error) {
 	p, err := openChanged(ctx, o, Reading)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer p.Close()
-	results, _, err := p.presentResults(ctx, latest.ID, false)
-	if err == nil && p.damaged != nil { // an older result would pass for the last one
+	results, all, err := p.presentResults(ctx, run, unjudged)
+	if err == nil && !unjudged && p.damaged != nil { // an older result would pass for the last one
 		err = exit.Past(p.damaged)
 	}
-	return results, err
+	if err != nil {
+		return nil, nil, err
+	}
+	stale = map[string]string{}
+	for _, one := range all {
+		if one.State != Fresh {
+			stale[one.Cell.String()] = one.Cause
+		}
+	}
+	return results, stale, nil
 }
 
 // presentResults puts what is known of all checkpoints together, as results that are said

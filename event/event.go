@@ -77,6 +77,10 @@ type RunStart struct {
 	// which a plan wrote says which they are, and not their names.
 	Shard   string `json:"shard,omitempty"`
 	Divided bool   `json:"divided,omitempty"`
+	// Partial reports that a selection left cells out. AdHoc reports that the run evaluated
+	// solutions which no block declares: such a run never becomes the latest.
+	Partial bool `json:"partial,omitempty"`
+	AdHoc   bool `json:"ad_hoc,omitempty"`
 }
 
 // NodeQueued says that a node is stale and why.

@@ -19,8 +19,8 @@ var every = []struct {
 	event Event
 	line  string
 }{
-	{RunStart{Type: "run.start", Schema: Schema, Run: "r1", Version: "1.0", Nodes: 3, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Project: "/p", Jobs: 2, Selection: "kv --not x", Shard: "1/2", Divided: true},
-		`{"type":"run.start","schema":1,"run":"r1","version":"1.0","nodes":3,"time":"2026-01-02T03:04:05Z","project":"/p","jobs":2,"selection":"kv --not x","shard":"1/2","divided":true}`},
+	{RunStart{Type: "run.start", Schema: Schema, Run: "r1", Version: "1.0", Nodes: 3, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Project: "/p", Jobs: 2, Selection: "kv --not x", Shard: "1/2", Divided: true, Partial: true, AdHoc: true},
+		`{"type":"run.start","schema":1,"run":"r1","version":"1.0","nodes":3,"time":"2026-01-02T03:04:05Z","project":"/p","jobs":2,"selection":"kv --not x","shard":"1/2","divided":true,"partial":true,"ad_hoc":true}`},
 	{NodeQueued{Type: "node.queued", Addr: `pytest:kv/a["x"]`, Kind: "pytest", Key: "k", Cause: "a <b> & c", Changes: []Change{{Field: "file x", Old: "1", New: "2", Via: "tests:kv"}}, Omitted: 3},
 		`{"type":"node.queued","addr":"pytest:kv/a[\"x\"]","kind":"pytest","key":"k","cause":"a <b> & c","changes":[{"field":"file x","old":"1","new":"2","via":"tests:kv"}],"changes_omitted":3}`},
 	{NodeStart{Type: "node.start", Addr: "a", Kind: "k", Attempt: 1, Pool: "p", Time: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)},

@@ -51,6 +51,7 @@ type Recorder struct {
 	buf   *bufio.Writer
 	sum   hash.Hash // of the events
 	err   error     // of the events; there are no more after it
+	adHoc bool      // the run never becomes the latest
 
 	saving sync.Mutex // of logs, which attempts save at the same time
 	sums   sums       // of the other files
@@ -79,8 +80,13 @@ func (r *Recorder) Emit(e Event) {
 	if r.err = writeLine(io.MultiWriter(r.buf, r.sum), e); r.err != nil {
 		return
 	}
-	if done, ok := e.(NodeDone); ok && done.State == Cached {
-		return
+	switch e := e.(type) {
+	case RunStart:
+		r.adHoc = e.AdHoc
+	case NodeDone:
+		if e.State == Cached {
+			return
+		}
 	}
 	r.err = r.buf.Flush()
 }
@@ -129,14 +135,14 @@ func (r *Recorder) SaveManifest(partitions []string) error {
 	return nil
 }
 
-// Close finishes the record and makes its run the latest one.
+// Close finishes the record and, unless the run was ad hoc, makes it the latest one.
 func (r *Recorder) Close() error {
 	err := errors.Join(r.err, r.logs, r.buf.Flush(), r.file.Close())
 	if err == nil {
 		r.sums[EventsFile] = [sha256.Size]byte(r.sum.Sum(nil))
 		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(), 0o644)
 	}
-	if err == nil {
+	if err == nil && !r.adHoc {
 		err = atomicfile.WriteDurable(LatestFile(r.state), 0o644, []byte(r.run+"\n"))
 	}
 	if err != nil {
@@ -184,7 +190,7 @@ func FindRun(state, name string) (*Run, error) {
 		return nil, ErrNoRuns
 	}
 	if name == "" || name == "latest" {
-		return OpenRun(state, latest(state, ids)), nil
+		return before(state, ids, "0")
 	}
 	if back, ok := strings.CutPrefix(name, "latest~"); ok {
 		return before(state, ids, back)
@@ -207,15 +213,21 @@ func FindRun(state, name string) (*Run, error) {
 	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
 }
 
-// before opens the record of the run that is so many before the latest.
+// before opens the record of the run that is so many before the latest. Ad hoc runs do not count.
 func before(state string, ids []string, back string) (*Run, error) {
 	n, err := strconv.Atoi(back)
 	if err != nil || n < 0 {
 		return nil, fmt.Errorf("latest~%s: want a number after latest~", back)
 	}
-	at := slices.Index(ids, latest(state, ids)) - n
-	if at < 0 {
-		return nil, fmt.Errorf("latest~%d: the latest has %d before it", n, at+n)
+	at, left := latest(state, ids), n
+	for ; at >= 0 && left > 0; left-- {
+		at = regular(state, ids[:at])
+	}
+	switch {
+	case at < 0 && n == 0:
+		return nil, ErrNoRuns
+	case at < 0:
+		return nil, fmt.Errorf("latest~%d: the latest has %d before it", n, n-left-1)
 	}
 	return OpenRun(state, ids[at]), nil
 }
@@ -223,12 +235,23 @@ func before(state string, ids []string, back string) (*Run, error) {
 // LatestFile is the file with the id of the last run that ended.
 func LatestFile(state string) string { return filepath.Join(state, latestFile) }
 
-func latest(state string, ids []string) string {
+// latest returns the index of the latest run, or -1.
+func latest(state string, ids []string) int {
 	content, err := os.ReadFile(LatestFile(state))
-	if id := strings.TrimSpace(string(content)); err == nil && slices.Contains(ids, id) {
-		return id
+	if at := slices.Index(ids, strings.TrimSpace(string(content))); err == nil && at >= 0 {
+		return at
 	}
-	return ids[len(ids)-1]
+	return regular(state, ids)
+}
+
+// regular returns the index of the last run that is not ad hoc, or -1.
+func regular(state string, ids []string) int {
+	for at, id := range slices.Backward(ids) {
+		if start, ok := OpenRun(state, id).Start(); !ok || !start.AdHoc {
+			return at
+		}
+	}
+	return -1
 }
 
 // OpenRun opens the record of the run with an id, which need not be there.

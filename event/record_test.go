@@ -25,6 +25,49 @@ func record(t *testing.T, state, run string, events ...Event) {
 	}
 }
 
+// A run that evaluated what no block declares is found by its id, and is never the latest or one before.
+func TestLatestIsNeverAdHoc(t *testing.T) {
+	state := t.TempDir()
+	for _, run := range []string{"a", "b-eval", "c", "d-eval"} {
+		r, err := NewRecorder(state, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Emit(RunStart{Type: "run.start", Schema: Schema, Run: run, AdHoc: strings.HasSuffix(run, "-eval")})
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if run == "b-eval" {
+			if err := os.Remove(LatestFile(state)); err != nil { // as after a crash of the first run
+				t.Fatal(err)
+			}
+			if found, err := FindRun(state, "latest"); err != nil || found.ID != "a" {
+				t.Errorf("without the file the latest is %v, %v", found, err)
+			}
+		}
+	}
+	for name, want := range map[string]string{"latest": "c", "": "c", "latest~0": "c", "latest~1": "a", "d-eval": "d-eval"} {
+		if run, err := FindRun(state, name); err != nil || run.ID != want {
+			t.Errorf("%q is %v, %v, want %s", name, run, err, want)
+		}
+	}
+	if _, err := FindRun(state, "latest~2"); err == nil || err.Error() != "latest~2: the latest has 1 before it" {
+		t.Errorf("latest~2: %v", err)
+	}
+	only := t.TempDir()
+	r, err := NewRecorder(only, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Emit(RunStart{Type: "run.start", Schema: Schema, Run: "x", AdHoc: true})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindRun(only, "latest"); !errors.Is(err, ErrNoRuns) {
+		t.Errorf("the only run is of eval: %v", err)
+	}
+}
+
 func TestRecorder(t *testing.T) {
 	state := t.TempDir()
 	r, err := NewRecorder(state, "run1")
@@ -65,10 +108,7 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	run, err := FindRun(state, "")
-	if err != nil || run.ID != "run1" {
-		t.Fatal(run, err)
-	}
+	run := OpenRun(state, "run1")
 	n := 0
 	if err := run.Each(func(Event) bool { n++; return true }); err != nil || n != len(every)+1 {
 		t.Errorf("%d events, %v", n, err)

@@ -214,6 +214,7 @@ type Pytest struct {
 	RootFrom     *OutputRef
 	Directory    string   // where they go in the workspace: "tests"
 	MissingTests string   // what a test file that does not exist is: "error" or "skip"
+	OmitSkipped  bool     // tests that are skipped are left out of totals
 	AssetPaths   string   // what variables hold for assets: "absolute" or "relative" paths
 	Requires     []string // requirements beside the built-in ones, as written
 	Args         []string // extra pytest arguments

@@ -14,6 +14,8 @@ import (
 func (b *block) pytest() *Pytest {
 	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
 	p.MissingTests, _ = b.text("missing_tests")
+	skipped, _ := b.text("skipped_tests")
+	p.OmitSkipped = skipped == "omit"
 	if p.RootFrom = b.treeOf("root"); p.RootFrom == nil {
 		if root, g := b.path("root"); g == isSet && b.testRoot(root, p.mayLackTests()) {
 			p.Root = root

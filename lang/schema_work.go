@@ -80,6 +80,7 @@ func pytestSchema() BlockSchema {
 			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
 			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
 			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a checkpoint's test file that does not exist is: a mistake, or no tests, so that only those of other files run."},
+			{Name: "skipped_tests", Type: TypeText, Default: `"count"`, Values: []string{"count", "omit"}, Doc: "Whether tests that are skipped count in the totals of their groups, so that one that has to pass makes the checkpoint fail, or are left out of them."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "How SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME> name places: by absolute paths, or relative to the workspace, where tests start."},
 			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},

@@ -124,7 +124,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	parse.Kept = true
 	cc.Measured = c.plan.Graph.Add(parse)
 
-	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: RuleOf(cp.Pass)},
+	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: RuleOf(cp.Pass), OmitSkipped: cell.Problem.Pytest.OmitSkipped},
 		[]graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
 	aggregate.Kept = true
 	cc.Aggregate = c.plan.Graph.Add(aggregate)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -228,6 +229,17 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 	var err error
 	c.Figures, err = p.figures(ctx, store, r, cc)
 	return &c, err
+}
+
+// WithoutCulprit returns the message of a checkpoint that could not be graded without the address
+// of the node that is to blame, so that what happened to several of them reads the same.
+func WithoutCulprit(message string) string {
+	kind, rest, _ := strings.Cut(message, ":")
+	_, said, found := strings.Cut(rest, " "+string(event.Broken)+": ")
+	if found && slices.Contains(Kinds, kind) {
+		return said
+	}
+	return message
 }
 
 // casesWithoutScore adds to a checkpoint that has no score the cases that have a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -13,27 +14,36 @@ type ChangeKind string
 
 // The kinds of changes, in the order in which they are listed.
 const (
-	ChangeLost   ChangeKind = "lost"   // its outcome or score is worse
-	ChangeBroken ChangeKind = "broken" // it could be judged, and could not be
-	ChangeFlaky  ChangeKind = "flaky"  // another verdict on the same inputs; only causes can tell
-	ChangeWon    ChangeKind = "won"
-	ChangeStale  ChangeKind = "stale" // the verdict no longer holds; a run would judge it again
-	ChangeNew    ChangeKind = "new"   // the first result does not have it
-	ChangeGone   ChangeKind = "gone"  // the second one does not
+	ChangeLost    ChangeKind = "lost"    // its outcome or score is worse
+	ChangeBroken  ChangeKind = "broken"  // it was judged, and could not be judged
+	ChangeFlaky   ChangeKind = "flaky"   // another verdict on the same inputs; only causes can tell
+	ChangeChanged ChangeKind = "changed" // the same outcome and score, from other tests
+	ChangeWon     ChangeKind = "won"
+	ChangeJudged  ChangeKind = "judged" // it could not be judged, and was
+	ChangeStale   ChangeKind = "stale"  // the verdict no longer holds; a run would judge it again
+	ChangeNew     ChangeKind = "new"    // the first result does not have it
+	ChangeGone    ChangeKind = "gone"   // the second one does not
 )
 
 // ChangeKinds are the kinds in their order.
-var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeWon, ChangeStale, ChangeNew, ChangeGone}
+var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeChanged, ChangeWon, ChangeJudged, ChangeStale, ChangeNew, ChangeGone}
 
-// Change is a checkpoint whose outcome or score two results do not share.
+// Change is a checkpoint of which two results have another outcome, score or test.
 type Change struct {
 	Cell          *Cell       // of the second result; of the first for one that is gone
 	Was, Is       *Checkpoint // nil where a result does not have it
 	Name          string      // problem/checkpoint/solution@backend
 	Before, After string      // outcome, with the score where there is one; "" is absent
 	Kind          ChangeKind
-	Cause         string // what the change comes from, in a line; "" is unknown
+	Causes        []string // what the change comes from; empty if that is unknown
+	// TestsLost are the tests that no longer pass, or fail and did not, TestsWon those of the opposite
+	// change, where both results have the checkpoint. A test that a result lacks neither
+	// passes nor fails there.
+	TestsLost, TestsWon []Test
 }
+
+// Cause is what the change comes from, in a line; "" if that is unknown.
+func (c *Change) Cause() string { return strings.Join(c.Causes, ", ") }
 
 // Worse reports whether the checkpoint's outcome or score is worse than it was.
 func (c *Change) Worse() bool { return c.Kind == ChangeLost || c.Kind == ChangeBroken }
@@ -54,13 +64,10 @@ func Changes(before, after *Results) []Change {
 		c := Change{Cell: row.cell, Is: row.checkpoint, Name: name, After: standing(row.checkpoint), Kind: ChangeNew}
 		if known {
 			c.Was, c.Before = old.checkpoint, standing(old.checkpoint)
-			switch {
-			case row.checkpoint.State != "":
+			if row.checkpoint.State != "" {
 				c.Kind = ChangeStale
-			case c.Before == c.After:
+			} else if c.compare(); c.Kind == "" {
 				continue
-			default:
-				c.Kind = kindOf(old.checkpoint, row.checkpoint)
 			}
 		}
 		changes = append(changes, c)
@@ -80,14 +87,68 @@ func sortChanges(changes []Change) {
 	})
 }
 
-func kindOf(was, is *Checkpoint) ChangeKind {
-	switch {
-	case outcomeOf(is) == verdict.OutcomeBroken && outcomeOf(was) != verdict.OutcomeBroken:
-		return ChangeBroken
-	case compareOutcomes(is, was) < 0:
-		return ChangeLost
+// compare sets the kind of a change of a checkpoint that both results have, and what became of its
+// tests. The kind is "" if nothing changed.
+func (c *Change) compare() {
+	c.TestsLost, c.TestsWon = worseTests(c.Was, c.Is), worseTests(c.Is, c.Was)
+	merit, had, has := compareOutcomes(c.Is, c.Was), hasVerdict(c.Was), hasVerdict(c.Is)
+	switch c.Kind = ""; {
+	case had && !has:
+		c.Kind = ChangeBroken
+	case !had && has:
+		c.Kind = ChangeJudged
+	case merit < 0:
+		c.Kind = ChangeLost
+	case merit > 0:
+		c.Kind = ChangeWon
+	case has && c.Was.Class != c.Is.Class:
+		c.Before, c.After = c.Before+": "+string(c.Was.Class), c.After+": "+string(c.Is.Class)
+		c.Kind = ChangeChanged
+	case c.Before != c.After || len(c.TestsLost)+len(c.TestsWon) > 0:
+		c.Kind = ChangeChanged
 	}
-	return ChangeWon
+}
+
+// hasVerdict reports whether a checkpoint was judged, or could not be judged for a reason of the
+// submission's.
+func hasVerdict(c *Checkpoint) bool {
+	o := outcomeOf(c)
+	return o != verdict.OutcomeBroken && o != verdict.OutcomeSkipped
+}
+
+// worseTests are the tests of a checkpoint that passed and no longer do, or that fail and did not,
+// or that earn less.
+func worseTests(was, is *Checkpoint) (worse []Test) {
+	find := func(c *Checkpoint) map[string]*Test {
+		all := make(map[string]*Test, len(c.Tests))
+		for i := range c.Tests {
+			all[c.Tests[i].name()] = &c.Tests[i]
+		}
+		return all
+	}
+	old, now := find(was), find(is)
+	for i := range is.Tests {
+		t := &is.Tests[i]
+		o := old[t.name()]
+		less := o != nil && o.Ratio != nil && t.Ratio != nil && *t.Ratio < *o.Ratio
+		if fails(t) && (o == nil || !fails(o)) || o != nil && o.Status == verdict.TestPassed && t.Status != verdict.TestPassed || less {
+			worse = append(worse, *t)
+		}
+	}
+	for i := range was.Tests {
+		if t := &was.Tests[i]; now[t.name()] == nil && t.Status == verdict.TestPassed {
+			worse = append(worse, *t)
+		}
+	}
+	return worse
+}
+
+// name is the pytest node id of a test, or the name of a case.
+func (t *Test) name() string {
+	if t.File == "" {
+		return t.ID
+	}
+	return t.File + "::" + t.ID
 }
 
 // standing is the outcome of a checkpoint, and its score; of one whose verdict does not hold,

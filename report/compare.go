@@ -41,6 +41,8 @@ func metricOf(name string) metric {
 // Contenders are compared with each other, the best first.
 type Contenders struct {
 	Run    string
+	Of     string // whose results these are, in words; "" means those of Run
+	Stale  int    // verdicts that no longer hold
 	By     string // the axis that they are on
 	Metric string
 	All    []Contender
@@ -91,6 +93,13 @@ func Compare(r *Results, axis, by string, names []string) (*Contenders, error) {
 		}
 	}
 	c := &Contenders{Run: r.Run, By: axis, Metric: by}
+	for i := range r.Cells {
+		for _, checkpoint := range r.Cells[i].Checkpoints {
+			if checkpoint.State != "" {
+				c.Stale++
+			}
+		}
+	}
 	m := metricOf(by)
 	attempts := attemptsOf(r, axis, m)
 	if len(names) == 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -22,14 +23,14 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 		return encoder(w).Encode(c.json())
 	case "markdown":
 		grid, pairs := c.grid(text.Markdown), c.pairGrid(o.Verbose, text.Markdown)
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code(c.Run)), grid.Markdown(), groupsText, pairs.Markdown())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code), grid.Markdown(), groupsText, pairs.Markdown())
 		if lines := c.details(o.Verbose, text.Markdown); len(lines) > 0 {
 			fmt.Fprintf(&b, "\n- %s\n", strings.Join(lines, "\n- "))
 		}
 	case "table":
 		grid, pairs := c.grid(text.Line), c.pairGrid(o.Verbose, text.Line)
 		grid.Width, pairs.Width = o.Width, o.Width
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(text.Line(c.Run, 0)), grid.Text(), groupsText, pairs.Text())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), groupsText, pairs.Text())
 		for i, line := range c.details(o.Verbose, text.Line) {
 			if i == 0 {
 				b.WriteByte('\n')
@@ -49,12 +50,16 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 
 const groupsText = "Those that have a letter in common are not shown to differ.\n"
 
-func (c *Contenders) title(run string) string {
-	what := map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score"}[c.Metric]
-	if run != "" {
-		run = ", run " + run
+// title names what is compared, and what of the verdicts no longer holds.
+func (c *Contenders) title(safe func(string) string) string {
+	title := map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score"}[c.Metric] + ", by " + c.By
+	if of := cmp.Or(c.Of, c.Run); of != "" {
+		title += ": " + safe(of)
 	}
-	return fmt.Sprintf("%s, by %s%s", what, c.By, run)
+	if c.Stale > 0 {
+		title += fmt.Sprintf("\n%s stale; `fevalgraph status` shows which, and why.", text.Count(c.Stale, "verdict"))
+	}
+	return title
 }
 
 // grid is the table of contenders.
@@ -264,5 +269,5 @@ func (c *Contenders) json() map[string]any {
 			P: p.P, Exact: p.Exact, Corrected: p.Corrected, Shown: p.Shown, Better: p.Better, Equal: p.Equal, Less: p.Less, McNemar: known(p.McNemar, p.Single),
 			Detectable: known(p.Detectable, true), Missing: p.Missing, Bounds: [2]float64{p.Least, p.Most}})
 	}
-	return map[string]any{"schema": Schema, "run": c.Run, "by": c.By, "metric": c.Metric, "confidence": 1 - stats.Level, "contenders": contenders, "pairs": pairs}
+	return map[string]any{"schema": Schema, "run": c.Run, "of": c.Of, "stale": c.Stale, "by": c.By, "metric": c.Metric, "confidence": 1 - stats.Level, "contenders": contenders, "pairs": pairs}
 }

@@ -8,15 +8,22 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Difference is how two results differ.
 type Difference struct {
 	Before, After string // runs
 	Same          int    // checkpoints with the same outcome and score
+	NotAsked      int    // checkpoints that one side has and the other was not asked for
 	Changes       []Change
 	Metrics       []MetricChange
+	Again         []Again // of Same: judged on other inputs
+}
+
+// Again are checkpoints that were judged on other inputs and have the same verdict.
+type Again struct {
+	Causes      []string
+	Checkpoints int
 }
 
 // Differ compares two results.
@@ -29,6 +36,31 @@ func Differ(before, after *Results) *Difference {
 		}
 	}
 	return d
+}
+
+// LeaveOut counts what only one side has as not asked for, where the other side is of a run that
+// left out cells.
+func (d *Difference) LeaveOut(before, after bool) {
+	all := len(d.Changes)
+	d.Changes = slices.DeleteFunc(d.Changes, func(c Change) bool { return before && c.Kind == ChangeNew || after && c.Kind == ChangeGone })
+	d.NotAsked += all - len(d.Changes)
+}
+
+// Explain sets the cause of each stale checkpoint.
+func (d *Difference) Explain(why func(*Change) string) {
+	for i := range d.Changes {
+		if c := &d.Changes[i]; c.Kind == ChangeStale {
+			c.Causes = nil
+			if cause := why(c); cause != "" {
+				c.Causes = []string{cause}
+			}
+		}
+	}
+}
+
+// HasCauses reports whether there are changes whose cause manifests can tell.
+func (d *Difference) HasCauses() bool {
+	return slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Was != nil && c.Is != nil && c.Kind != ChangeStale })
 }
 
 // Sort puts changes in order again whose kinds were set.
@@ -46,30 +78,30 @@ func (d *Difference) Count(kind ChangeKind) (n int) {
 
 // FirstFailure is the first test that does not pass and did not fail before; nil when there is none.
 func (c *Change) FirstFailure() *Test {
-	if c.Is == nil || !c.Worse() && c.Kind != ChangeFlaky {
+	if c.Is == nil || !c.Worse() && c.Kind != ChangeFlaky && c.Kind != ChangeChanged {
 		return nil
 	}
-	bad := func(s verdict.TestStatus) bool { return s == verdict.TestFailed || s == verdict.TestError }
 	failed := map[string]bool{}
 	if c.Was != nil {
 		for i := range c.Was.Tests {
-			if t := &c.Was.Tests[i]; bad(t.Status) {
-				failed[t.File+"::"+t.ID] = true
+			if t := &c.Was.Tests[i]; fails(t) {
+				failed[t.name()] = true
 			}
 		}
 	}
 	for i := range c.Is.Tests {
-		if t := &c.Is.Tests[i]; bad(t.Status) && !failed[t.File+"::"+t.ID] {
+		if t := &c.Is.Tests[i]; fails(t) && !failed[t.name()] {
 			return t
 		}
 	}
 	return nil
 }
 
-// CauseCount is how many changes come from one cause.
+// CauseCount is how many changes come from the same causes.
 type CauseCount struct {
-	Cause string             `json:"cause"` // "" is unknown
-	Kinds map[ChangeKind]int `json:"changes"`
+	Cause  string             `json:"cause"` // "" if it is unknown
+	Causes []string           `json:"causes"`
+	Kinds  map[ChangeKind]int `json:"changes"`
 }
 
 // Causes sums the changes up by cause, the most frequent first.
@@ -81,26 +113,31 @@ func (d *Difference) Causes() []CauseCount {
 		if c.Kind == ChangeNew || c.Kind == ChangeGone {
 			continue
 		}
-		i, known := at[c.Cause]
+		cause := c.Cause()
+		i, known := at[cause]
 		if !known {
 			i = len(all)
-			at[c.Cause] = i
-			all = append(all, CauseCount{Cause: c.Cause, Kinds: map[ChangeKind]int{}})
+			at[cause] = i
+			all = append(all, CauseCount{Cause: cause, Causes: append([]string{}, c.Causes...), Kinds: map[ChangeKind]int{}})
 		}
 		all[i].Kinds[c.Kind]++
-		totals[c.Cause]++
+		totals[cause]++
 	}
 	slices.SortStableFunc(all, func(a, b CauseCount) int { return cmp.Compare(totals[b.Cause], totals[a.Cause]) })
 	return all
 }
 
-// Summary is "2 lost, 1 won, 12 the same".
+// Summary is "2 lost, 1 won, 12 the same, 3 not asked for".
 func (d *Difference) Summary() string {
 	counts := map[ChangeKind]int{}
 	for _, c := range d.Changes {
 		counts[c.Kind]++
 	}
-	return join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
+	summary := join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
+	if d.NotAsked > 0 {
+		summary += fmt.Sprintf(", %s not asked for", text.Thousands(d.NotAsked))
+	}
+	return summary
 }
 
 func join(a, b string) string {
@@ -120,50 +157,84 @@ func kindCounts(counts map[ChangeKind]int) string {
 	return strings.Join(parts, ", ")
 }
 
-const unknownCause = "cause unknown"
+const (
+	unknownCause = "cause unknown"
+	mostCauses   = 3 // are named in a line, unless all are wanted
+	mostTests    = 3
+)
 
-// WriteDifference writes a difference for a terminal of so many columns; 0 is no limit.
-func WriteDifference(w io.Writer, d *Difference, width int, colors text.Palette) error {
+// causeText is the causes of a change in a line, or some of them.
+func causeText(causes []string, all bool) string {
+	if len(causes) > mostCauses+1 && !all {
+		causes = append(slices.Clone(causes[:mostCauses]), fmt.Sprintf("and %d more", len(causes)-mostCauses))
+	}
+	return cmp.Or(strings.Join(causes, ", "), unknownCause)
+}
+
+// testText names tests in a line, or some of them.
+func testText(tests []Test, all bool) string {
+	names := testNames(tests)
+	if len(names) > mostTests+1 && !all {
+		names = append(names[:mostTests], fmt.Sprintf("and %d more", len(names)-mostTests))
+	}
+	return fmt.Sprintf("%d: %s", len(tests), strings.Join(names, ", "))
+}
+
+// WriteDifference writes a difference as a table does: for a terminal of o.Width columns, and
+// with all causes and tests if o.Verbose is set.
+func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	var b strings.Builder
+	colors := text.NewPalette(o.Color)
 	fmt.Fprintf(&b, "%s -> %s: %s\n", text.Line(d.Before, 0), text.Line(d.After, 0), d.Summary())
-	for _, c := range d.Changes {
+	room := func(taken int) int {
+		if o.Width == 0 || o.Verbose {
+			return 0
+		}
+		return max(o.Width-taken, 20)
+	}
+	for _, a := range d.Again {
+		begin := fmt.Sprintf("judged again, same verdict: %s, ", text.Thousands(a.Checkpoints))
+		fmt.Fprintf(&b, "%s%s\n", begin, text.Line(causeText(a.Causes, o.Verbose), room(len(begin))))
+	}
+	for i := range d.Changes {
+		c := &d.Changes[i]
 		mark, paint := "~", colors.Doubt
 		switch {
 		case c.Worse() || c.Kind == ChangeGone:
 			mark, paint = "-", colors.Bad
-		case c.Kind != ChangeFlaky && c.Kind != ChangeStale:
+		case c.Kind == ChangeWon || c.Kind == ChangeNew || c.Kind == ChangeJudged:
 			mark, paint = "+", colors.Good
 		}
-		fmt.Fprintf(&b, "\n%s %s  %s\n", paint(fmt.Sprintf("%s %-6s", mark, c.Kind)), colors.Strong(text.Line(c.Name, 0)), c.move())
+		fmt.Fprintf(&b, "\n%s %s  %s\n", paint(fmt.Sprintf("%s %-7s", mark, c.Kind)), colors.Strong(text.Line(c.Name, 0)), c.move())
 		more := func(label, said string) {
-			limit := 0
-			if width > 0 {
-				limit = max(width-16, 20)
-			}
-			fmt.Fprintf(&b, "    %-10s  %s\n", label, text.Line(said, limit))
+			fmt.Fprintf(&b, "    %-10s  %s\n", label, text.Line(said, room(16)))
 		}
 		if c.Was != nil && c.Is != nil {
-			more("cause", cmp.Or(c.Cause, unknownCause))
+			more("cause", causeText(c.Causes, o.Verbose))
+		}
+		if c.Kind == ChangeChanged || o.Verbose {
+			if len(c.TestsLost) > 0 {
+				more("tests lost", testText(c.TestsLost, o.Verbose))
+			}
+			if len(c.TestsWon) > 0 {
+				more("tests won", testText(c.TestsWon, o.Verbose))
+			}
 		}
 		if t := c.FirstFailure(); t != nil {
-			more("first test", t.File+"::"+t.ID)
+			more("first test", t.name())
 			if said := testError(t); said != "" {
 				more("", said)
 			}
-		} else if c.Worse() && c.Is.Message != nil && *c.Is.Message != c.Cause {
+		} else if c.Worse() && c.Is.Message != nil && !strings.Contains(*c.Is.Message, c.Cause()) {
 			more("message", text.FirstLine(*c.Is.Message))
 		}
 	}
-	b.WriteString(d.metricLines(width))
+	b.WriteString(d.metricLines(o.Width))
 	if causes := d.Causes(); len(causes) > 0 {
 		b.WriteString("\nBy cause:\n")
 		for _, c := range causes {
 			counts := kindCounts(c.Kinds)
-			limit := 0
-			if width > 0 {
-				limit = max(width-len(counts)-4, 20)
-			}
-			fmt.Fprintf(&b, "  %s  %s\n", counts, text.Line(cmp.Or(c.Cause, unknownCause), limit))
+			fmt.Fprintf(&b, "  %s  %s\n", counts, text.Line(causeText(c.Causes, o.Verbose), room(len(counts)+4)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -192,7 +263,7 @@ func WriteDifferenceMarkdown(w io.Writer, d *Difference) error {
 	for _, c := range d.Changes {
 		cause := ""
 		if c.Was != nil && c.Is != nil {
-			cause = code(cmp.Or(c.Cause, unknownCause))
+			cause = code(causeText(c.Causes, false))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Kind, bar.Replace(code(c.Name)), code(cmp.Or(c.Before, "-")), code(cmp.Or(c.After, "-")), bar.Replace(cause))
 	}

@@ -1,5 +1,14 @@
 package report
 
+import "strings"
+
+// judgedAgain is an Again in the JSON form.
+type judgedAgain struct {
+	Checkpoints int      `json:"checkpoints"`
+	Cause       string   `json:"cause"`
+	Causes      []string `json:"causes"`
+}
+
 // change is a Change in the JSON form.
 type change struct {
 	Kind       ChangeKind `json:"kind"`
@@ -11,6 +20,9 @@ type change struct {
 	Before     string     `json:"before,omitempty"`
 	After      string     `json:"after,omitempty"`
 	Cause      string     `json:"cause,omitempty"`
+	Causes     []string   `json:"causes,omitempty"`
+	TestsLost  []string   `json:"tests_lost,omitempty"`
+	TestsWon   []string   `json:"tests_won,omitempty"`
 	FirstTest  *Test      `json:"first_test,omitempty"`
 }
 
@@ -26,7 +38,11 @@ func (d *Difference) Object() map[string]any {
 		}
 		counts[c.Kind]++
 		changes = append(changes, change{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
-			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause, FirstTest: c.FirstFailure()})
+			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause(), Causes: c.Causes, TestsLost: testNames(c.TestsLost), TestsWon: testNames(c.TestsWon), FirstTest: c.FirstFailure()})
+	}
+	again := []judgedAgain{}
+	for _, a := range d.Again {
+		again = append(again, judgedAgain{Checkpoints: a.Checkpoints, Cause: strings.Join(a.Causes, ", "), Causes: a.Causes})
 	}
 	causes, metrics := d.Causes(), d.Metrics
 	if causes == nil {
@@ -35,5 +51,12 @@ func (d *Difference) Object() map[string]any {
 	if metrics == nil {
 		metrics = []MetricChange{}
 	}
-	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics}
+	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "not_asked": d.NotAsked, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics, "judged_again": again}
+}
+
+func testNames(tests []Test) (names []string) {
+	for i := range tests {
+		names = append(names, tests[i].name())
+	}
+	return names
 }

@@ -195,7 +195,7 @@ func WriteChangeAnnotations(w io.Writer, changes []Change) error {
 		if n++; n > maxAnnotations {
 			break
 		}
-		if err := annotate(w, c.Name, fmt.Sprintf("%s: %s (%s)", c.Kind, c.move(), cmp.Or(c.Cause, unknownCause))); err != nil {
+		if err := annotate(w, c.Name, fmt.Sprintf("%s: %s (%s)", c.Kind, c.move(), causeText(c.Causes, false))); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"strconv"
 
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -50,10 +51,30 @@ func remarkOn(c *Checkpoint) *remark {
 // that this is why.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy
-	if n, which := verdict.Policy(c.Policy).Scope(c.Groups); n.Total == 0 {
+	n, which := verdict.Policy(c.Policy).Scope(c.Groups)
+	if n.Total == 0 {
 		out += ", there are no " + which
 	}
+	if t := skipped(c); t != nil {
+		out += ": " + t.ID + " was skipped"
+		if t.Message != nil && *t.Message != "" {
+			out += ": " + text.FirstLine(*t.Message)
+		}
+	}
 	return out
+}
+
+// skipped returns the first test that a policy looks at and that was skipped, or nil.
+func skipped(c *Checkpoint) *Test {
+	for i := range c.Tests {
+		t := &c.Tests[i]
+		one := verdict.NoTestCounts()
+		one.Add(t.Group, t.Status)
+		if n, _ := verdict.Policy(c.Policy).Scope(one); t.Status == verdict.TestSkipped && n.Total > 0 {
+			return t
+		}
+	}
+	return nil
 }
 
 func messageOr(message *string, otherwise string) string {

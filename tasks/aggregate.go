@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -16,7 +17,8 @@ import (
 // its dependency "verdicts", by group, and applies the pass policy. Its result
 // is a verdict.Checkpoint, its message a pass's caveat.
 type AggregateCheckpoint struct {
-	Policy verdict.Rule
+	Policy      verdict.Rule
+	OmitSkipped bool // tests that were skipped are not counted
 }
 
 // Describe implements graph.Task.
@@ -24,6 +26,9 @@ func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) err
 	m.Int("recipe", 2) // 2: "all of no tests" passes a policy that is not strict
 	m.String("level", "checkpoint")
 	m.String("pass", a.Policy.Text())
+	if a.OmitSkipped {
+		m.String("skipped tests", "omit")
+	}
 	return nil
 }
 
@@ -40,9 +45,14 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 	for i, t := range v.Tests {
 		c.Tests[i] = verdict.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status}
 	}
+	all := c.Tests
+	if a.OmitSkipped {
+		c.Tests = slices.DeleteFunc(slices.Clone(all), func(t verdict.Test) bool { return t.Status == verdict.TestSkipped })
+	}
 	if err := Grade(&c, a.Policy); err != nil {
 		return graph.Outcome{}, err
 	}
+	c.Tests = all
 	o, err := putResult(ctx, w, c)
 	o.Message, o.Verdict = c.Caveat(), announce(&c)
 	return o, err

@@ -75,6 +75,29 @@ func test(group verdict.Group, status verdict.TestStatus) pytest.TestVerdict {
 	return pytest.TestVerdict{ID: "t", File: "test_cp.py", Checkpoint: "cp", Group: group, Status: status}
 }
 
+// Skipped tests that are left out of totals are still listed, and decide nothing.
+func TestAggregateWithoutSkipped(t *testing.T) {
+	all := []pytest.TestVerdict{test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestSkipped), test(verdict.Functionality, verdict.TestSkipped)}
+	for _, try := range []struct {
+		tests  []pytest.TestVerdict
+		omit   bool
+		passed bool
+		core   verdict.Count
+	}{
+		{all, false, false, verdict.Count{Passed: 1, Total: 2}},
+		{all, true, true, verdict.Count{Passed: 1, Total: 1}},
+		{all[1:], true, false, verdict.Count{}}, // nothing shows that it passes
+		{append([]pytest.TestVerdict{test(verdict.Core, verdict.TestFailed)}, all...), true, false, verdict.Count{Passed: 1, Total: 2}},
+	} {
+		var got verdict.Checkpoint
+		value := map[string]any{"verdicts": verdictsOf(verdict.Judged, try.tests...)}
+		reduce(t, &AggregateCheckpoint{Policy: verdict.StrictCoreCases, OmitSkipped: try.omit}, pytest.OutputVerdicts, value, []string{"verdicts"}, &got)
+		if got.Passed != try.passed || got.Groups[verdict.Core] != try.core || len(got.Tests) != len(try.tests) {
+			t.Errorf("%+v: passed %t, %v, %d tests", try, got.Passed, got.Groups[verdict.Core], len(got.Tests))
+		}
+	}
+}
+
 func TestAggregateCheckpoint(t *testing.T) {
 	tests := []pytest.TestVerdict{
 		test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestPassed), test(verdict.Functionality, verdict.TestFailed),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -14,10 +15,17 @@ type runRecord struct {
 	states   map[string]event.State
 }
 
-// lastRun reads the record of the latest run in a state directory.
+// lastRun reads the record of the latest run in a state directory, or of a later one of eval.
 func lastRun(state string) (*runRecord, error) {
-	run, err := event.FindRun(state, "latest")
-	if err != nil {
+	ids, err := event.Runs(state)
+	if err != nil || len(ids) == 0 {
+		return nil, errors.Join(event.ErrNoRuns, err)
+	}
+	run := event.OpenRun(state, ids[len(ids)-1])
+	if start, ok := run.Start(); ok && start.AdHoc {
+		return readRun(run)
+	}
+	if run, err = event.FindRun(state, "latest"); err != nil {
 		return nil, err
 	}
 	return readRun(run)

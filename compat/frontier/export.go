@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/compat/frontier/batch"
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -50,20 +51,24 @@ func export(_ context.Context, e plan.Export) error {
 		}
 		members[name] = append(members[name], r)
 	}
-	for _, name := range batches {
-		target := e.Dir
-		if len(batches) > 1 {
-			target = filepath.Join(e.Dir, name)
+	return outdir.Export(e.Dir, "frontier "+e.Suite, func(out *outdir.Dir) error {
+		for _, name := range batches {
+			target := e.Dir
+			if len(batches) > 1 {
+				target = filepath.Join(e.Dir, name)
+			}
+			files, err := batch.Files("Evaluation Summary - "+e.Suite, members[name])
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				if err := out.Write(filepath.Join(target, f.Name), f.Content); err != nil {
+					return err
+				}
+			}
 		}
-		files, err := batch.Files("Evaluation Summary - "+e.Suite, members[name])
-		if err == nil {
-			err = batch.Write(target, files)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // pairOf is how batches call a solution: by its problem and its file.
@@ -94,9 +99,6 @@ func resultOf(cell *plan.Cell, rc *report.Cell, hashes *hashes) (batch.Result, e
 	}
 	r.Score, r.Unbounded = scoreOf(rc.Score, c.ScoreText), scoreOf(rc.ScoreUnbounded, c.ScoreUnboundedText)
 	switch {
-	case c.State != "":
-		r.Score, r.Unbounded = nil, nil
-		r.Status, r.Message = batch.Pending, "the last result no longer holds: "+c.State
 	case rc.Status == verdict.Success:
 		r.Status = batch.Success
 	case rc.Status == verdict.TimedOut:

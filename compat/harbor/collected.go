@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -56,7 +55,7 @@ func (j *job) collected(ctx context.Context, cell *plan.Cell, cc *plan.CellCheck
 	if err != nil {
 		return err
 	}
-	return outdir.Write(filepath.Join(to, "artifacts", "manifest.json"), text)
+	return j.out.Write(filepath.Join(to, "artifacts", "manifest.json"), text)
 }
 
 // manifest reads the last lines of a manifest first.
@@ -106,7 +105,7 @@ func (j *job) copyPart(ctx context.Context, entries map[string]cache.Entry, targ
 		if e.Executable {
 			mode = 0o755
 		}
-		if err := outdir.WriteMode(place, content, mode); err != nil {
+		if err := j.out.WriteMode(place, content, mode); err != nil {
 			return err
 		}
 	}

@@ -43,16 +43,19 @@ func export(ctx context.Context, e plan.Export) error {
 		}
 		jobs[name].cells = append(jobs[name].cells, exported{cell, rc})
 	}
-	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		j := jobs[name]
-		if j.dir = e.Dir; len(jobs) > 1 {
-			j.dir = filepath.Join(e.Dir, strings.ReplaceAll(name, "/", "_"))
+	return outdir.Export(e.Dir, "harbor "+e.Suite, func(out *outdir.Dir) error {
+		for _, name := range slices.Sorted(maps.Keys(jobs)) {
+			j := jobs[name]
+			j.out = out
+			if j.dir = e.Dir; len(jobs) > 1 {
+				j.dir = filepath.Join(e.Dir, strings.ReplaceAll(name, "/", "_"))
+			}
+			if err := j.write(ctx); err != nil {
+				return err
+			}
 		}
-		if err := j.write(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // exported is a cell and its result.
@@ -66,6 +69,7 @@ type job struct {
 	e     *plan.Export
 	name  string // of the backend
 	dir   string
+	out   *outdir.Dir // has dir
 	cells []exported
 
 	id             string
@@ -99,9 +103,6 @@ func (j *job) write(ctx context.Context) error {
 		if err := j.trial(ctx, one); err != nil {
 			return fmt.Errorf("the trial of %s on %s: %w", one.result.Solution, one.result.Problem, err)
 		}
-	}
-	if err := j.withdraw(); err != nil {
-		return err
 	}
 	j.config.Name = filepath.Base(j.dir)
 	for _, dir := range j.sources {
@@ -145,31 +146,7 @@ func (j *job) put(content any, name ...string) error {
 	if err != nil {
 		return err
 	}
-	return outdir.Write(filepath.Join(append([]string{j.dir}, name...)...), text)
-}
-
-// withdraw makes trials of earlier exports that are none of this one unfinished to who reads the job.
-func (j *job) withdraw() error {
-	found, err := filepath.Glob(filepath.Join(escaped(j.dir), "*", ownFile))
-	if err != nil {
-		return err
-	}
-	for _, own := range found {
-		if dir := filepath.Dir(own); !j.named[filepath.Base(dir)] {
-			if err := outdir.Remove(filepath.Join(dir, "result.json")); err != nil {
-				return err
-			}
-			if err := outdir.Remove(own); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// escaped is a path that filepath.Glob takes as it is.
-func escaped(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	return j.out.Write(filepath.Join(append([]string{j.dir}, name...)...), text)
 }
 
 // noTime is when a trial began that nothing dates: no record of a verdict has its time.
@@ -177,8 +154,8 @@ const noTime = "1970-01-01T00:00:00Z"
 
 // trial writes the files of a trial.
 func (j *job) trial(ctx context.Context, one exported) error {
-	if !slices.ContainsFunc(one.result.Listed(), func(c report.Checkpoint) bool {
-		return c.Class != verdict.NotRun && c.Class != verdict.ImportedVerdict
+	if slices.ContainsFunc(one.result.Listed(), func(c report.Checkpoint) bool {
+		return c.Class == verdict.NotRun || c.Class == verdict.ImportedVerdict
 	}) {
 		j.skipped++
 		return nil

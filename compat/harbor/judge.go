@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -162,18 +161,18 @@ func (j *job) verified(ctx context.Context, trial, step string, said *judgement)
 		dir = filepath.Join(j.dir, trial, "steps", fileName(step), "verifier")
 	}
 	if said.Verifier == nil {
-		return outdir.Remove(filepath.Join(dir, "reward.json"))
+		return nil
 	}
 	rewards, err := encode(said.Verifier.Rewards)
 	if err == nil {
-		err = outdir.Write(filepath.Join(dir, "reward.json"), rewards)
+		err = j.out.Write(filepath.Join(dir, "reward.json"), rewards)
 	}
 	if err != nil || said.left.Rewards == nil {
 		return err
 	}
 	log, err := cache.ReadBlob(ctx, j.e.Store, said.left.Log, -1)
 	if err == nil {
-		err = outdir.Write(filepath.Join(dir, "test-stdout.txt"), log)
+		err = j.out.Write(filepath.Join(dir, "test-stdout.txt"), log)
 	}
 	if err != nil {
 		return err
@@ -186,7 +185,7 @@ func (j *job) verified(ctx context.Context, trial, step string, said *judgement)
 		if err != nil {
 			return err
 		}
-		return outdir.Write(filepath.Join(dir, filepath.FromSlash(entry.Path)), content)
+		return j.out.Write(filepath.Join(dir, filepath.FromSlash(entry.Path)), content)
 	})
 }
 

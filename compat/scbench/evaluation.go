@@ -20,6 +20,7 @@ type Checkpoint struct {
 	Order             int
 	First, Last       bool // of the problem's checkpoints, in this run or not
 	Entry             string
+	OmitSkipped       bool // tests that are skipped are left out of totals
 	Result            report.Checkpoint
 	Log               []byte // pytest's output; stdout and stderr are one stream here
 	Report            []byte // pytest-json-report's file, nil when there is none
@@ -77,6 +78,9 @@ func Evaluation(c *Checkpoint) ([]byte, error) {
 			return nil, fmt.Errorf("test %s has the unknown group %q", t.ID, t.Group)
 		}
 		e.add(t, group)
+		if total, _ := e.TotalCounts.get(group); t.Status != verdict.TestSkipped || !c.OmitSkipped {
+			e.TotalCounts.set(group, total+1)
+		}
 	}
 	return encode(e, "  ")
 }
@@ -88,8 +92,6 @@ func (e *evaluation) add(t report.Test, group string) {
 		b = &bucket{Passed: []string{}, Failed: []string{}}
 		e.Tests.set(name, b)
 	}
-	total, _ := e.TotalCounts.get(group)
-	e.TotalCounts.set(group, total+1)
 	if t.Status != verdict.TestPassed {
 		b.Failed = append(b.Failed, t.ID)
 		return

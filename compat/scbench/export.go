@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -32,16 +33,18 @@ func export(ctx context.Context, e plan.Export) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range runs {
-		target := e.Dir
-		if len(runs) > 1 {
-			target = filepath.Join(e.Dir, strings.ReplaceAll(run.name, "/", "_"))
+	return outdir.Export(e.Dir, "scbench "+e.Suite, func(out *outdir.Dir) error {
+		for _, run := range runs {
+			target := e.Dir
+			if len(runs) > 1 {
+				target = filepath.Join(e.Dir, strings.ReplaceAll(run.name, "/", "_"))
+			}
+			if err := Write(out, target, run.problems); err != nil {
+				return err
+			}
 		}
-		if err := Write(target, run.problems); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func runsOf(ctx context.Context, e *plan.Export) ([]*agentRun, error) {
@@ -82,7 +85,8 @@ func checkpointOf(ctx context.Context, e *plan.Export, cell *plan.Cell, result r
 	c := &Checkpoint{
 		Problem: cell.Problem.Name, ProblemVersion: cell.Problem.Version, CheckpointVersion: cc.Checkpoint.Version,
 		Order: cc.Checkpoint.Order, Entry: entryOf(cell.Solution, cc.Checkpoint), Result: result,
-		First: cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
+		OmitSkipped: cell.Problem.Pytest.OmitSkipped,
+		First:       cc.Checkpoint == all[0], Last: cc.Checkpoint == all[len(all)-1],
 	}
 	if result.Class == verdict.NotReached {
 		return c, nil

@@ -81,7 +81,7 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		c.Fail(level, "difficulty must be Easy, Medium or Hard")
 	}
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pytest", Made: lang.Made{Attributes: map[string]any{
-		"root": filepath.Join(dir, "tests"), "directory": ".evaluation_tests", "asset_paths": "relative", "missing_tests": "skip",
+		"root": filepath.Join(dir, "tests"), "directory": ".evaluation_tests", "asset_paths": "relative", "missing_tests": "skip", "skipped_tests": skippedTests(dir),
 		"requires": c.list(c.Root, "test_dependencies"), "ports": servers[name],
 	}}})
 	made.Blocks = append(made.Blocks, c.markers(registered(files, dir))...)
@@ -95,6 +95,16 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 	}
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
 	return made, c.Mistakes
+}
+
+// skippedTests is what the benchmark's own programs of a layout do with tests that are skipped: the
+// runner of a checkout with problems/ counts them, and the converter of problems that have a
+// repository to themselves leaves them out of totals.
+func skippedTests(dir string) string {
+	if filepath.Base(filepath.Dir(dir)) == "problems" {
+		return "count"
+	}
+	return "omit"
 }
 
 // readSolution reads what there is of a problem's own solution, or of an agent's run. Mistakes

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 )
 
 // files lists what is below dir.
@@ -29,11 +31,16 @@ func files(t *testing.T, dir string) []string {
 	return all
 }
 
+func write(dir string, problems []Problem) error {
+	return outdir.Export(dir, "scbench", func(out *outdir.Dir) error { return Write(out, dir, problems) })
+}
+
 // No file of an earlier run stands for this one: not the report of a
 // checkpoint that has none now, and nothing of one that was not judged now.
 func TestWriteLeavesNothingOld(t *testing.T) {
 	dir := t.TempDir()
 	top := []string{"checkpoint_results.jsonl", "p/a/evaluation.json", "p/a/evaluation/report.json", "p/a/evaluation/stderr.txt", "p/a/evaluation/stdout.txt", "result.json"}
+	top = append([]string{outdir.ListName}, top...)
 	c := graded("a", "core=P")
 	c.Log, c.Report = []byte("said\n"), []byte("{}")
 	problems := []Problem{{Name: "p", Path: "p", Checkpoints: []*Checkpoint{c}}}
@@ -46,10 +53,10 @@ func TestWriteLeavesNothingOld(t *testing.T) {
 		{"everything", func() {}, top, `"checkpoints_solved": 1,`},
 		{"again", func() {}, top, `"checkpoints_solved": 1,`},
 		{"no report", func() { c.Report = nil }, slices.DeleteFunc(slices.Clone(top), func(name string) bool { return strings.HasSuffix(name, "report.json") }), `"checkpoints_solved": 1,`},
-		{"not judged", func() { problems[0].Checkpoints[0] = unjudged("a") }, []string{"checkpoint_results.jsonl", "result.json"}, `"checkpoints_solved": 0,`},
+		{"not judged", func() { problems[0].Checkpoints[0] = unjudged("a") }, []string{outdir.ListName, "checkpoint_results.jsonl", "result.json"}, `"checkpoints_solved": 0,`},
 	} {
 		try.change()
-		if err := Write(dir, problems); err != nil {
+		if err := write(dir, problems); err != nil {
 			t.Fatal(err)
 		}
 		if got := files(t, dir); !slices.Equal(got, try.want) {
@@ -73,7 +80,7 @@ func TestWriteAgain(t *testing.T) {
 		if err := os.Chtimes(evaluation, old, old); err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(dir, problems); err != nil {
+		if err := write(dir, problems); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Lstat(evaluation)
@@ -82,7 +89,7 @@ func TestWriteAgain(t *testing.T) {
 		}
 		return time.Since(info.ModTime()) < 30*time.Minute
 	}
-	if err := Write(dir, problems); err != nil {
+	if err := write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
 	want, err := os.ReadFile(evaluation)
@@ -168,7 +175,7 @@ func TestWriteInvalid(t *testing.T) {
 	dir := t.TempDir()
 	p, q := graded("a", "core=P"), graded("b", "core=P")
 	problems := []Problem{{Name: "p", Path: "p", Checkpoints: []*Checkpoint{p}}, {Name: "q", Path: "q", Checkpoints: []*Checkpoint{q}}}
-	if err := Write(dir, problems); err != nil {
+	if err := write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"p/a/snapshot.py", "p/notes.txt", "p/a/evaluation/notes.txt"} {
@@ -178,10 +185,10 @@ func TestWriteInvalid(t *testing.T) {
 	}
 	problems[0] = Problem{Name: "p", Path: "p", Invalid: true}
 	problems = append(problems, Problem{Name: "new", Path: "new", Invalid: true})
-	if err := Write(dir, problems); err != nil {
+	if err := write(dir, problems); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"checkpoint_results.jsonl", "p/a/evaluation/notes.txt", "p/a/snapshot.py", "p/notes.txt",
+	want := []string{outdir.ListName, "checkpoint_results.jsonl", "p/a/evaluation/notes.txt", "p/a/snapshot.py", "p/notes.txt",
 		"q/b/evaluation.json", "q/b/evaluation/stderr.txt", "q/b/evaluation/stdout.txt", "result.json"}
 	if got := files(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -1,5 +1,5 @@
-// Package causes finds out why two results differ, from the manifests of the
-// nodes that had the verdicts. Nothing is evaluated.
+// Package causes finds out why two results differ, from the manifests of the nodes that made
+// the verdicts. It evaluates nothing.
 package causes
 
 import (
@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -21,209 +20,170 @@ import (
 // same is the cause of a verdict that changed while nothing changed that it depends on.
 const same = "no input changed"
 
-// most is how many changes a cause names.
-const most = 3
-
-// Row is a node of a run with what it had: its key, and what it made.
+// Row is a node of a run.
 type Row = graph.Row
+
+// node is a node of a run: its key, its outputs of that run, and the addresses of the nodes that it
+// depended on.
+type node struct {
+	Row
+	deps []string
+}
 
 // Side is one of the results that are compared, as far as it is known how they were made.
 type Side struct {
-	// Nodes calls fn for the nodes that made the results, with their keys and, as far as it is
-	// known, what they made then: the store has what their last execution made.
-	Nodes func(fn func(*Row)) error
+	// Nodes calls fn for the nodes that made the results, with the addresses of those that each
+	// depends on. Their outputs are those of that run: the store has those of the key's last
+	// execution.
+	Nodes func(fn func(row *Row, deps []string)) error
 	Store cache.Store // with their records
 	// Solution is whose results these are, where those of two solutions are compared under one
-	// name; "" is each result's own.
+	// name. "" means each result's own.
 	Solution string
 }
 
-// Find sets the cause of each change of a difference that both sides have, and marks those
-// as flaky whose inputs are the same. A change whose records are gone keeps an empty cause.
-func Find(ctx context.Context, before, after Side, d *report.Difference) error {
-	var wanted [2]map[string]*report.Change // by the names of checkpoints on each side
-	for i, side := range []Side{before, after} {
-		wanted[i] = map[string]*report.Change{}
-		for j := range d.Changes {
-			if c := &d.Changes[j]; c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale {
-				id := plan.ResultCell(c.Cell).At(c.Is.Name)
-				id.Solution = cmp.Or(side.Solution, id.Solution)
-				wanted[i][id.String()] = c
+// Finder finds causes in two sides. It reads their nodes once.
+type Finder struct {
+	sides [2]Side
+	nodes [2]map[string]*node // by address
+	was   reader
+	is    reader
+	known map[keys]differences // of nodes that checkpoints share
+}
+
+// NewFinder reads the nodes of two sides.
+func NewFinder(before, after Side) (*Finder, error) {
+	f := &Finder{sides: [2]Side{before, after}, was: reader{before.Store}, is: reader{after.Store}, known: map[keys]differences{}}
+	for i, side := range f.sides {
+		all := map[string]*node{}
+		err := side.Nodes(func(row *Row, deps []string) {
+			if known := all[row.Addr]; known == nil || known.Key.IsZero() {
+				all[row.Addr] = &node{Row: *row, deps: deps}
 			}
-		}
-	}
-	if len(wanted[0]) == 0 {
-		return nil
-	}
-	var sides [2]map[*report.Change]nodes
-	for i, side := range []Side{before, after} {
-		var err error
-		if sides[i], err = side.nodes(wanted[i]); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(wanted[1])) {
-		c := wanted[1][name]
-		f := finder{before: sides[0][c], after: sides[1][c], was: reader{before.Store}, is: reader{after.Store}}
-		found, err := f.find(ctx)
+		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, err
+		}
+		f.nodes[i] = all
+	}
+	return f, nil
+}
+
+// Changes sets the causes of each change that both sides have, and marks those as flaky whose
+// inputs are the same. A change whose records are gone keeps no cause.
+func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		if c.Was == nil || c.Is == nil || c.Kind == report.ChangeStale {
+			continue
+		}
+		found, err := f.between(ctx, f.grader(0, c), f.grader(1, c))
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 		switch {
 		case c.Kind == report.ChangeBroken && c.Is.Message != nil:
-			c.Cause = *c.Is.Message
-		case c.Was.Class.Status() == verdict.Broken && c.Was.Message != nil:
-			c.Cause = "it was broken: " + *c.Was.Message
-		case found == nil: // records are gone
-		case len(found) == 0:
-			c.Kind, c.Cause = report.ChangeFlaky, same
-		default:
-			c.Cause = joined(found)
+			c.Causes = []string{plan.WithoutCulprit(*c.Is.Message)}
+		case c.Kind == report.ChangeJudged && c.Was.Message != nil:
+			c.Causes = []string{"it was " + unjudged(c.Was) + ": " + plan.WithoutCulprit(*c.Was.Message)}
+		case c.Is.Class == verdict.Refused && c.Is.Message != nil: // what is refused lists no files
+			c.Causes = []string{"submission refused: " + *c.Is.Message}
+		case c.Was.Class == verdict.Refused && c.Was.Message != nil:
+			c.Causes = []string{"the submission was refused: " + *c.Was.Message}
+		case len(found.all) > 0:
+			c.Causes = found.texts()
+		case !found.unknown:
+			c.Kind, c.Causes = report.ChangeFlaky, []string{same}
 		}
 	}
 	d.Sort()
 	return nil
 }
 
-func joined(found []string) string {
-	if len(found) > most+1 {
-		found = append(found[:most:most], fmt.Sprintf("and %d more", len(found)-most))
+// unjudged is what a checkpoint without a verdict was.
+func unjudged(c *report.Checkpoint) string {
+	if c.Class == verdict.NotRun {
+		return "skipped"
 	}
-	return strings.Join(found, ", ")
+	return "broken"
 }
 
-// nodes are those of a checkpoint, by their addresses without its name.
-type nodes map[string]node
-
-type node struct {
-	key     string         // "" is unknown
-	outputs []cache.Output // nil is unknown
+// grader finds the node that graded the checkpoint of a change on a side. It returns nil if the
+// side does not have it.
+func (f *Finder) grader(side int, c *report.Change) *node {
+	id := plan.ResultCell(c.Cell).At(c.Is.Name)
+	id.Solution = cmp.Or(f.sides[side].Solution, id.Solution)
+	for _, addr := range id.GradedAt() {
+		if n := f.nodes[side][addr]; n != nil {
+			return n
+		}
+	}
+	return nil
 }
 
-// nodes are those of the wanted checkpoints.
-func (s Side) nodes(wanted map[string]*report.Change) (map[*report.Change]nodes, error) {
-	all := map[*report.Change]nodes{}
-	err := s.Nodes(func(row *Row) {
-		kind, name, _ := strings.Cut(row.Addr, ":")
-		part := ""
-		for wanted[name] == nil && strings.Contains(name, "@") { // a node of a part of the checkpoint
-			cut := strings.LastIndexByte(name, '/')
-			if cut < 0 {
-				return
-			}
-			name, part = name[:cut], name[cut:]+part
+// Again counts the checkpoints that were judged on other inputs and have the same verdict, by
+// cause. Those for which skip is true are left out.
+func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]report.Again, error) {
+	at, all := map[string]int{}, []report.Again{}
+	for _, addr := range slices.Sorted(maps.Keys(f.nodes[1])) {
+		name, isGrader := f.graded(f.nodes[1][addr])
+		if !isGrader || f.nodes[0][addr] == nil || skip(name) {
+			continue
 		}
-		if c := wanted[name]; c != nil {
-			if all[c] == nil {
-				all[c] = nodes{}
-			}
-			one := node{outputs: row.Outputs}
-			if !row.Key.IsZero() {
-				one.key = row.Key.String()
-			}
-			all[c][kind+part] = one
+		found, ran, err := f.judged(ctx, addr)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if !ran {
+			continue
+		}
+		causes := found.texts()
+		cause := strings.Join(causes, ", ")
+		i, known := at[cause]
+		if !known {
+			i = len(all)
+			at[cause] = i
+			all = append(all, report.Again{Causes: causes})
+		}
+		all[i].Checkpoints++
+	}
+	slices.SortStableFunc(all, func(a, b report.Again) int { return cmp.Compare(b.Checkpoints, a.Checkpoints) })
+	return all, nil
+}
+
+// graded is the name of the checkpoint that a node grades; false if it grades none.
+func (f *Finder) graded(n *node) (string, bool) {
+	_, name, _ := strings.Cut(n.Addr, ":")
+	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.deps, func(addr string) bool {
+		dep := f.nodes[1][addr]
+		return dep == nil || dep.Kind == plan.KindScore || dep.Kind == plan.KindAggregate
 	})
-	return all, err
+	return name, grades && len(n.deps) > 0 && strings.Contains(name, "@")
 }
 
-// finder compares the nodes of one checkpoint on two sides.
-type finder struct {
-	before, after nodes
-	was, is       reader
-}
-
-// find lists what changed that does not follow from another node of the checkpoint. It is
-// empty when nothing did, and nil when that is not known.
-func (f finder) find(ctx context.Context) ([]string, error) {
-	if len(f.before) == 0 || len(f.after) == 0 {
-		return nil, nil
-	}
-	made, err := f.made(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, unknown := []string{}, false
-	for _, addr := range slices.Sorted(maps.Keys(f.after)) {
-		old, now := f.before[addr].key, f.after[addr].key
-		if old == now {
+// judged finds what is different of the nodes below a grader that do work. ran is false if nothing is.
+func (f *Finder) judged(ctx context.Context, addr string) (found differences, ran bool, err error) {
+	seen, open := map[string]bool{addr: true}, []string{addr}
+	for len(open) > 0 {
+		addr, open = open[0], open[1:]
+		was, is := f.nodes[0][addr], f.nodes[1][addr]
+		if is == nil || len(is.deps) == 0 { // a source, which the nodes that read it tell about
 			continue
 		}
-		if old == "" || now == "" { // one of the sides does not have it, or did not reach it
-			unknown = true
-			continue
-		}
-		was, err := f.was.manifest(ctx, old)
-		if err != nil || was == nil {
-			return nil, err
-		}
-		is, err := f.is.manifest(ctx, now)
-		if err != nil || is == nil {
-			return nil, err
-		}
-		for _, c := range graph.Diff(was, is) {
-			if made[c.New] {
-				continue
-			}
-			for _, text := range f.texts(ctx, c) {
-				if !slices.Contains(found, text) {
-					found = append(found, text)
-				}
-			}
-		}
-	}
-	if unknown && len(found) == 0 {
-		return nil, nil
-	}
-	return found, nil
-}
-
-// made are the digests of what the checkpoint's nodes made on the second side.
-func (f finder) made(ctx context.Context) (map[string]bool, error) {
-	made := map[string]bool{}
-	for _, n := range f.after {
-		outputs := n.outputs
-		if outputs == nil {
-			r, err := f.is.record(ctx, n.key)
+		if was != nil && was.Key != is.Key {
+			more, err := f.between(ctx, was, is)
 			if err != nil {
-				return nil, err
+				return differences{}, false, err
 			}
-			if r == nil {
-				continue
+			found.add(more)
+			ran = true
+		}
+		for _, dep := range is.deps {
+			if !seen[dep] {
+				seen[dep] = true
+				open = append(open, dep)
 			}
-			outputs = r.Outputs
-		}
-		for _, o := range outputs {
-			made[o.Digest.String()] = true
 		}
 	}
-	return made, nil
-}
-
-func (f finder) texts(ctx context.Context, c event.Change) []string {
-	return texts(ctx, f.was, f.is, c)
-}
-
-// Texts are a change in words: the files, where it is one of trees that the store has.
-func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
-	r := reader{store: store}
-	return texts(ctx, r, r, c)
-}
-
-func texts(ctx context.Context, before, after reader, c event.Change) []string {
-	old, oldErr := cache.ParseDigest(c.Old)
-	now, newErr := cache.ParseDigest(c.New)
-	if oldErr != nil || newErr != nil {
-		return []string{graph.ChangeText(c)}
-	}
-	was, oldErr := before.files(ctx, old)
-	is, newErr := after.files(ctx, now)
-	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
-		return []string{c.Field + " changed"}
-	}
-	var all []string
-	for _, change := range graph.Diff(was, is) {
-		all = append(all, c.Field+": "+graph.ChangeText(change))
-	}
-	return all
+	return found, ran && len(found.all) > 0, nil
 }

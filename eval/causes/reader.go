@@ -11,20 +11,9 @@ import (
 // reader reads the records of a side.
 type reader struct{ store cache.Store }
 
-func (r reader) record(ctx context.Context, text string) (*cache.Record, error) {
-	if text == "" {
-		return nil, nil
-	}
-	key, err := cache.ParseKey(text)
-	if err != nil {
-		return nil, err
-	}
-	return r.store.Record(ctx, key)
-}
-
 // manifest is that of a key; nil when its record is gone.
-func (r reader) manifest(ctx context.Context, key string) ([]graph.Field, error) {
-	record, err := r.record(ctx, key)
+func (r reader) manifest(ctx context.Context, key cache.Key) ([]graph.Field, error) {
+	record, err := r.store.Record(ctx, key)
 	if err != nil || record == nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ package compare
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -42,7 +41,17 @@ func (c *Comparison) Runs(ctx context.Context, before, after string, selectors [
 			return nil, err
 		}
 	}
-	d, err := a.differ(ctx, b)
+	compared := func(string) bool { return true }
+	if len(selectors) > 0 {
+		names := map[string]bool{}
+		for i := range b.results.Cells {
+			for _, c := range b.results.Cells[i].Checkpoints {
+				names[plan.ResultCell(&b.results.Cells[i]).At(c.Name).String()] = true
+			}
+		}
+		compared = func(name string) bool { return names[name] }
+	}
+	d, err := a.differ(ctx, b, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +69,7 @@ func (c *Comparison) Solutions(ctx context.Context, run, before, after string, s
 	sides := [2]*side{}
 	for i, solution := range []string{before, after} {
 		one := *whole
-		one.name, one.causes.Solution = solution, solution
+		one.name, one.causes.Solution, one.partial = solution, solution, false
 		one.results = &report.Results{Schema: report.Schema, Run: whole.results.Run}
 		for _, cell := range whole.results.Cells {
 			if cell.Solution == solution {
@@ -76,7 +85,7 @@ func (c *Comparison) Solutions(ctx context.Context, run, before, after string, s
 		}
 		sides[i] = &one
 	}
-	return sides[0].differ(ctx, sides[1])
+	return sides[0].differ(ctx, sides[1], nil)
 }
 
 // openSides reads both sides. Of two runs of this project, what they share is left out unless
@@ -88,7 +97,7 @@ func (c *Comparison) openSides(ctx context.Context, before, after string, brief 
 		if was, is, shared, err = history.OpenPair(o.StateDir(), before, after); err != nil {
 			return nil, nil, 0, err
 		}
-		return &side{results: was.Results, record: was, options: o}, &side{results: is.Results, record: is, options: o}, shared, nil
+		return sideOf(o, was, ""), sideOf(o, is, ""), shared, nil
 	}
 	if a, err = c.openSide(ctx, before); err != nil {
 		return nil, nil, 0, err
@@ -97,8 +106,9 @@ func (c *Comparison) openSides(ctx context.Context, before, after string, brief 
 	return a, b, 0, err
 }
 
-// differ compares two sides.
-func (s *side) differ(ctx context.Context, after *side) (*report.Difference, error) {
+// differ compares two sides. Of checkpoints for which again is true, it also finds out whether they
+// were judged again; nil means none.
+func (s *side) differ(ctx context.Context, after *side, again func(name string) bool) (*report.Difference, error) {
 	d := report.Differ(s.results, after.results)
 	if s.name != "" {
 		d.Before = s.name
@@ -106,15 +116,8 @@ func (s *side) differ(ctx context.Context, after *side) (*report.Difference, err
 	if after.name != "" {
 		d.After = after.name
 	}
-	for i := range d.Changes {
-		c := &d.Changes[i]
-		if c.Is != nil && c.Is.State != "" {
-			c.Cause = after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()]
-		}
-	}
-	if !slices.ContainsFunc(d.Changes, func(c report.Change) bool { return c.Was != nil && c.Is != nil && c.Kind != report.ChangeStale }) {
-		return d, nil
-	}
+	d.LeaveOut(s.partial, after.partial)
+	d.Explain(func(c *report.Change) string { return after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()] })
 	for _, one := range []*side{s, after} {
 		end, err := one.openStore()
 		if err != nil {
@@ -125,7 +128,23 @@ func (s *side) differ(ctx context.Context, after *side) (*report.Difference, err
 			return d, nil
 		}
 	}
-	if err := causes.Find(ctx, s.causes, after.causes, d); err != nil {
+	if again == nil && !d.HasCauses() {
+		return d, nil
+	}
+	f, err := causes.NewFinder(s.causes, after.causes)
+	if err == nil {
+		err = f.Changes(ctx, d)
+	}
+	if err == nil && again != nil {
+		changed := map[string]bool{}
+		for i := range d.Changes {
+			if c := &d.Changes[i]; c.Is != nil {
+				changed[plan.ResultCell(c.Cell).At(c.Is.Name).String()] = true
+			}
+		}
+		d.Again, err = f.Again(ctx, func(name string) bool { return changed[name] || !again(name) })
+	}
+	if err != nil {
 		return nil, exit.Past(fmt.Errorf("finding causes: %w", err))
 	}
 	return d, nil

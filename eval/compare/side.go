@@ -25,6 +25,7 @@ type side struct {
 	record  *history.Record
 	options *options.Options
 	causes  causes.Side
+	partial bool              // a selection left out cells
 	stale   map[string]string // of Now, why verdicts no longer hold, by the names of checkpoints
 }
 
@@ -50,7 +51,12 @@ func (c *Comparison) openSide(ctx context.Context, name string) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &side{results: record.Results, record: record, options: o}, nil
+	return sideOf(o, record, ""), nil
+}
+
+func sideOf(o *options.Options, record *history.Record, name string) *side {
+	start, _ := record.Run.Start()
+	return &side{results: record.Results, name: name, record: record, options: o, partial: start.Partial}
 }
 
 // isRun reports whether a name is that of a run, as far as that shows: it is no file, and would
@@ -71,7 +77,7 @@ func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &side{results: record.Results, name: dirName(dir) + "@" + record.Run.ID, record: record, options: &other}, nil
+	return sideOf(&other, record, dirName(dir)+"@"+record.Run.ID), nil
 }
 
 func dirName(dir string) string {
@@ -100,9 +106,9 @@ func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, er
 		}
 		return &side{results: results, options: o}, nil
 	}
-	results, how, err := packs.ReadRun(ctx, o, name)
+	packed, err := packs.ReadRun(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
-	return &side{results: results, name: filepath.Base(name) + "@" + results.Run, options: o, causes: how}, nil
+	return &side{results: packed.Results, name: filepath.Base(name) + "@" + packed.Results.Run, options: o, partial: packed.Partial, causes: packed.Made}, nil
 }

@@ -117,9 +117,9 @@ func checkpoints(state string, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, with their keys and, as far as the run
-// recorded them, what they made.
-func (r *Record) Nodes(fn func(*graph.Row)) error {
+// Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
+// on, as far as the run recorded them: their keys, and what they made then.
+func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	store, seen, whole := partition.StoreIn(r.State), map[string]bool{}, true
 	for _, file := range r.files {
 		name, err := partition.ParseName(file)
@@ -136,8 +136,13 @@ func (r *Record) Nodes(fn func(*graph.Row)) error {
 		}
 		whole = whole && has
 		for i := range rows {
-			seen[rows[i].Addr] = true
-			fn(&rows[i])
+			row := &rows[i]
+			seen[row.Addr] = true
+			var deps []string
+			for _, at := range row.Deps {
+				deps = append(deps, rows[at].Addr)
+			}
+			fn(row, deps)
 		}
 	}
 	if whole {
@@ -147,7 +152,7 @@ func (r *Record) Nodes(fn func(*graph.Row)) error {
 		if !seen[done.Addr] {
 			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
 			row.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
-			fn(&row)
+			fn(&row, nil)
 		}
 		return true
 	})

@@ -5,8 +5,10 @@ package packs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -48,12 +50,14 @@ type nodeLine struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// keyLine is a line of keysFile: a node of the run, the key that it had, and the digests of
-// what it made.
+// keyLine is a line of keysFile: a node of the run, the key that it had, the digests of its
+// outputs, and the addresses of the nodes that it depends on.
 type keyLine struct {
 	Addr string   `json:"addr"`
+	Kind string   `json:"kind,omitempty"`
 	Key  string   `json:"key"`
 	Made []string `json:"made,omitempty"`
+	Deps []string `json:"deps,omitempty"`
 }
 
 // Write writes the answers of nodes that a store has, and everything that they lead to, into a
@@ -84,7 +88,7 @@ func Write(ctx context.Context, o *options.Options, file string, store cache.Sto
 	}
 	if run != "" {
 		if contents.Extra, err = mergeable(state, run); err == nil {
-			err = addResults(contents.Extra, state, run)
+			err = addResults(ctx, &contents, store, state, run)
 		}
 		if err != nil {
 			return nil, exit.Past(err)
@@ -127,28 +131,61 @@ func mergeable(state, name string) (map[string][]byte, error) {
 	return extra, nil
 }
 
-// addResults adds what a comparison needs of a run: its results, and the keys of its nodes. A run
-// that was interrupted has none, and can be merged.
-func addResults(extra map[string][]byte, state, run string) error {
+// addResults adds what a comparison needs of a run: its results, and its nodes with their keys and
+// the records that the store has of them. A run that was interrupted has none, and can be merged.
+func addResults(ctx context.Context, into *pack.Contents, store cache.Store, state, run string) error {
 	record, err := history.Open(state, run)
 	if err != nil {
 		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
 	}
 	var results, keys bytes.Buffer
-	err = record.Nodes(func(row *causes.Row) {
-		n := keyLine{Addr: row.Addr}
-		if !row.Key.IsZero() {
-			n.Key = row.Key.String()
+	var made []cache.Key
+	err = record.Nodes(func(node *causes.Row, deps []string) {
+		n := keyLine{Addr: node.Addr, Kind: node.Kind, Deps: deps}
+		if !node.Key.IsZero() {
+			n.Key = node.Key.String()
 		}
-		for _, o := range row.Outputs {
+		for _, o := range node.Outputs {
 			n.Made = append(n.Made, o.Digest.String())
 		}
 		line, _ := json.Marshal(n) // of text
 		keys.Write(append(line, '\n'))
+		made = append(made, node.Key)
 	})
+	for _, key := range made {
+		if into.Records[key] == nil && !key.IsZero() && err == nil {
+			err = addRecord(ctx, into, store, key)
+		}
+	}
 	if err == nil {
 		err = report.Write(&results, "json", record.Results, report.Options{})
 	}
-	extra[resultsFile], extra[keysFile] = results.Bytes(), keys.Bytes()
+	into.Extra[resultsFile], into.Extra[keysFile] = results.Bytes(), keys.Bytes()
+	return err
+}
+
+// addRecord adds the record of a key, if the store has it and all that it leads to.
+func addRecord(ctx context.Context, into *pack.Contents, store cache.Store, key cache.Key) error {
+	record, err := store.Record(ctx, key)
+	var foreign *cache.ForeignError
+	if record == nil || errors.As(err, &foreign) {
+		return nil
+	}
+	seen := map[cache.Output]bool{}
+	for _, o := range record.Outputs {
+		err = errors.Join(err, cache.EachBlob(ctx, store, o, seen, func(o cache.Output) error {
+			if has, err := store.Has(ctx, o.Digest); err != nil || !has {
+				return cmp.Or(err, error(&cache.MissingError{Digest: o.Digest}))
+			}
+			return nil
+		}))
+	}
+	var missing *cache.MissingError
+	if errors.As(err, &missing) {
+		return nil
+	}
+	if err == nil {
+		into.Records[key] = record
+	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -138,37 +139,45 @@ func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
 	return extra, nil
 }
 
-// ReadRun reads the run in a pack, and how it was made, into memory, whoever signed what the pack
-// has: nothing of it is served.
-func ReadRun(ctx context.Context, o *options.Options, name string) (*report.Results, causes.Side, error) {
+// Run is a run in a pack, and how it was made.
+type Run struct {
+	Results *report.Results
+	Partial bool // a selection left out cells
+	Made    causes.Side
+}
+
+// ReadRun reads the run in a pack into memory, whoever signed what the pack has: nothing of it is served.
+func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error) {
 	store := cache.NewMemory()
 	_, extra, err := read(ctx, o.Path(name), pack.Reader{Store: store, Adopt: true})
 	if err != nil {
-		return nil, causes.Side{}, exit.With(exit.Usage, err)
+		return nil, exit.With(exit.Usage, err)
 	}
 	if extra[resultsFile] == nil {
-		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
 	}
 	results, err := report.Decode(bytes.NewReader(extra[resultsFile]))
 	if err != nil {
-		return nil, causes.Side{}, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", name, err))
 	}
-	return results, causes.Side{Store: store, Nodes: func(fn func(*causes.Row)) error {
+	first, _, _ := bytes.Cut(extra[eventsFile], []byte{'\n'})
+	start, _ := event.Decode(first).(event.RunStart)
+	return &Run{Results: results, Partial: start.Partial, Made: causes.Side{Store: store, Nodes: func(fn func(*causes.Row, []string)) error {
 		for line := range bytes.Lines(extra[keysFile]) {
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
-				row := causes.Row{Addr: n.Addr}
-				row.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
+				node := causes.Row{Addr: n.Addr, Kind: n.Kind}
+				node.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
 				for _, text := range n.Made {
 					if digest, err := cache.ParseDigest(text); err == nil {
-						row.Outputs = append(row.Outputs, cache.Output{Digest: digest})
+						node.Outputs = append(node.Outputs, cache.Output{Digest: digest})
 					}
 				}
-				fn(&row)
+				fn(&node, n.Deps)
 			}
 		}
 		return nil
-	}}, nil
+	}}}, nil
 }
 
 // learn notes how long nodes took on another machine, for those that this project knows

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,41 +24,58 @@ const (
 	mostFiles  = 100
 )
 
-// nodes are those of a run, by the names of the cells and checkpoints that they belong to.
+// nodes are those that made some results, by the names of the cells and checkpoints that they belong to.
 type nodes struct {
+	judged
 	source *Source
-	run    *event.Run
 	byName map[string][]event.NodeDone
-	work   []page.Work
 }
 
-// nodesOf reads the nodes of a run once.
-func (s *Source) nodesOf(run *event.Run, of *page.Run) (*nodes, error) {
-	n := &nodes{source: s, run: run, byName: map[string][]event.NodeDone{}}
+// judged are the runs that have the last results of cells and checkpoints.
+type judged struct {
+	names map[string]string // of cells and checkpoints, to the run
+	runs  map[string]bool
+}
+
+// judgedIn finds the runs of some results. A cell is of the last one of those of its checkpoints.
+func judgedIn(of *page.Run) judged {
+	j := judged{names: map[string]string{}, runs: map[string]bool{}}
 	for i := range of.Results.Cells {
-		for _, name := range namesOf(&of.Results.Cells[i]) {
-			n.byName[name] = nil
+		cell := &of.Results.Cells[i]
+		id, last := plan.ResultCell(cell), ""
+		for _, c := range cell.Listed() {
+			run := cmp.Or(c.Run, of.Results.Run)
+			last = max(last, run)
+			j.names[id.At(c.Name).String()], j.runs[run] = run, true
+		}
+		j.names[id.String()] = last
+	}
+	return j
+}
+
+// nodesOf reads the nodes that made results once.
+func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
+	n := &nodes{judged: judgedIn(of), source: s, byName: map[string][]event.NodeDone{}}
+	for run := range n.runs {
+		last := map[string]int{} // the place in byName of an address's event
+		err := history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
+			name, ok := n.owner(done.Addr)
+			if !ok || n.names[name] != run {
+				return true
+			}
+			if at, again := last[done.Addr]; again {
+				n.byName[name][at] = done
+				return true
+			}
+			last[done.Addr] = len(n.byName[name])
+			n.byName[name] = append(n.byName[name], done)
+			return true
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	last := map[string]int{} // the place in byName of an address's event
-	err := history.Each(s.State, run, func(done event.NodeDone) bool {
-		name, ok := n.owner(done.Addr)
-		if !ok {
-			return true
-		}
-		if at, again := last[done.Addr]; again {
-			n.byName[name][at] = done
-			return true
-		}
-		last[done.Addr] = len(n.byName[name])
-		n.byName[name] = append(n.byName[name], done)
-		return true
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.work, err = workOf(run)
-	return n, err
+	return n, nil
 }
 
 // namesOf are the names that addresses of a cell's nodes have after their kind.
@@ -74,10 +92,10 @@ func namesOf(cell *report.Cell) []string {
 
 // owner is the name of the cell or checkpoint that a node belongs to: what follows its
 // kind, without a part of a checkpoint at the end, or a case after the problem.
-func (n *nodes) owner(addr string) (string, bool) {
+func (j *judged) owner(addr string) (string, bool) {
 	_, name, _ := strings.Cut(addr, ":")
 	for whole := name; strings.Contains(whole, "@"); {
-		if _, ok := n.byName[whole]; ok {
+		if _, ok := j.names[whole]; ok {
 			return whole, true
 		}
 		cut := strings.LastIndexByte(whole, '/')
@@ -89,7 +107,7 @@ func (n *nodes) owner(addr string) (string, bool) {
 	problem, rest, _ := strings.Cut(name, "/")
 	_, solution, _ := strings.Cut(rest, "/")
 	name = problem + "/" + solution
-	_, ok := n.byName[name]
+	_, ok := j.names[name]
 	return name, ok && solution != ""
 }
 
@@ -98,7 +116,7 @@ func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) 
 	var all []page.Node
 	for _, name := range slices.Backward(namesOf(cell)) {
 		for i := range n.byName[name] {
-			node, err := n.node(ctx, &n.byName[name][i])
+			node, err := n.node(ctx, n.names[name], &n.byName[name][i])
 			if err != nil {
 				return nil, err
 			}
@@ -108,14 +126,14 @@ func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) 
 	return all, nil
 }
 
-func (n *nodes) node(ctx context.Context, done *event.NodeDone) (*page.Node, error) {
+func (n *nodes) node(ctx context.Context, run string, done *event.NodeDone) (*page.Node, error) {
 	node := &page.Node{Addr: done.Addr, Kind: done.Kind, State: string(done.State), Cause: done.Cause, Changes: done.Changes, Key: done.Key,
 		Seconds: done.Seconds, Attempt: done.Attempt, Message: done.Message}
 	for _, c := range done.Changes {
 		node.Files = append(node.Files, causes.Texts(ctx, n.source.Store, c)...)
 	}
 	node.Files = node.Files[:min(len(node.Files), mostFiles)]
-	log, err := history.Log(ctx, n.source.Store, n.run, done)
+	log, err := history.Log(ctx, n.source.Store, event.OpenRun(n.source.State, run), done)
 	var said *exit.Error
 	switch {
 	case err == nil:

@@ -12,14 +12,14 @@ import (
 )
 
 func TestOwner(t *testing.T) {
-	n := &nodes{byName: map[string][]event.NodeDone{}}
+	n := &judged{names: map[string]string{}}
 	for _, cell := range []report.Cell{
 		{Problem: "kv", Solution: `agent["a/b"]`, Backend: "local.host", Repeat: 1, Checkpoints: []report.Checkpoint{{Name: "one"}, {Name: "two"}}},
 		{Problem: "kv", Solution: "good", Backend: "local.host", Repeat: 2, Checkpoints: []report.Checkpoint{{Name: "one"}}},
 		{Problem: "knapsack", Solution: "greedy", Backend: "gojudge.box", Repeat: 1, Checkpoints: []report.Checkpoint{{}}},
 	} {
 		for _, name := range namesOf(&cell) {
-			n.byName[name] = nil
+			n.names[name] = "run"
 		}
 	}
 	for addr, want := range map[string]string{

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -17,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
@@ -32,39 +34,97 @@ type Source struct {
 	Version string // of the program
 }
 
-// Gather reads the named runs, the last of which the report is about; without names, the
-// latest one with results and up to Compared before it.
-func (s *Source) Gather(ctx context.Context, names []string) (*page.Page, error) {
+// Now is the name of the project as it is, in place of a run.
+const Now = "now"
+
+// Present is what is known of the project as it is.
+type Present struct {
+	Results *report.Results   // named after the latest run; checkpoints that another one judged name it
+	Stale   map[string]string // why verdicts no longer hold, by the names of checkpoints
+}
+
+// Gather reads the named runs, the last of which the report is about. Without names it is about
+// the project as it is, or, where that is not known, about the latest run with results, and has
+// up to Compared runs before it.
+func (s *Source) Gather(ctx context.Context, names []string, present *Present) (*page.Page, error) {
 	runs, err := s.runs(names)
 	if err != nil {
 		return nil, exit.Past(err)
+	}
+	latest := runs[len(runs)-1].ID
+	if present != nil && len(names) == 0 && !present.is(runs[len(runs)-1].Results) {
+		runs = append(runs[max(len(runs)-Compared, 0):], page.Run{ID: Now, Results: present.Results})
 	}
 	p := &page.Page{Project: s.Project, Version: s.Version, Runs: runs, Words: selection.VerdictWords}
 	last := &runs[len(runs)-1]
 	for i := range runs[:len(runs)-1] {
 		d := report.Differ(runs[i].Results, last.Results)
-		if err := causes.Find(ctx, s.side(runs[i].ID), s.side(last.ID), d); err != nil {
+		d.Before, d.After = runs[i].ID, last.ID
+		d.LeaveOut(runs[i].Partial, last.Partial)
+		if last.ID == Now {
+			d.Explain(func(c *report.Change) string { return present.Stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()] })
+		}
+		if err := s.explain(ctx, &runs[i], last, d); err != nil {
 			return nil, exit.Past(err)
 		}
 		runs[i].Difference = d
 	}
-	made, err := s.nodesOf(event.OpenRun(s.State, last.ID), last)
+	made, err := s.nodesOf(last)
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	p.Work = made.work
+	if p.Work, err = workOf(event.OpenRun(s.State, latest)); err != nil {
+		return nil, exit.Past(err)
+	}
 	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
 	return p, nil
 }
 
-// side is a run as far as causes need it.
-func (s *Source) side(run string) causes.Side {
-	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row)) error {
-		record, err := history.Open(s.State, run)
-		if err != nil {
-			return err
+// is reports whether the present is what a run has: it judged, or served, every verdict, and all hold.
+func (p *Present) is(run *report.Results) bool {
+	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) {
+		return false
+	}
+	for i := range run.Cells {
+		had, has := &run.Cells[i], &p.Results.Cells[i]
+		if plan.ResultCell(had) != plan.ResultCell(has) || len(had.Checkpoints) != len(has.Checkpoints) ||
+			slices.ContainsFunc(has.Checkpoints, func(c report.Checkpoint) bool { return c.Run != "" || c.State != "" }) {
+			return false
 		}
-		return record.Nodes(fn)
+	}
+	return true
+}
+
+// explain finds the causes of a difference, if there is one.
+func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report.Difference) error {
+	if !d.HasCauses() {
+		return nil
+	}
+	f, err := causes.NewFinder(s.side(before), s.side(after))
+	if err != nil {
+		return err
+	}
+	return f.Changes(ctx, d)
+}
+
+// side is a run, or the present, as far as causes need it.
+func (s *Source) side(of *page.Run) causes.Side {
+	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row, []string)) error {
+		judged := judgedIn(of)
+		for _, run := range slices.Backward(slices.Sorted(maps.Keys(judged.runs))) { // the latest one's of what cells share
+			record, err := history.Open(s.State, run)
+			if err == nil {
+				err = record.Nodes(func(n *graph.Row, deps []string) {
+					if name, ok := judged.owner(n.Addr); !ok || judged.names[name] == run {
+						fn(n, deps)
+					}
+				})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}}
 }
 
@@ -99,7 +159,11 @@ func (s *Source) latest() ([]page.Run, error) {
 	var all []page.Run
 	var first error
 	for _, id := range slices.Backward(ids) {
-		r, err := s.run(event.OpenRun(s.State, id))
+		found := event.OpenRun(s.State, id)
+		if start, ok := found.Start(); ok && start.AdHoc {
+			continue
+		}
+		r, err := s.run(found)
 		if err != nil { // it goes on, ended without results, or is damaged
 			first = cmp.Or(first, err)
 			continue
@@ -109,7 +173,10 @@ func (s *Source) latest() ([]page.Run, error) {
 		}
 	}
 	slices.Reverse(all)
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0 && first == nil:
+		return nil, event.ErrNoRuns
+	case len(all) == 0:
 		return nil, fmt.Errorf("%w: %w", page.ErrNoResults, first)
 	}
 	return all, nil
@@ -122,7 +189,7 @@ func (s *Source) run(found *event.Run) (*page.Run, error) {
 	}
 	r := &page.Run{ID: found.ID, Results: results}
 	if start, ok := found.Start(); ok {
-		r.Start, r.Selection = start.Time, start.Selection
+		r.Start, r.Selection, r.Partial = start.Time, start.Selection, start.Partial
 	}
 	end, ended, err := found.End()
 	if ended && err == nil {

@@ -19,6 +19,9 @@ func Changes(args []string) (func(*report.Change) bool, error) {
 	var kinds, selectors []string
 	for _, arg := range args {
 		if strings.Contains(arg, "=") {
+			if err := knownKinds(arg); err != nil {
+				return nil, err
+			}
 			selectors = append(selectors, arg)
 			continue
 		}
@@ -38,6 +41,24 @@ func Changes(args []string) (func(*report.Change) bool, error) {
 	}, nil
 }
 
+// knownKinds returns an error for a term of a selector that is about no kind of change.
+func knownKinds(arg string) error {
+	for term := range strings.SplitSeq(arg, ",") {
+		axis, kind, _ := strings.Cut(term, "=")
+		if strings.TrimSpace(axis) != "change" {
+			continue
+		}
+		one, err := graph.ParseSelector([]string{term}, changeAxes)
+		if err != nil {
+			return exit.With(exit.Usage, err)
+		}
+		if !slices.ContainsFunc(ChangeNames(), func(name string) bool { return one.Match("", func(string) []string { return []string{name} }) }) {
+			return exit.With(exit.Usage, text.Unknown("kind of change", kind, ChangeNames()))
+		}
+	}
+	return nil
+}
+
 // ChangeNames are the kinds of changes.
 func ChangeNames() (names []string) {
 	for _, kind := range report.ChangeKinds {
@@ -52,7 +73,7 @@ func changeValues(c *report.Change, axis string) []string {
 	case "change":
 		return []string{string(c.Kind)}
 	case "cause":
-		return []string{c.Cause}
+		return append([]string{c.Cause()}, c.Causes...)
 	}
 	checkpoint := c.Is
 	if checkpoint == nil {

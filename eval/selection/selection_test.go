@@ -116,8 +116,8 @@ func TestVerdictWords(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	cell := &results().Cells[0]
-	broken := &report.Change{Cell: cell, Kind: report.ChangeBroken, Cause: "spec.md changed", Was: &cell.Checkpoints[0]}
-	flaky := &report.Change{Cell: cell, Kind: report.ChangeFlaky, Cause: "no input changed", Was: &cell.Checkpoints[1], Is: &cell.Checkpoints[1]}
+	broken := &report.Change{Cell: cell, Kind: report.ChangeBroken, Causes: []string{"spec.md changed"}, Was: &cell.Checkpoints[0]}
+	flaky := &report.Change{Cell: cell, Kind: report.ChangeFlaky, Causes: []string{"no input changed"}, Was: &cell.Checkpoints[1], Is: &cell.Checkpoints[1]}
 	for _, c := range []struct {
 		args          []string
 		broken, flaky bool
@@ -126,6 +126,7 @@ func TestChanges(t *testing.T) {
 		{[]string{string(report.ChangeBroken)}, true, false},
 		{[]string{string(report.ChangeBroken) + "," + string(report.ChangeFlaky)}, true, true},
 		{[]string{"change=" + string(report.ChangeFlaky)}, false, true},
+		{[]string{"change=b*"}, true, false},
 		{[]string{"cause=*spec*"}, true, false},
 		{[]string{"checkpoint=one"}, true, false}, // of a checkpoint that exists no more
 		{[]string{string(report.ChangeFlaky), "checkpoint=one"}, true, true},
@@ -140,7 +141,7 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%q picks %v and %v", c.args, match(broken), match(flaky))
 		}
 	}
-	for _, arg := range []string{"brokn", "", string(report.ChangeFlaky) + ",", "colour=red"} {
+	for _, arg := range []string{"brokn", "", string(report.ChangeFlaky) + ",", "colour=red", "change=bogus", "change=lost,change=xx*"} {
 		_, err := Changes([]string{arg})
 		if coded := (*exit.Error)(nil); !errors.As(err, &coded) || coded.Class != exit.Usage {
 			t.Errorf("%q: %v, want a usage error", arg, err)

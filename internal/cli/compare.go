@@ -61,7 +61,7 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 			names = append(names, arg)
 		}
 	}
-	results, err := a.resultsToCompare(ctx, f.run)
+	results, of, err := a.resultsToCompare(ctx, f.run)
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,26 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	if err != nil {
 		return exit.With(exit.NoMatch, err)
 	}
+	compared.Of = strings.Join(append([]string{of}, selectors...), ", ")
 	return report.WriteContenders(a.io.Out, f.format, compared, a.tableOptions())
 }
 
-// resultsToCompare are those of a run or a file, or without a name the last known.
-func (a *app) resultsToCompare(ctx context.Context, name string) (*report.Results, error) {
+// resultsToCompare are those of a run or a file, or without a name the last known. of says in
+// words whose they are.
+func (a *app) resultsToCompare(ctx context.Context, name string) (results *report.Results, of string, err error) {
+	present, isFile := false, false
 	if name == "" {
-		return a.results(ctx, "")
+		results, present, err = a.lastKnown(ctx)
+	} else {
+		results, isFile, err = a.resultsOf(name)
 	}
-	results, _, err := a.resultsOf(name)
-	return results, err
+	switch {
+	case err != nil:
+		return nil, "", err
+	case present:
+		return results, "last known results", nil
+	case isFile:
+		return results, name, nil
+	}
+	return results, "run " + results.Run, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
-	"github.com/fevalgraph/fevalgraph/view"
 )
 
 // diffFlags are those of diff.
@@ -29,11 +28,13 @@ var diffFormats = []string{"table", "markdown", "json", githubFormat}
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	cmd := command("diff [BEFORE [AFTER [SELECTOR...]]]", "What changed from one run to another, and why",
-		`Diff compares two results, checkpoint by checkpoint: verdicts that were lost,
-that broke, that are flaky (another verdict on the same inputs), that were won,
-and checkpoints that only one side has. Each change is shown with its cause: the
-files and settings that differ between the manifests of the two sides. With it
-is the first test that fails now and did not before.
+		`Diff compares two results, checkpoint by checkpoint: verdicts that were lost or
+won, that broke or could be judged again, that are flaky (another verdict on the
+same inputs), or that are the same from other tests, and checkpoints that only
+one side has. Each change is shown with its cause: the files and settings that
+differ between the manifests of the two sides. With it is the first test that
+fails now and did not before. What was judged on other inputs and has the same
+verdict is counted by cause. With --verbose no cause is cut.
 
 A side is a run; now, the project as it is, with what a run would judge again; a
 project's directory, or DIRECTORY@RUN; a pack that has a run; or a file of
@@ -53,7 +54,7 @@ and cause beside those of results.`,
 		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(diffFormats, ", "))
-	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND` (lost, broken, flaky, won, stale, new or gone; or several, with commas), or that a selector picks (repeatable)")
+	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND` (lost, broken, flaky, changed, won, judged, stale, new or gone; or several, with commas), or that a selector picks (repeatable)")
 	cmd.Flags().StringSliceVar(&f.solutions, "solutions", nil, "compare these two solutions, `A,B`, in one run")
 	return cmd
 }
@@ -82,7 +83,7 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	case githubFormat:
 		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
 	default:
-		err = report.WriteDifference(a.io.Out, d, view.Columns(a.io.Out), text.NewPalette(a.color()))
+		err = report.WriteDifference(a.io.Out, d, a.tableOptions())
 	}
 	if err != nil {
 		return err

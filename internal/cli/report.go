@@ -23,12 +23,12 @@ type reportFlags struct {
 
 func (a *app) reportCommand() *cobra.Command {
 	f := reportFlags{output: "report.html"}
-	cmd := command("report [RUN...]", "Write runs as a page for a browser",
-		`Report writes a page that shows a run in a browser: verdicts and what changed,
+	cmd := command("report [RUN...]", "Write results as a page for a browser",
+		`Report writes a page that shows results in a browser: verdicts and what changed,
 a matrix of problems and solutions, a table of all cells with filters, each cell
 with its tests, logs, manifests and why it ran, a leaderboard, and a timeline.
-It is about the last RUN, by default the latest, and compares that with the
-others, by default the four before it.
+It is about the last RUN, compared with the others. Without any it is about the
+last known results of all cells, compared with the last four runs.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
 in a directory beside it, from which the page loads what it shows.

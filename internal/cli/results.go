@@ -134,21 +134,27 @@ func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	return nil
 }
 
-// results are those of a run, or without one the last known. A configuration with
-// mistakes leaves those of the latest run.
+// results are those of a run, or without one the last known.
 func (a *app) results(ctx context.Context, run string) (*report.Results, error) {
 	if run != "" {
 		return eval.Results(a.options(), run)
 	}
-	results, err := eval.Present(ctx, a.options())
+	results, _, err := a.lastKnown(ctx)
+	return results, err
+}
+
+// lastKnown returns the last known results. Of a configuration with errors it returns those of
+// the latest run, and present is false.
+func (a *app) lastKnown(ctx context.Context) (results *report.Results, present bool, err error) {
+	results, err = eval.Present(ctx, a.options())
 	var mistakes diag.List
 	if !errors.As(err, &mistakes) {
-		return results, err
+		return results, true, err
 	}
 	if results, err = eval.Results(a.options(), "latest"); err == nil {
 		fmt.Fprintf(a.io.Err, "warning: the configuration has mistakes, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
 	}
-	return results, err
+	return results, false, err
 }
 
 // groups prints results summed up by axes, which some cell must have.

@@ -218,7 +218,7 @@ func differenceOf(d *report.Difference, entries []report.Entry) difference {
 	out := difference{Before: d.Before, After: d.After, Same: d.Same, Changes: []change{}}
 	for i := range d.Changes {
 		c := &d.Changes[i]
-		made := change{Kind: c.Kind, Name: c.Name, Cell: -1, Before: c.Before, After: c.After, Cause: text.Line(c.Cause, 2*noteColumns)}
+		made := change{Kind: c.Kind, Name: c.Name, Cell: -1, Before: c.Before, After: c.After, Cause: text.Line(c.Cause(), 2*noteColumns)}
 		if n, ok := at[c.Name]; ok {
 			made.Cell = n
 		}

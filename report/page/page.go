@@ -39,6 +39,7 @@ type Page struct {
 type Run struct {
 	ID        string
 	Start     time.Time // zero when it is not known
+	Partial   bool      // Selection left cells out
 	Selection string    // in the words of the command line; "" is everything
 	Seconds   float64
 	Executed  int // nodes

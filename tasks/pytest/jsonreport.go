@@ -170,10 +170,29 @@ func (t *jsonTest) observed() observed {
 			break
 		}
 	}
+	if o.status == verdict.TestSkipped && o.message == "" {
+		o.message = t.skipReason()
+	}
 	if o.failures == 0 && !o.unproven && (o.status == verdict.TestFailed || o.status == verdict.TestError) {
 		o.failures = 1 // in a stage that only plugins have
 	}
 	return o
+}
+
+// skipReason returns why a test was skipped: pytest's report of a skip is a Python tuple of the file,
+// the line and the reason.
+func (t *jsonTest) skipReason() string {
+	for _, s := range []*stage{t.Setup, t.Call} {
+		if s == nil || s.Outcome != "skipped" {
+			continue
+		}
+		said := string(s.LongRepr)
+		if at := strings.Index(said, "Skipped: "); strings.HasPrefix(said, "(") && at >= 0 {
+			said = strings.TrimRight(said[at+len("Skipped: "):], `'")`)
+		}
+		return said
+	}
+	return ""
 }
 
 // byStages returns the status of a test whose outcome is a word of a plugin, such as

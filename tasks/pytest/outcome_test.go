@@ -23,6 +23,30 @@ func phases(code int, outcome, went string) []byte {
 	return b
 }
 
+// A test that was skipped says why: as pytest writes it, or as a plugin does.
+func TestSkipReasons(t *testing.T) {
+	for said, want := range map[string]string{
+		`('/w/tests/test_a.py', 12, 'Skipped: needs a redis-server')`: "needs a redis-server",
+		`('/w/tests/test_a.py', 12, "Skipped: there's none")`:         "there's none",
+		"reason: for another checkpoint":                             "reason: for another checkpoint",
+		"":                                                           "",
+	} {
+		for _, phase := range []string{"setup", "call"} {
+			stages := map[string]any{"setup": map[string]any{"outcome": "passed"}}
+			stages[phase] = map[string]any{"outcome": "skipped", "longrepr": said}
+			stages["nodeid"], stages["outcome"] = current+"::t", "skipped"
+			report, err := json.Marshal(map[string]any{"exitcode": 0, "tests": []any{stages}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, m := parse.judge(left{report: report, log: collected(1)})
+			if len(m.Tests) != 1 || m.Tests[0].Message != want {
+				t.Errorf("%s: %+v, want %q", said, m.Tests, want)
+			}
+		}
+	}
+}
+
 // The outcome that pytest-json-report gives is that of the last phase that did
 // not pass, so that the call alone decides nothing.
 func TestOutcomeOfPhases(t *testing.T) {

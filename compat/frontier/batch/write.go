@@ -2,14 +2,10 @@ package batch
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
@@ -48,17 +44,6 @@ func Files(title string, results []Result) ([]File, error) {
 		{"summary.txt", summary(title, results)},
 		{"results.csv", resultsCSV(results)}, // last: a reader that finds it may rely on the others
 	}, nil
-}
-
-// Write writes files into dir, each whole or not at all. One that would not change
-// is left alone.
-func Write(dir string, files []File) error {
-	for _, f := range files {
-		if err := write(filepath.Join(dir, f.Name), f.Content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // list is a file of pairs, one a line, as batches take them to judge again.
@@ -109,18 +94,4 @@ func summary(title string, results []Result) []byte {
 		lines = append(lines, fmt.Sprintf("%s -> %s: %s", r.Solution, r.Problem, what))
 	}
 	return []byte(strings.Join(lines, "\n"))
-}
-
-func write(name string, content []byte) error {
-	old, err := os.ReadFile(name)
-	if err == nil && bytes.Equal(old, content) {
-		return nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return atomicfile.WriteDurable(name, 0o644, content)
 }

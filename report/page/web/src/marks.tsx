@@ -4,7 +4,7 @@ import { score } from './text'
 /** A sign for each outcome: no colour is without one. */
 const signs: Record<string, string> = {
   passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
-  lost: '↓', won: '↑', flaky: '≈', new: '+', gone: '−',
+  lost: '↓', won: '↑', flaky: '≈', changed: '±', judged: '✓', stale: '~', new: '+', gone: '−',
   done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
 }
 

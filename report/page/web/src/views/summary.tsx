@@ -53,7 +53,7 @@ function Verdicts({ x }: { x: Index }) {
     </section>)
 }
 
-const kinds = ['lost', 'broken', 'flaky', 'won', 'new', 'gone']
+const kinds = ['lost', 'broken', 'flaky', 'changed', 'won', 'judged', 'stale', 'new', 'gone']
 
 export function countKinds(d: Difference): [string, number][] {
   return kinds.map(k => [k, d.changes.filter(c => c.kind === k).length] as [string, number]).filter(([, n]) => n > 0)

@@ -1,0 +1,142 @@
+package outdir
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ListName is the name of the file that lists what exports wrote into a directory.
+const ListName = ".fevalgraph-export.json"
+
+// Dir is a directory that an export writes. It lists the files that the export wrote, so that a
+// later one by the same writer removes those that it does not write again, and nothing else.
+type Dir struct {
+	path   string
+	writer string
+	lists  map[string]map[string]string // by writer: digests of files by their slash-separated paths
+	wrote  map[string]string
+}
+
+// open reads the lists of a directory, which need not exist.
+func open(path, writer string) (*Dir, error) {
+	d := &Dir{path: path, writer: writer, lists: map[string]map[string]string{}, wrote: map[string]string{}}
+	content, err := os.ReadFile(filepath.Join(path, ListName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(content, &d.lists); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w; remove the directory, and the next run writes it again", filepath.Join(path, ListName), err)
+	}
+	return d, nil
+}
+
+// Write is Write for a file below the directory.
+func (d *Dir) Write(path string, content []byte) error { return d.WriteMode(path, content, 0o644) }
+
+// WriteMode is WriteMode for a file below the directory.
+func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
+	name, err := filepath.Rel(d.path, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return fmt.Errorf("bug in fevalgraph: %s is not below %s", path, d.path)
+	}
+	d.wrote[filepath.ToSlash(name)] = digest(content)
+	return WriteMode(path, content, mode)
+}
+
+// finish removes the files that an earlier export of the writer wrote and this one did not, unless
+// their content is not what it wrote or another writer wrote them, and saves the list.
+func (d *Dir) finish() error {
+	old := d.lists[d.writer]
+	d.lists[d.writer] = d.wrote
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if d.listed(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
+			continue
+		}
+		errs = append(errs, d.remove(name, old[name]))
+	}
+	return errors.Join(append(errs, d.save())...)
+}
+
+func (d *Dir) save() error {
+	text, err := json.MarshalIndent(d.lists, "", " ")
+	if err != nil {
+		return err
+	}
+	return Write(filepath.Join(d.path, ListName), append(text, '\n'))
+}
+
+// listed reports whether a writer's export wrote a file.
+func (d *Dir) listed(name string) bool {
+	for _, list := range d.lists {
+		if _, has := list[name]; has {
+			return true
+		}
+	}
+	return false
+}
+
+// remove removes a file that still has the content that was written, and the directories that are
+// empty without it.
+func (d *Dir) remove(name, written string) error {
+	path := filepath.Join(d.path, filepath.FromSlash(name))
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) { // a link leads elsewhere
+		if info, err := os.Lstat(filepath.Join(d.path, filepath.FromSlash(dir))); err == nil && !info.IsDir() {
+			return nil
+		}
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // there is nothing to remove
+	}
+	if content, err := os.ReadFile(path); err != nil || digest(content) != written {
+		return err
+	}
+	if err := Remove(path); err != nil {
+		return err
+	}
+	for dir := filepath.Dir(path); strings.HasPrefix(dir, d.path+string(filepath.Separator)); dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil { // it is not empty
+			break
+		}
+	}
+	return nil
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Export opens a directory, lets write fill it, and removes what earlier exports of the writer left.
+// After an error it removes nothing.
+func Export(path, writer string, write func(*Dir) error) error {
+	d, err := open(path, writer)
+	if err != nil {
+		return err
+	}
+	if err := write(d); err != nil {
+		for name, sum := range d.lists[writer] { // for the next export
+			d.wrote[name] = cmp.Or(d.wrote[name], sum)
+		}
+		d.lists[writer] = d.wrote
+		if len(d.wrote) == 0 {
+			return err
+		}
+		return errors.Join(err, d.save())
+	}
+	return d.finish()
+}

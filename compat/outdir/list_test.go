@@ -1,0 +1,106 @@
+package outdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// An export removes what it wrote before and does not write again, and nothing else.
+func TestExportRemovesItsOwn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	export := func(writer string, names ...string) {
+		t.Helper()
+		err := Export(dir, writer, func(d *Dir) error {
+			for _, name := range names {
+				if err := d.Write(filepath.Join(dir, filepath.FromSlash(name)), []byte(name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(what string, want ...string) {
+		t.Helper()
+		var got []string
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && d.Name() != ListName {
+				name, _ := filepath.Rel(dir, path)
+				got = append(got, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	export("a", "x/one", "x/two", "y/three", "top")
+	export("b", "y/three", "z")
+	has("two writers", "top", "x/one", "x/two", "y/three", "z")
+	if err := os.WriteFile(filepath.Join(dir, "x", "notes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "top"), []byte("edited"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	export("a", "x/one")
+	has("an edited file, one of another writer, and others' files stay", "top", "x/notes", "x/one", "y/three", "z")
+	export("b")
+	if has("what nobody writes any more", "top", "x/notes", "x/one"); exists(filepath.Join(dir, "y")) {
+		t.Error("an empty directory is left")
+	}
+
+	failed := errors.New("failed")
+	err := Export(dir, "a", func(d *Dir) error {
+		return errors.Join(d.Write(filepath.Join(dir, "x", "more"), nil), failed)
+	})
+	if !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	has("an export that failed", "top", "x/more", "x/notes", "x/one")
+	export("a")
+	has("the next one", "top", "x/notes")
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// A file that a link leads to is not the export's.
+func TestExportFollowsNoLink(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "x", "one")
+	if err := Export(dir, "a", func(d *Dir) error { return d.Write(path, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "one"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Dir(path)); err != nil {
+		t.Skip(err)
+	}
+	if err := Export(dir, "a", func(*Dir) error { return nil }); err != nil || !exists(filepath.Join(other, "one")) {
+		t.Errorf("a file elsewhere is gone: %v", err)
+	}
+}
+
+// A list that is damaged is an error that says so, and removes nothing.
+func TestExportDamagedList(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ListName), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Export(dir, "a", func(*Dir) error { return nil }); err == nil {
+		t.Error("a damaged list is no error")
+	}
+}

@@ -1,0 +1,202 @@
+package causes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// keys are those of a node on both sides.
+type keys struct{ was, is cache.Key }
+
+// differences are what differs, in words.
+type differences struct {
+	all     []difference
+	unknown bool // there may be more
+}
+
+// difference is a change in words. That of a file of a source lacks the name of the source,
+// which the node that reads it has.
+type difference struct {
+	text string
+	file bool
+}
+
+func (d *differences) add(more differences) {
+	for _, one := range more.all {
+		if !slices.Contains(d.all, one) {
+			d.all = append(d.all, one)
+		}
+	}
+	d.unknown = d.unknown || more.unknown
+}
+
+// texts returns the differences without duplicates.
+func (d *differences) texts() (all []string) {
+	for _, one := range d.all {
+		if !slices.Contains(all, one.text) {
+			all = append(all, one.text)
+		}
+	}
+	return all
+}
+
+// between lists what differs between two nodes. Where a node below made the difference, it lists
+// what differs there in its place. A nil node, and one without a record, is unknown.
+func (f *Finder) between(ctx context.Context, was, is *node) (differences, error) {
+	switch {
+	case was == nil || is == nil || was.Key.IsZero() || is.Key.IsZero():
+		return differences{unknown: true}, nil
+	case was.Key == is.Key:
+		return differences{}, nil
+	}
+	both := keys{was.Key, is.Key}
+	if found, known := f.known[both]; known {
+		return found, nil
+	}
+	old, err := f.was.manifest(ctx, was.Key)
+	if err != nil || old == nil {
+		return differences{unknown: true}, err
+	}
+	now, err := f.is.manifest(ctx, is.Key)
+	if err != nil || now == nil {
+		return differences{unknown: true}, err
+	}
+	var found differences
+	for _, c := range graph.Diff(old, now) {
+		more, err := f.change(ctx, was, is, c)
+		if err != nil {
+			return differences{}, err
+		}
+		found.add(more)
+	}
+	f.known[both] = found
+	return found, nil
+}
+
+// change lists what the change of one field of two nodes comes from.
+func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (found differences, err error) {
+	old, oldErr := cache.ParseDigest(c.Old)
+	now, newErr := cache.ParseDigest(c.New)
+	makers, made := f.makers(was, is, old, now)
+	switch {
+	case made:
+	case strings.HasPrefix(c.Field, "file "):
+		return differences{all: []difference{{graph.ChangeText(c), true}}}, nil
+	case oldErr != nil || newErr != nil:
+		return differences{all: []difference{{text: graph.ChangeText(c)}}}, nil
+	default:
+		return differences{all: f.content(ctx, c.Field, old, now)}, nil
+	}
+	found.unknown = len(makers) == 0
+	for _, maker := range makers {
+		label := c.Field
+		switch maker[1].Kind {
+		case plan.KindCompile:
+			label = plan.KindSubmission
+		case plan.KindChecker, plan.KindInteractor:
+			label = maker[1].Kind
+		case plan.KindTestData:
+			label = "test data " + strings.TrimPrefix(maker[1].Addr, plan.KindTestData+":")
+		}
+		if len(maker[1].deps) == 0 && f.isTree(ctx, old, now) { // what of a source reaches the node
+			found.add(differences{all: f.content(ctx, label, old, now)})
+			continue
+		}
+		more, err := f.between(ctx, maker[0], maker[1])
+		if err != nil {
+			return found, err
+		}
+		named := differences{unknown: more.unknown}
+		for _, one := range more.all {
+			if one.file {
+				one = difference{text: label + ": " + one.text}
+			}
+			named.all = append(named.all, one)
+		}
+		found.add(named)
+	}
+	return found, nil
+}
+
+// makers finds the nodes that two nodes depend on and that made a content on each side, or on one
+// of them. made reports whether any node did. Several nodes can make the same content: those in
+// the same place are the ones that belong together, where both have as many.
+func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node, made bool) {
+	var before, after []*node
+	places := map[string]int{}
+	for at, addr := range was.deps {
+		if n := f.nodes[0][addr]; n.made(old) {
+			before, places[addr] = append(before, n), at
+		}
+	}
+	for at, addr := range is.deps {
+		n := f.nodes[1][addr]
+		if !n.made(now) {
+			continue
+		}
+		after = append(after, n)
+		for _, b := range before {
+			if b.Addr == n.Addr || len(was.deps) == len(is.deps) && places[b.Addr] == at {
+				makers = append(makers, [2]*node{b, n})
+				break
+			}
+		}
+	}
+	switch {
+	case len(makers) > 0:
+	case len(before) > 0 && len(after) > 0:
+		makers = append(makers, [2]*node{before[0], after[0]})
+	case len(after) > 0:
+		makers = append(makers, [2]*node{f.nodes[0][after[0].Addr], after[0]})
+	case len(before) > 0 && f.nodes[1][before[0].Addr] != nil:
+		makers = append(makers, [2]*node{before[0], f.nodes[1][before[0].Addr]})
+	}
+	return makers, len(before)+len(after) > 0
+}
+
+func (n *node) made(content cache.Digest) bool {
+	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
+}
+
+func (f *Finder) isTree(ctx context.Context, old, now cache.Digest) bool {
+	_, oldErr := f.was.files(ctx, old)
+	_, newErr := f.is.files(ctx, now)
+	return oldErr == nil && newErr == nil
+}
+
+// content lists the files that differ between two trees, or says that the content differs.
+func (f *Finder) content(ctx context.Context, label string, old, now cache.Digest) (all []difference) {
+	for _, text := range contentTexts(ctx, f.was, f.is, label, old, now) {
+		all = append(all, difference{text: text})
+	}
+	return all
+}
+
+func contentTexts(ctx context.Context, before, after reader, label string, old, now cache.Digest) (all []string) {
+	was, oldErr := before.files(ctx, old)
+	is, newErr := after.files(ctx, now)
+	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
+		return []string{label + " changed"}
+	}
+	for _, change := range graph.Diff(was, is) {
+		all = append(all, label+": "+graph.ChangeText(change))
+	}
+	return all
+}
+
+// Texts are a change in words: the files, where it is one of trees that the store has.
+func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
+	old, oldErr := cache.ParseDigest(c.Old)
+	now, newErr := cache.ParseDigest(c.New)
+	if oldErr != nil || newErr != nil {
+		return []string{graph.ChangeText(c)}
+	}
+	r := reader{store: store}
+	return contentTexts(ctx, r, r, c.Field, old, now)
+}

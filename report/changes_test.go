@@ -1,0 +1,65 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// A checkpoint whose tests changed is no longer the same, whatever its outcome.
+func TestChangesWithinACheckpoint(t *testing.T) {
+	one := func(class verdict.Class, passed bool, tests ...string) *Results {
+		c := Checkpoint{Name: "one", Class: class, Passed: passed, Policy: string(verdict.AllCases)}
+		for _, text := range tests {
+			status := map[byte]verdict.TestStatus{'+': verdict.TestPassed, '-': verdict.TestFailed, '!': verdict.TestError, '/': verdict.TestSkipped}[text[0]]
+			c.Tests = append(c.Tests, Test{ID: text[1:], Status: status})
+		}
+		return &Results{Cells: []Cell{{Problem: "p", Solution: "s", Backend: "b", Repeat: 1, Checkpoints: []Checkpoint{c}}}}
+	}
+	failed := func(tests ...string) *Results { return one(verdict.Judged, false, tests...) }
+	for name, c := range map[string]struct {
+		before, after *Results
+		kind          ChangeKind // "" if it is the same
+		lost, won     string
+	}{
+		"nothing":                    {failed("-a", "+b"), failed("-a", "+b"), "", "", ""},
+		"another order":              {failed("-a", "+b"), failed("+b", "-a"), "", "", ""},
+		"an error in place":          {failed("-a"), failed("!a"), "", "", ""},
+		"more failures":              {failed("-a", "+b"), failed("-a", "-b"), ChangeChanged, "b", ""},
+		"one broken, another mended": {failed("-a", "+b"), failed("+a", "-b"), ChangeChanged, "b", "a"},
+		"renamed":                    {one(verdict.Judged, true, "+a"), one(verdict.Judged, true, "+b"), ChangeChanged, "a", "b"},
+		"dropped":                    {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a"), ChangeChanged, "b", ""},
+		"no longer run":              {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a", "/b"), ChangeChanged, "b", ""},
+		"a failing one is gone":      {failed("-a", "-b"), failed("-a"), ChangeChanged, "", "b"},
+		"a skipped one is gone":      {failed("-a", "/b"), failed("-a"), "", "", ""},
+		"lost":                       {one(verdict.Judged, true, "+a"), failed("-a"), ChangeLost, "a", ""},
+		"another end":                {one(verdict.NoReport, false), one(verdict.SessionTimeout, false), ChangeChanged, "", ""},
+		"the machine broke":          {failed("-a"), one(verdict.NotJudged, false), ChangeBroken, "", "a"},
+		"a mended machine":           {one(verdict.NotJudged, false), failed("-a"), ChangeJudged, "a", ""},
+		"still broken":               {one(verdict.NotJudged, false), one(verdict.CheckerFailed, false), "", "", ""},
+	} {
+		all := Changes(c.before, c.after)
+		if c.kind == "" {
+			if len(all) > 0 {
+				t.Errorf("%s: %+v", name, all[0])
+			}
+			continue
+		}
+		if len(all) != 1 || all[0].Kind != c.kind {
+			t.Errorf("%s: %+v, want %s", name, all, c.kind)
+			continue
+		}
+		names := func(tests []Test) (text string) {
+			for i := range tests {
+				text += tests[i].ID
+			}
+			return text
+		}
+		if lost, won := names(all[0].TestsLost), names(all[0].TestsWon); c.kind != ChangeBroken && (lost != c.lost || won != c.won) {
+			t.Errorf("%s: lost %q and won %q, want %q and %q", name, lost, won, c.lost, c.won)
+		}
+		if back := Changes(c.after, c.before); names(back[0].TestsLost) != names(all[0].TestsWon) || names(back[0].TestsWon) != names(all[0].TestsLost) {
+			t.Errorf("%s: the other way round is %+v", name, back)
+		}
+	}
+}
