@@ -92,6 +92,21 @@ task "t" {
 	}
 }
 
+// So is a value from outside.
+func TestBoundsOutside(t *testing.T) {
+	dir := t.TempDir()
+	text := "variable \"n\" { type = number }\nvariable \"l\" {\n  type = list(any)\n  default = []\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{"n=1e400000000": "out of range", "n=1e-400000000": "out of range", "l=" + strings.Repeat("[", 100_000): "brackets are open"} {
+		_, found := Load(Options{Dir: dir, Vars: []string{"n=1", value}})
+		if len(found) == 0 || !strings.Contains(found[0].Detail, want) {
+			t.Errorf("%.20s: %v", value, found)
+		}
+	}
+}
+
 // What is within the bounds loads.
 func TestWithinBounds(t *testing.T) {
 	dir := t.TempDir()

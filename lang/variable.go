@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
 // evaluateVariable finds the value that has the highest precedence, converts
@@ -45,6 +47,13 @@ func (l *loader) evaluateVariable(d *decl) cty.Value {
 		f := given.at
 		f.code, f.summary, f.unshown = "wrong-type", "Wrong type", v.Sensitive
 		f.detail = fmt.Sprintf("The value of var.%s, from %s, must be %s: %s.", d.name(), given.source, v.Type, convertReason(err, v.Sensitive))
+		b.fail(f)
+		return cty.DynamicVal
+	}
+	if err := funcs.CheckSize(value); err != nil {
+		f := given.at
+		f.code, f.summary, f.unshown = "too-large", "Value too large", v.Sensitive
+		f.detail = fmt.Sprintf("The value of var.%s, from %s, cannot be used: %v.", d.name(), given.source, err)
 		b.fail(f)
 		return cty.DynamicVal
 	}
