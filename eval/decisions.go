@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Decisions are what a run would do.
@@ -103,9 +104,10 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	return d, nil
 }
 
-// decide is a dry run.
+// decide is a dry run. It resolves no requirements: a run decides about nodes that it was not asked
+// for, too.
 func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
-	rep, err := p.Plan.Graph.Execute(ctx, g.targets, graph.Options{Store: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
+	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}

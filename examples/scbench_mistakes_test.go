@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // A config.yaml that SlopCodeBench's own loader refuses is an error of its
@@ -129,6 +130,26 @@ func TestSCBenchLayouts(t *testing.T) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, p := range cfg.Problems {
+		if old := p.Name == "deeper"; p.Pytest.OmitSkipped == old {
+			t.Errorf("%s leaves skipped tests out of totals: %t", p.Name, p.Pytest.OmitSkipped)
+		}
+	}
+}
+
+// The lock file has, for the Python that is used unless another one is asked for, what problems
+// need.
+func TestSCBenchLock(t *testing.T) {
+	lock, err := requirements.Load(filepath.Join("scbench", requirements.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []string{"deepdiff", "jsonschema", "pytest", "pytest-json-ctrf", "pytest-json-report", "pytest-timeout"}
+	for _, requires := range [][]string{own, append([]string{"httpx"}, own...), append([]string{"pyyaml"}, own...), append([]string{"pyarrow", "pyyaml"}, own...), {"scb-check==0.2.0"}} {
+		if _, ok := lock.Pins("3.12", "linux/amd64", requires); !ok {
+			t.Errorf("%q is not locked", requires)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ variable "image" { default = "" }
 variable "out" { default = "build/scbench" }
 backend "local" "uv" {
   python   = var.python
-  versions = ["node --version", "g++ -dumpfullversion", "rustc --version"] # what tests of dynamic_buffer call
+  versions = ["node --version", "g++ -dumpfullversion", "rustc --version", "redis-server --version", "rabbitmqctl version"] # what tests call
 }
 backend "docker" "uv" {
   image   = var.image == "" ? "unused" : var.image

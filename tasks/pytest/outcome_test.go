@@ -28,8 +28,8 @@ func TestSkipReasons(t *testing.T) {
 	for said, want := range map[string]string{
 		`('/w/tests/test_a.py', 12, 'Skipped: needs a redis-server')`: "needs a redis-server",
 		`('/w/tests/test_a.py', 12, "Skipped: there's none")`:         "there's none",
-		"reason: for another checkpoint":                             "reason: for another checkpoint",
-		"":                                                           "",
+		"reason: for another checkpoint":                              "reason: for another checkpoint",
+		"":                                                            "",
 	} {
 		for _, phase := range []string{"setup", "call"} {
 			stages := map[string]any{"setup": map[string]any{"outcome": "passed"}}
