@@ -320,7 +320,7 @@ func TestSince(t *testing.T) {
 	if _, err := file.WriteString(`{"type":"node.note","addr":"a","text":"` + long + `"}` + "\n" + every[6].line + "\n"); err != nil {
 		t.Fatal(err)
 	}
-	place = follow(follow(place))
+	follow(follow(place))
 	if note, ok := got[3].(NodeNote); !ok || note.Text != long || len(got) != 5 {
 		t.Errorf("%d events, of which the fourth is a %T", len(got), got[3])
 	}
