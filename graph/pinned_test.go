@@ -58,3 +58,21 @@ func TestGiven(t *testing.T) {
 		t.Errorf("of a lost output came %q; the given node ran %d times", result, given.ran.Load())
 	}
 }
+
+// A given answer can be what ends the execution: nothing starts then.
+func TestStopAtGiven(t *testing.T) {
+	p, g := newProject(t), New()
+	known, err := cache.PutBytes(t.Context(), p.store, []byte("known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := g.Add(Node{Addr: "given", Kind: "step", Task: join(nil), Pinned: &Answer{Outputs: []cache.Output{{Name: "out", Digest: known}}}})
+	late := leaf(new("late"))
+	add(g, "late", late)
+	o := p.options()
+	o.Stop = func(id ID, _ *Status) bool { return id == given }
+	r, err := g.Execute(t.Context(), everything(g), o)
+	if err != nil || r.Interrupted != 1 || late.ran.Load() != 0 {
+		t.Errorf("%d interrupted, %d ran, %v", r.Interrupted, late.ran.Load(), err)
+	}
+}

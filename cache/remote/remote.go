@@ -49,8 +49,8 @@ type Store struct {
 	o         Options
 	transport Transport
 	trusted   *dsse.EnvelopeVerifier // nil trusts no one
-	// preserved verifies entries that are not replaced: those of trusted keys, if Signer is
-	// not one of them. Whoever trusts them may not trust Signer.
+	// preserved verifies entries that are not replaced: those of the keys in Trust, if Signer
+	// is not among them. Other clients with the same Trust do not trust Signer.
 	preserved *dsse.EnvelopeVerifier
 	reads     *side
 	writes    *side
