@@ -418,8 +418,8 @@ func diffLatest(c *checkout) string {
 	return run.ID
 }
 
-// diffVaries are ids of runs and durations in exports.
-var diffVaries = regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{6}|"duration(_ms)?":\s*[0-9.e+-]+|time="[0-9.]+"|,[0-9]+\.[0-9]{3},,`)
+// diffVaries are ids of runs and durations in exports, and digests of files that have some.
+var diffVaries = regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{6}|"duration(_ms)?":\s*[0-9.e+-]+|time="[0-9.]+"|,[0-9]+\.[0-9]{3},,|: "[0-9a-f]{64}"`)
 
 // diffTimeless is a document of results without ids of runs and durations.
 func diffTimeless(t *testing.T, text []byte) string {
