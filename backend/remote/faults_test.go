@@ -42,10 +42,11 @@ func shell(script string) backend.Command {
 	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + backendtest.Path}}
 }
 
-// begun is a file that a command, as another user, makes when it runs.
+// begun is a file that a command makes when it runs. An engine's user may not look into
+// the directory of other tests.
 func begun(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "begun-")
+	dir, err := os.MkdirTemp("/tmp", "begun-")
 	if err == nil {
 		err = os.Chmod(dir, 0o777)
 	}
