@@ -64,7 +64,7 @@ func Changes(before, after *Results) []Change {
 		c := Change{Cell: row.cell, Is: row.checkpoint, Name: name, After: standing(row.checkpoint), Kind: ChangeNew}
 		if known {
 			c.Was, c.Before = old.checkpoint, standing(old.checkpoint)
-			if row.checkpoint.State != "" {
+			if row.checkpoint.State != "" || old.checkpoint.State != "" {
 				c.Kind = ChangeStale
 			} else if c.compare(); c.Kind == "" {
 				continue

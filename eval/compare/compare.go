@@ -4,8 +4,11 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -117,7 +120,13 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 		d.After = after.name
 	}
 	d.LeaveOut(s.partial, after.partial)
-	d.Explain(func(c *report.Change) string { return after.stale[plan.ResultCell(c.Cell).At(c.Is.Name).String()] })
+	d.Explain(func(c *report.Change) string {
+		name := plan.ResultCell(c.Cell).At(c.Is.Name).String()
+		return cmp.Or(after.stale[name], s.stale[name])
+	})
+	if s.name == Now || after.name == Now {
+		return d, s.explainNow(ctx, after, d)
+	}
 	for _, one := range []*side{s, after} {
 		end, err := one.openStore()
 		if err != nil {
@@ -148,6 +157,51 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 		return nil, exit.Past(fmt.Errorf("finding causes: %w", err))
 	}
 	return d, nil
+}
+
+// explainNow sets the causes of changes of which a side is Now. What holds now was judged in
+// a run, whose nodes are those that made it. A run that is gone leaves its causes unknown.
+func (s *side) explainNow(ctx context.Context, after *side, d *report.Difference) error {
+	byRun := map[string][]report.Change{}
+	d.Changes = slices.DeleteFunc(d.Changes, func(c report.Change) bool {
+		if c.Was == nil || c.Is == nil || c.Kind == report.ChangeStale {
+			return false
+		}
+		run := cmp.Or(c.Is.Run, after.results.Run)
+		if s.name == Now {
+			run = cmp.Or(c.Was.Run, s.results.Run)
+		}
+		byRun[run] = append(byRun[run], c)
+		return true
+	})
+	for _, run := range slices.Sorted(maps.Keys(byRun)) {
+		part := &report.Difference{Changes: byRun[run]}
+		if record, err := history.Open(s.options.StateDir(), run); err == nil {
+			sides := [2]*side{s, after}
+			for i, one := range sides {
+				if one.name == Now {
+					sides[i] = sideOf(s.options, record, "")
+				}
+				end, err := sides[i].openStore()
+				if err != nil {
+					return err
+				}
+				defer end()
+			}
+			if sides[0].causes.Nodes != nil && sides[1].causes.Nodes != nil {
+				f, err := causes.NewFinder(sides[0].causes, sides[1].causes)
+				if err == nil {
+					err = f.Changes(ctx, part)
+				}
+				if err != nil {
+					return exit.Past(fmt.Errorf("finding causes: %w", err))
+				}
+			}
+		}
+		d.Changes = append(d.Changes, part.Changes...)
+	}
+	d.Sort()
+	return nil
 }
 
 // openStore opens the store that has the records of the side's nodes.
