@@ -114,11 +114,17 @@ $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/build
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# The steps run in order and stop at the first that fails. scripts/test-times measures them.
-test: fmt vet staticcheck unit race real differential
+# Two steps at a time, as one often waits for daemons while the other computes. The longest come first.
+# scripts/test-times measures them one by one.
+TEST := real fmt vet staticcheck unit race differential
+ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote simulate
+
+test:
+	@$(MAKE) --no-print-directory -j 2 $(TEST)
 	@echo "all tests passed"
 
-engines: vet-foreign pages editors bazelremote stale dist-check buildbarn skypilot differential-long simulate race-long
+engines:
+	@$(MAKE) --no-print-directory -j 2 $(ENGINES)
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
