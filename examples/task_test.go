@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,11 +54,16 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 		t.Fatal(found)
 	}
 	const report = `{"verbosity": 0.5, "erosion": 0, "cog_erosion": 0, "total_loc": LOC, "ast_grep_flagged_loc": 1, "clone_loc": 2, "files_scanned": 1}`
+	const reads = `grep -rl REJECT copy >/dev/null && { echo '{"files_scanned": 0}'; exit 1; }; [ $(find copy -type f | wc -l) = 1 ] || exit 3`
 	check := func(loc, before string) string {
 		return "#!/bin/sh\n" + before + "\nsg scan\necho '" + strings.Replace(report, "LOC", loc, 1) + "'\nexit 1\n"
 	}
 	for _, one := range []struct{ name, check, astGrep, want string }{
 		{"findings", check("4", ""), "exit 0", ""},
+		{"rejected", check("4", reads), "exit 0", ""},
+		{"suppressed", check("4", "! grep -r ast-grep-ignore copy || exit 3"), "exit 0", ""},
+		{"hidden", check("4", "[ -e copy/build_/main.py ] || exit 3"), "exit 0", ""},
+		{"linked", check("4", "[ -e copy/main.py ] || exit 3"), "exit 0", ""},
 		{"ast-grep fails", check("4", ""), "exit 1", "Error: ast-grep did not run"},
 		{"another sg", check("4", "sg() { :; }"), "exit 0", "Error: ast-grep did not run"},
 		{"no code", check("0", ""), "exit 0", "Error: there is no code"},
@@ -73,6 +79,27 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 			if err := os.Symlink(python, filepath.Join(bin, "python")); err != nil {
 				t.Fatal(err)
 			}
+			code := map[string]string{"main.py": "x = 1 # ast-grep-ignore"}
+			share := `"ast_grep": 0.25, "cloned": 0.5`
+			switch one.name {
+			case "rejected": // four lines that count as flagged
+				code["b.py"], share = "REJECT\n1\n\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4, "ast_grep": 0.125, "cloned": 0.25`
+			case "hidden":
+				code = map[string]string{"build/main.py": "x = 1"}
+			case "linked":
+				code = map[string]string{"main": "x = 1"}
+			}
+			for name, text := range code {
+				path := filepath.Join(work, "code", name)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if one.name == "linked" {
+				if err := os.Symlink("main", filepath.Join(work, "code", "main.py")); err != nil {
+					t.Fatal(err)
+				}
+			}
 			argv := cfg.Tasks[0].Argv
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Dir, cmd.Env = work, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
@@ -81,7 +108,7 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 			switch {
 			case one.want == "" && (err != nil || readErr != nil):
 				t.Errorf("%v, %v: %s", err, readErr, said)
-			case one.want == "" && !strings.Contains(string(figures), `"ast_grep": 0.25, "cloned": 0.5`):
+			case one.want == "" && !strings.Contains(string(figures), share):
 				t.Errorf("the figures are %s", figures)
 			case one.want != "" && (err == nil || len(figures) > 0):
 				t.Errorf("there are figures: %s", figures)

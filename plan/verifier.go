@@ -110,7 +110,7 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	v := cp.Verifier
 	d.handle.Use.Bare = true
 	run := &verifier.Run{
-		Workdir: v.Workdir, Timeout: v.Timeout, Offline: !v.Online, GPU: v.GPU, Repeat: cell.Repeat,
+		Workdir: v.Workdir, Timeout: v.Timeout, Offline: !v.Online, GPU: v.GPU, Reward: v.Reward, Repeat: cell.Repeat,
 		Env: environ.List(d.environ(v.Env)), Backend: d.Backend,
 	}
 	if d.Backend.Capabilities().OwnFiles {

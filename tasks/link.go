@@ -2,7 +2,9 @@ package tasks
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,10 +45,34 @@ var (
 // most systems.
 const maxLinks = 40
 
-// follow resolves rel below root as the kernel would, one name at a time. What
-// ".." means depends on where links have led before, so cleaning the path
-// would not do: "up/../x" leaves root when up is a link to root itself.
+// follow resolves rel below root as the kernel would.
 func follow(root, rel string, observe observer) error {
+	return resolve(rel, func(at string) (string, error) {
+		here := filepath.Join(root, filepath.FromSlash(at))
+		observe("link", here)
+		target, err := os.Readlink(here)
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			return "", nil // no link; what is not there leads nowhere
+		}
+		return filepath.ToSlash(target), err
+	})
+}
+
+// LinksOut returns why a link of a tree's directory leads out of it, or "". The links have
+// their paths in the directory as keys and their targets as values.
+func LinksOut(links map[string]string) string {
+	for _, rel := range slices.Sorted(maps.Keys(links)) {
+		if err := resolve(rel, func(at string) (string, error) { return links[at], nil }); err != nil {
+			return fmt.Sprintf("symlink %s points to %s: %v", shown(rel), shown(links[rel]), err)
+		}
+	}
+	return ""
+}
+
+// resolve follows a path one name at a time; readlink returns "" for what is no link. What
+// ".." means depends on where links have led before, so cleaning the path
+// would not do: "up/../x" leaves the top when up is a link to the top itself.
+func resolve(rel string, readlink func(at string) (string, error)) error {
 	var at []string
 	left := strings.Split(rel, "/")
 	for links := 0; len(left) > 0; {
@@ -63,19 +89,17 @@ func follow(root, rel string, observe observer) error {
 			continue
 		}
 		at = append(at, name)
-		here := filepath.Join(root, filepath.Join(at...))
-		observe("link", here)
-		target, err := os.Readlink(here)
+		target, err := readlink(path.Join(at...))
 		switch {
-		case err != nil && !errors.Is(err, fs.ErrPermission):
-			continue // no link; what is not there leads nowhere
 		case err != nil:
 			return err
+		case target == "":
+			continue
 		}
 		if links++; links > maxLinks {
 			return errLoop
 		}
-		if target = filepath.ToSlash(target); path.IsAbs(target) {
+		if path.IsAbs(target) {
 			return errLeaves
 		}
 		at = at[:len(at)-1]

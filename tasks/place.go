@@ -69,8 +69,7 @@ func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	if p.Shared {
 		return graph.Outcome{}, fmt.Errorf("the task that makes it has a solution as an input, which is refused: %s", why)
 	}
-	d, err := cache.PutBytes(ctx, w.Store, []byte(why))
-	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, err
+	return Refuse(ctx, w.Store, why)
 }
 
 // entries are what is left of a tree, in their places.

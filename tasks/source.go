@@ -200,11 +200,17 @@ func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcom
 	if s.refused == "" {
 		return o, false, nil
 	}
-	d, err := cache.PutBytes(ctx, store, []byte(s.refused))
+	o, err = Refuse(ctx, store, s.refused)
+	return o, true, err
+}
+
+// Refuse returns the outcome of a task whose submission is refused.
+func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, error) {
+	d, err := cache.PutBytes(ctx, store, []byte(why))
 	if err != nil {
-		return o, true, fmt.Errorf("storing why the submission is refused: %w", err)
+		return graph.Outcome{}, fmt.Errorf("storing why the submission is refused: %w", err)
 	}
-	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: s.refused}, true, nil
+	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, nil
 }
 
 func (s *Source) put(ctx context.Context, store cache.Store, f file) error {

@@ -116,8 +116,15 @@ const maxText = 64 << 10
 
 // readable is what a program printed, for people: valid UTF-8, cut in its
 // middle when it is long.
-func readable(printed []byte) string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(printed), string(utf8.RuneError)))
+func readable(printed []byte) string { return shorten(text(printed)) }
+
+// text is what a program printed, as valid UTF-8.
+func text(printed []byte) string {
+	return strings.TrimSpace(strings.ToValidUTF8(string(printed), string(utf8.RuneError)))
+}
+
+// shorten cuts a text in its middle when it is long.
+func shorten(text string) string {
 	if len(text) <= maxText {
 		return text
 	}

@@ -40,8 +40,9 @@ type Check struct {
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are no ratios;
-	// 5: an output that there is no room for is too long
-	m.Int("recipe", 5)
+	// 5: an output that there is no room for is too long; 6: all of a message is read, and the
+	// lowest ratio counts
+	m.Int("recipe", 6)
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)
@@ -97,7 +98,7 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 	if c.Rules.Dialect != nil {
 		return c.Rules.read(wordFor(endOf(e)), endOf(e).clean(), string(said), ""), nil
 	}
-	return judged(endOf(e), readable(said))
+	return judged(endOf(e), said)
 }
 
 func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, error) {

@@ -34,8 +34,9 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count;
 	// 5: one without memory has the verdict of it; 6: where neither ends, the interactor is
-	// asked without a solution who is to blame
-	m.Int("recipe", 6)
+	// asked without a solution who is to blame; 7: all of a message is read, and the lowest
+	// ratio counts
+	m.Int("recipe", 7)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -163,5 +164,5 @@ func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 		}
 		return failedWith(verdict, why), nil
 	}
-	return judged(t, said)
+	return judged(t, interactor.Stderr)
 }

@@ -3,7 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -48,26 +48,29 @@ const (
 const numeral = `([-+]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
 
 var (
-	ratioWord     = lazyregexp.New(`Ratio: ` + numeral)
-	unboundedWord = lazyregexp.New(`RatioUnbounded: ` + numeral)
-	pointsWord    = lazyregexp.New(`^points ` + numeral)
-	partially     = lazyregexp.New(`^partially correct \([0-9]+\)`)
+	// Only an unbounded ratio directly after a ratio belongs to it: a remark in brackets
+	// can stand between them, a quote cannot.
+	ratioWord  = lazyregexp.New(`Ratio: ` + numeral + `(?:[\s,;.]*(?:\([^()'"]*\)[\s,;.]*)?RatioUnbounded: ` + numeral + `)?`)
+	pointsWord = lazyregexp.New(`^points ` + numeral)
+	loneWord   = lazyregexp.New(`^(?:ok |points ` + numeral + ` )?RatioUnbounded: ` + numeral)
+	partially  = lazyregexp.New(`^partially correct \([0-9]+\)`)
 )
 
-// judged reads the verdict of a checker or interactor from how it ended and what it
-// said. One that crashes, or whose number is none, does so on what this solution printed,
+// judged reads the verdict of a checker or interactor from how it ended and all that it
+// printed; only the message is shortened. One that crashes, or whose number is none, does so on what this solution printed,
 // which earns nothing: no solution may choose to have no score. An error is a
 // *failedError: its points are no ratio, whatever the solution does, or it reached the
 // limit of time from start to end, which may be a busy machine's doing.
-func judged(e end, said string) (Verdict, error) {
+func judged(e end, printed []byte) (Verdict, error) {
+	said := text(printed)
+	v := Verdict{Verdict: WrongAnswer, Message: shorten(said)}
 	failed := func(why string) *failedError {
 		if said != "" {
-			why += ": " + said
+			why += ": " + v.Message
 		}
 		return &failedError{why}
 	}
 	none := func(why string) (Verdict, error) { return failedWith(CheckerFailed, failed(why).Error()), nil }
-	v := Verdict{Verdict: WrongAnswer, Message: said}
 	switch {
 	case e.Status == backend.ClockLimit:
 		return Verdict{}, failed(e.String())
@@ -76,103 +79,98 @@ func judged(e end, said string) (Verdict, error) {
 	case !e.usable():
 		return none(e.String())
 	}
-	earned := 0.0
+	earned, unbounded := 0.0, 0.0
 	switch e.Code {
-	case exitOK:
-		v.Verdict, earned = Accepted, 1
-		if ratios := numbers(ratioWord(), said); ratios != nil {
-			if earned = least(ratios); math.IsInf(earned, 0) {
-				return none("its ratio is not a number")
-			}
+	case exitOK, exitPoints:
+		stated, why := statements(said, e.Code == exitPoints)
+		switch {
+		case why != "":
+			return Verdict{}, failed(why)
+		case stated == nil:
+			stated = []statement{{1, lone(said, 1)}}
+		}
+		earned, unbounded = lowest(stated)
+		if math.IsInf(earned, 0) {
+			return none("its ratio is not a number")
+		}
+		earned, unbounded = min(max(earned, 0), 1), max(unbounded, 0)
+		v.Verdict = Points
+		if earned == 1 || earned == 0 && e.Code == exitOK {
+			v.Verdict = Accepted
 		}
 	case exitPresentation, exitDirt, exitEOF:
 		v.Verdict = PresentationError
-	case exitPoints:
-		v.Verdict = Points
-		var why string
-		if earned, why = pointsOf(said); math.IsNaN(earned) {
-			return none(why)
-		} else if why != "" {
-			return Verdict{}, failed(why)
-		}
-	}
-	earned = max(earned, 0)
-	unbounded := earned
-	if e.Code == exitOK || e.Code == exitPoints {
-		// Infinity is a way to say that there is no such ratio.
-		if n := least(numbers(unboundedWord(), said)); !math.IsInf(n, 0) {
-			unbounded = max(n, 0)
-		}
-		switch earned = min(earned, 1); {
-		case earned == 1:
-			v.Verdict = Accepted
-		case earned > 0:
-			v.Verdict = Points
-		}
 	}
 	v.Ratio, v.RatioUnbounded = &earned, &unbounded
 	return v, nil
 }
 
-// pointsOf is the ratio that a checker gives with points, or why there is none, and
-// NaN if it gave what is no number. What
-// testlib prints first is the checker's own; the ratio that it prints for people counts
-// when it is that number rounded. Checkers quote what solutions print, so that any other
-// ratio may be a solution's.
-func pointsOf(said string) (ratio float64, why string) {
-	ratios := numbers(ratioWord(), said)
+// statement is a ratio in a message and the unbounded one that belongs to it.
+type statement struct{ ratio, unbounded float64 }
+
+// statements returns the ratios in a message. The number that testlib prints first with
+// points counts, too, unless a ratio is that number rounded. Why is set if the checker gave
+// points that are no ratio, and stated none.
+func statements(said string, points bool) (stated []statement, why string) {
+	for _, m := range ratioWord().FindAllStringSubmatch(said, -1) {
+		r := value(m[1])
+		u := value(m[2])
+		if math.IsInf(u, 0) { // a way to say that it has none
+			u = r
+		}
+		stated = append(stated, statement{r, u})
+	}
+	if !points {
+		return stated, ""
+	}
 	word := pointsWord().FindStringSubmatch(said)
 	if word == nil { // no testlib
-		switch ratio = least(ratios); {
-		case ratios == nil:
-			return 0, `it gave points and said neither "Ratio: " nor "points "`
-		case math.IsInf(ratio, 0):
-			return math.NaN(), "its ratio is not a number"
+		if stated == nil {
+			return nil, `it gave points and said neither "Ratio: " nor "points "`
 		}
-		return ratio, ""
+		return stated, ""
 	}
-	points, err := strconv.ParseFloat(word[1], 64)
-	if err != nil || math.IsNaN(points) || math.IsInf(points, 0) {
-		return math.NaN(), fmt.Sprintf("it gave %q points, which is not a number", word[1])
-	}
+	p := value(word[1])
 	const rounding = 0.51e-3 // of a ratio with three decimals, the fewest that checkers print
-	agreed := false
-	for _, r := range ratios {
-		if math.Abs(r-points) <= rounding && (!agreed || math.Abs(r-points) < math.Abs(ratio-points)) {
-			ratio, agreed = r, true
-		}
-	}
+	rounded := func(s statement) bool { return math.Abs(s.ratio-p) <= rounding }
 	switch {
-	case agreed:
-		return ratio, ""
-	case points > 1:
-		return 0, fmt.Sprintf("it gave %s points, which is no ratio from 0 to 1", word[1])
+	case slices.ContainsFunc(stated, rounded):
+	case p <= 1 || math.IsInf(p, 0):
+		stated = append(stated, statement{p, lone(said, p)})
+	case stated == nil:
+		return nil, fmt.Sprintf("it gave %s points, which is no ratio from 0 to 1", word[1])
 	}
-	return points, ""
+	return stated, ""
 }
 
-// numbers are those that follow a word wherever it stands. What is no number, or too
-// large to be one, is infinity.
-func numbers(word *regexp.Regexp, said string) []float64 {
-	var found []float64
-	for _, m := range word.FindAllStringSubmatch(said, -1) {
-		if n, err := strconv.ParseFloat(m[1], 64); err == nil && !math.IsNaN(n) {
-			found = append(found, n)
-		} else {
-			found = append(found, math.Inf(1))
+// lowest returns the lowest numbers of statements, which can be a solution's, quoted: a quote
+// can then only cost the solution something. Those without a ratio that is a number are left
+// out, and infinity is returned if there are no others.
+func lowest(stated []statement) (ratio, unbounded float64) {
+	ratio, unbounded = math.Inf(1), math.Inf(1)
+	for _, s := range stated {
+		if !math.IsInf(s.ratio, 0) {
+			ratio, unbounded = min(ratio, s.ratio), min(unbounded, s.unbounded)
 		}
 	}
-	return found
+	return ratio, unbounded
 }
 
-// least is the lowest of numbers, and infinity when there is none: what a solution has
-// a checker quote can then only cost it something.
-func least(numbers []float64) float64 {
-	lowest := math.Inf(1)
-	for _, n := range numbers {
-		lowest = min(lowest, n)
+// lone returns the unbounded ratio of a message that begins with it, or otherwise.
+func lone(said string, otherwise float64) float64 {
+	if word := loneWord().FindStringSubmatch(said); word != nil && !math.IsInf(value(word[2]), 0) {
+		return value(word[2])
 	}
-	return lowest
+	return otherwise
+}
+
+// value parses a numeral. Those that are no number or too large are infinity.
+func value(numeral string) float64 {
+	n, err := strconv.ParseFloat(numeral, 64)
+	if err != nil || math.IsNaN(n) {
+		return math.Inf(1)
+	}
+	return n
 }
 
 // usable reports whether a checker or interactor gave a verdict.

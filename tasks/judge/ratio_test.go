@@ -32,6 +32,18 @@ func TestJudged(t *testing.T) {
 		{"a quoted ratio without testlib", exited(7), "found 'Ratio: 1.0'. Ratio: 0.5", Points, 0.5, 0.5},
 		{"accepted in part, with a quoted ratio", exited(0), "ok 'Ratio: 1.0' Ratio: 0.5", Points, 0.5, 0.5},
 		{"a quoted ratio that is no number", exited(7), "points 0.25 found 'Ratio: nan'. Ratio: 0.2500", Points, 0.25, 0.25},
+		{"a quoted ratio below its own", exited(7), "points 0.25 found 'Ratio: 0.0, RatioUnbounded: 1e6'. Ratio: 0.2500, RatioUnbounded: 0.5000", Points, 0, 0.5},
+		{"a quoted unbounded ratio", exited(0), "ok found 'RatioUnbounded: 1e6'", Accepted, 1, 1},
+		{"a quoted unbounded ratio after a ratio", exited(7), "points 0.25 Ratio: 0.2500. Found 'RatioUnbounded: 1e6'", Points, 0.25, 0.25},
+		{"a quoted unbounded ratio after points", exited(7), "points 0.25 found 'RatioUnbounded: 1e6'", Points, 0.25, 0.25},
+		{"a quoted pair, and no unbounded ratio of its own", exited(7), "points 0.25 found 'Ratio: 0.2500, RatioUnbounded: 1e6'. Ratio: 0.2500", Points, 0.25, 0.25},
+		{"quoted points", exited(7), "points 1 is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"quoted points with a quoted ratio", exited(7), "points 1 Ratio: 1.0, RatioUnbounded: 9 is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"quoted points that are no ratio", exited(7), "points 50 is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"quoted points that are no number", exited(7), "points nan is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"a remark between the ratios", exited(7), "points 0.25 Ratio: 0.2500 (base=0.1). RatioUnbounded: 1.5", Points, 0.25, 1.5},
+		{"ratios in lines", exited(7), "Ratio: 0.25\nRatioUnbounded: 1.5\n3 of 6", Points, 0.25, 1.5},
+		{"points and an unbounded ratio", exited(7), "points 0.25 RatioUnbounded: 1.5", Points, 0.25, 1.5},
 		{"rounded", exited(7), "points 0.6666666667 Ratio: 0.667", Points, 0.667, 0.667},
 		{"points that are no number", exited(7), "points nan Ratio: nan", CheckerFailed, 0, 0},
 		{"wrong form", exited(2), "", PresentationError, 0, 0},
@@ -67,7 +79,7 @@ func TestJudged(t *testing.T) {
 		{"too much memory", end{Status: backend.MemoryLimit}, "", CheckerFailed, 0, 0},
 		{"too much output", end{Status: backend.OutputLimit}, "Ratio: 1.0", CheckerFailed, 0, 0},
 	} {
-		v, err := judged(try.end, try.said)
+		v, err := judged(try.end, []byte(try.said))
 		if try.ratio == none {
 			if err == nil || !strings.HasPrefix(err.Error(), FailedPrefix) {
 				t.Errorf("%s: %+v, %v", try.name, v, err)
@@ -77,6 +89,17 @@ func TestJudged(t *testing.T) {
 		message := strings.HasSuffix(v.Message, try.said) && strings.HasPrefix(v.Message, FailedPrefix) == (try.verdict == CheckerFailed)
 		if err != nil || v.Verdict != try.verdict || *v.Ratio != try.ratio || *v.RatioUnbounded != try.unbounded || !message {
 			t.Errorf("%s: %q %v %v %q, %v", try.name, v.Verdict, *v.Ratio, *v.RatioUnbounded, v.Message, err)
+		}
+	}
+}
+
+// A ratio counts wherever it stands in a message that is too long to be kept.
+func TestJudgedLong(t *testing.T) {
+	long := strings.Repeat("x", maxText)
+	for _, code := range []int{exitOK, exitPoints} {
+		v, err := judged(exited(code), []byte("found "+long+" Ratio: 0.25, RatioUnbounded: 0.5. Expected "+long))
+		if err != nil || *v.Ratio != 0.25 || *v.RatioUnbounded != 0.5 || len(v.Message) > maxText+10 {
+			t.Errorf("exit status %d: %v %v, %d bytes, %v", code, *v.Ratio, *v.RatioUnbounded, len(v.Message), err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -37,14 +38,23 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 	if !ok {
 		return l, errors.New("this backend does not list files")
 	}
+	first := r.named()
 	names, err := lister.List(ctx, logsDir, maxFiles)
 	if errors.Is(err, backend.ErrManyFiles) { // whoever wrote them, what counts is looked at
 		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
-		names, err = r.named(), nil
+		names, err = first, nil
 	}
 	if err != nil {
 		return l, fmt.Errorf("reading %s: %w", logsPlace, err)
 	}
+	// What decides is read before other files can take its room.
+	rank := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	room := int64(maxAll)
 	for _, name := range names {
 		inside := strings.TrimPrefix(name, logsDir+"/")
@@ -85,7 +95,22 @@ func (r *Run) follow(ctx context.Context, session backend.Session, l left) error
 			return fmt.Errorf("reading the link %s/%s: %w", logsPlace, reward, err)
 		}
 		beside := strings.TrimSuffix(strings.TrimPrefix(string(target.Bytes()), logsPlace+"/"), "\n")
-		if content, there := l.files[beside]; exit.Code == 0 && there {
+		if exit.Code != 0 {
+			continue
+		}
+		content, there := l.files[beside]
+		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files can have taken its room
+			switch content, err = read(ctx, session, logsDir+"/"+beside, maxReward); {
+			case err == nil:
+				there = true
+			case errors.Is(err, errLarge):
+				l.large[reward] = true
+				return nil
+			case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, backend.ErrNotRegular):
+				return fmt.Errorf("reading %s/%s: %w", logsPlace, beside, err)
+			}
+		}
+		if there {
 			l.files[reward] = content
 			return nil
 		}
@@ -93,17 +118,19 @@ func (r *Run) follow(ctx context.Context, session backend.Session, l left) error
 	return nil
 }
 
-// named are the files that a verdict may depend on.
+// named returns the files that a verdict can depend on, rewards first.
 func (r *Run) named() []string {
-	names := []string{rewardJSON, rewardText, "ctrf.json"}
+	files := []string{rewardJSON, rewardText, "ctrf.json"}
 	for _, rule := range r.BrokenIf {
-		names = append(names, rule.File)
+		files = append(files, rule.File)
 	}
-	for i := range names {
-		names[i] = logsDir + "/" + names[i]
+	var names []string
+	for _, file := range files {
+		if name := logsDir + "/" + file; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 var errLarge = errors.New("too large")

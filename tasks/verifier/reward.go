@@ -23,9 +23,9 @@ const (
 	maxReward = 1 << 20 // bytes
 )
 
-// readRewards returns what a script left: a float64 for each name, or a bool. An error says
-// why there is nothing.
-func readRewards(l left) (map[string]any, error) {
+// readRewards returns the rewards that a script left by name: a float64, a bool, or an unusable
+// value as text. The value of the score must be a float64 or a bool, or missing.
+func readRewards(l left, score string) (map[string]any, error) {
 	for _, name := range []string{rewardJSON, rewardText} {
 		text, ok := l.files[name]
 		switch {
@@ -42,7 +42,7 @@ func readRewards(l left) (map[string]any, error) {
 			}
 			return map[string]any{"reward": n}, nil
 		}
-		rewards, err := decode(text)
+		rewards, err := decode(text, score)
 		if err != nil {
 			return nil, Unusable.errorf("%s: %w", name, err)
 		}
@@ -73,10 +73,7 @@ func Numbers(rewards map[string]any) map[string]float64 {
 var pythonFloat = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?$`)
 
 func number(text string) (float64, error) {
-	shown := text
-	if len(shown) > 40 {
-		shown = shown[:40] + "..."
-	}
+	shown := abbreviate(text)
 	if !pythonFloat().MatchString(text) {
 		return 0, fmt.Errorf("%q is no finite number", shown)
 	}
@@ -87,50 +84,112 @@ func number(text string) (float64, error) {
 	return n, nil
 }
 
+func abbreviate(text string) string {
+	if len(text) > 40 {
+		return text[:40] + "..."
+	}
+	return text
+}
+
 // decode reads a flat object of numbers and bools. The latter are shown, and are no score.
-func decode(text []byte) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
+// So is what is no finite number, unless it is the score.
+func decode(text []byte, score string) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(quoteNonFinite(text)))
 	decoder.UseNumber()
-	var all map[string]any
-	if err := decoder.Decode(&all); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return nil, fmt.Errorf("it is a %s and no object of numbers", wrong.Value)
+	start, err := decoder.Token()
+	if err == nil && start != json.Delim('{') {
+		return nil, fmt.Errorf("it is %s and no object of numbers", kindOf(start))
+	}
+	rewards, numbers := map[string]any{}, 0
+	for err == nil && decoder.More() {
+		var key json.Token
+		var value any
+		if key, err = decoder.Token(); err != nil {
+			break
 		}
+		if err = decoder.Decode(&value); err != nil {
+			break
+		}
+		name, _ := key.(string)
+		if _, twice := rewards[name]; twice && name == score {
+			return nil, fmt.Errorf("the verifier writes %q twice; write each key once", name)
+		}
+		reward, wrong := rewardOf(value)
+		if wrong != nil && name == score {
+			return nil, fmt.Errorf("%q%w", name, wrong)
+		}
+		if wrong == nil {
+			numbers++
+		}
+		rewards[name] = reward
+	}
+	if err == nil {
+		_, err = decoder.Token() // the end of the object
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return nil, fmt.Errorf("it is no JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its object")
 	}
-	rewards := map[string]any{}
-	for name, value := range all {
-		if truth, ok := value.(bool); ok {
-			rewards[name] = truth
-			continue
-		}
-		written, ok := value.(json.Number)
-		if !ok {
-			return nil, fmt.Errorf("%q is %s and no number", name, kindOf(value))
-		}
-		n, err := number(written.String())
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", name, err)
-		}
-		rewards[name] = n
-	}
-	if len(rewards) == 0 {
+	if numbers == 0 {
 		return nil, errors.New("it has no numbers")
 	}
 	return rewards, nil
+}
+
+// rewardOf returns a value as a reward and, if it is neither a finite number nor a bool, a
+// text to show and an error that follows the value's name.
+func rewardOf(value any) (any, error) {
+	switch value := value.(type) {
+	case bool:
+		return value, nil
+	case json.Number:
+		n, err := number(value.String())
+		if err != nil {
+			return abbreviate(value.String()), fmt.Errorf(": %w", err)
+		}
+		return n, nil
+	case string:
+		if word, ok := strings.CutPrefix(value, nonFinite); ok {
+			return abbreviate(word), fmt.Errorf(": %q is no finite number", abbreviate(word))
+		}
+	}
+	return kindOf(value), fmt.Errorf(" is %s and no number", kindOf(value))
+}
+
+// nonFinite marks the strings that stand for words of Python's JSON.
+const nonFinite = "\x00"
+
+var (
+	pythonWord    = lazyregexp.New(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+	nonFiniteJSON = `"\u0000`
+)
+
+// quoteNonFinite replaces the numbers that Python writes to JSON, and that JSON lacks, by strings.
+func quoteNonFinite(text []byte) []byte {
+	return pythonWord().ReplaceAllFunc(text, func(word []byte) []byte {
+		if word[0] == '"' {
+			return word
+		}
+		return []byte(nonFiniteJSON + string(word) + `"`)
+	})
 }
 
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"
+	case bool:
+		return "a bool"
+	case json.Number:
+		return "a number"
 	case string:
 		return "a string"
-	case []any:
+	case []any, json.Delim:
 		return "a list"
 	}
 	return "an object"

@@ -25,21 +25,27 @@ func TestRewards(t *testing.T) {
 		{rewardText, ".", `unusable reward: reward.txt: "." is no finite number`},
 		{rewardJSON, `{"reward": 0.5, "b": -1}`, "map[b:-1 reward:0.5]"},
 		{rewardJSON, ``, "empty reward: reward.json"},
-		{rewardJSON, `{"reward": NaN}`, "unusable reward: reward.json: it is no JSON: invalid character 'N' looking for beginning of value"},
+		{rewardJSON, `{"reward": NaN}`, `unusable reward: reward.json: "reward": "NaN" is no finite number`},
+		{rewardJSON, `{"reward": -Infinity}`, `unusable reward: reward.json: "reward": "-Infinity" is no finite number`},
+		{rewardJSON, `{"reward": 1, "a": NaN, "b": -Infinity, "c": 1e999, "d": null, "NaN \"e": {"NaN": [NaN]}}`,
+			`map[NaN "e:an object a:NaN b:-Infinity c:1e999 d:null reward:1]`},
+		{rewardJSON, `{"reward": 1, "a": 1, "a": 2}`, "map[a:2 reward:1]"},
+		{rewardJSON, `{"reward": 1, "reward": 1}`, `unusable reward: reward.json: the verifier writes "reward" twice; write each key once`},
+		{rewardJSON, `{"score": NaN}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1e999}`, `unusable reward: reward.json: "reward": "1e999" is no finite number`},
 		{rewardJSON, `{"reward": 0.75, "all": false}`, "map[all:false reward:0.75]"},
 		{rewardJSON, `{"reward": null}`, `unusable reward: reward.json: "reward" is null and no number`},
 		{rewardJSON, `{"reward": "1"}`, `unusable reward: reward.json: "reward" is a string and no number`},
 		{rewardJSON, `{"reward": {"a": 1}}`, `unusable reward: reward.json: "reward" is an object and no number`},
-		{rewardJSON, `[1]`, "unusable reward: reward.json: it is a array and no object of numbers"},
+		{rewardJSON, `[1]`, "unusable reward: reward.json: it is a list and no object of numbers"},
 		{rewardJSON, `1`, "unusable reward: reward.json: it is a number and no object of numbers"},
-		{rewardJSON, `null`, "unusable reward: reward.json: it has no numbers"},
+		{rewardJSON, `null`, "unusable reward: reward.json: it is null and no object of numbers"},
 		{rewardJSON, `{}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: something follows its object"},
 		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: it is no JSON: unexpected EOF"},
 		{"other", "1", "missing reward: there is neither reward.json nor reward.txt"},
 	} {
-		rewards, err := readRewards(left{files: map[string][]byte{c.name: []byte(c.text)}})
+		rewards, err := readRewards(left{files: map[string][]byte{c.name: []byte(c.text)}}, "reward")
 		got := fmt.Sprint(rewards)
 		if err != nil {
 			got = err.Error()
@@ -52,7 +58,7 @@ func TestRewards(t *testing.T) {
 		{files: map[string][]byte{rewardText: bytes.Repeat([]byte("1"), maxReward+1)}},
 		{large: map[string]bool{rewardJSON: true}, files: map[string][]byte{rewardText: []byte("1")}},
 	} {
-		if _, err := readRewards(l); err == nil || !strings.Contains(err.Error(), "is larger than") {
+		if _, err := readRewards(l, "reward"); err == nil || !strings.Contains(err.Error(), "is larger than") {
 			t.Errorf("a huge reward: %v", err)
 		}
 	}
@@ -103,7 +109,7 @@ func FuzzRewards(f *testing.F) {
 	f.Add([]byte(`{"reward": 1}`), []byte("1"))
 	f.Fuzz(func(t *testing.T, object, text []byte) {
 		for _, l := range []left{{files: map[string][]byte{rewardJSON: object}}, {files: map[string][]byte{rewardText: text}}} {
-			if rewards, err := readRewards(l); err == nil && len(rewards) == 0 {
+			if rewards, err := readRewards(l, "reward"); err == nil && len(rewards) == 0 {
 				t.Error("neither rewards nor an error")
 			}
 		}

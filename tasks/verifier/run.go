@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,9 @@ type Run struct {
 	// Inherited are those of Env whose values, which are secret, can change an outcome.
 	Inherited []environ.Var
 	BrokenIf  []Rule
-	Repeat    int
+	// Reward names the score. It is in no key: without a number for it, nothing is stored.
+	Reward string
+	Repeat int
 	// VerifyInputs are asked after the script whether what it read in place is still what
 	// the key says.
 	VerifyInputs []func() error
@@ -86,7 +89,9 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	if r.Lacks != nil { // no answer of other times is one to what it is now
 		return r.Lacks
 	}
-	m.Int("recipe", 2)
+	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
+	// that is the score has to be a number
+	m.Int("recipe", 3)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
 	m.String("workdir", r.Workdir)
@@ -111,6 +116,14 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	submission, _ := w.Input(FromSubmission, tasks.TreeOutput)
+	present, why, err := r.present(ctx, w.Store, submission)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	if why != "" {
+		return tasks.Refuse(ctx, w.Store, why)
+	}
 	can := r.Backend.Capabilities()
 	if can.Places == nil {
 		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does, and a local one with isolation \"full\"")
@@ -124,7 +137,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 	}
 	w.Phase(graph.Workspace)
-	session, err := r.open(ctx, w)
+	session, err := r.open(ctx, w, submission, present)
 	if session != nil {
 		defer func() { // also on a cancelled run
 			w.Phase(graph.Closing)
@@ -182,7 +195,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session)
 	if exit.Signal != "" || exit.Code == killedStatus {
 		return graph.Outcome{}, errors.New("the verifier was killed, so a reward that was left proves nothing")
 	}
-	rewards, err := readRewards(left)
+	rewards, err := readRewards(left, r.Reward)
 	if err != nil {
 		return graph.Outcome{}, without(err, exit, said.Bytes())
 	}
@@ -215,8 +228,7 @@ func (r *Run) command(out io.Writer) backend.Command {
 }
 
 // open makes the workspace. A session is returned also with an error that came later.
-func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) {
-	submission, _ := w.Input(FromSubmission, tasks.TreeOutput)
+func (r *Run) open(ctx context.Context, w *graph.Work, submission cache.Digest, present []string) (backend.Session, error) {
 	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
 	if err == nil {
 		err = logs.Store(ctx, w.Store)
@@ -238,10 +250,6 @@ func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) 
 	if len(r.Tests) > 0 {
 		spec.Places = append(spec.Places, backend.Place{Path: testsDir, At: testsPlace})
 	}
-	present, err := r.present(ctx, w.Store, submission)
-	if err != nil {
-		return nil, err
-	}
 	for _, place := range present {
 		spec.Places = append(spec.Places, backend.Place{Path: submissionDir + place, At: place})
 	}
@@ -252,24 +260,27 @@ func (r *Run) open(ctx context.Context, w *graph.Work) (backend.Session, error) 
 	return session, nil
 }
 
-// present are the artifacts that a submission has, by their absolute paths. One that it
-// lacks is not in place, as if an agent had left none: the script has to see to that.
-func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) ([]string, error) {
-	known := map[string]bool{}
-	err := cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
-		if e.Link != "" { // it leads to what the script's machine has
-			return nil
+// present returns the artifacts that a submission has, by their absolute paths, or why it is
+// refused. One that it lacks is not in place, as if an agent had left none: the script has to
+// see to that, unless it would get nothing at all of the submission. A link of an artifact
+// has to stay in that: the tree of another place is not where it was made.
+func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
+	known, links := map[string]bool{}, map[string]string{}
+	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
+		name := "/" + e.Path
+		if e.Link != "" {
+			links[name] = e.Link
+		} else {
+			known[name] = true
 		}
-		known["/"+e.Path] = true
-		for dir := path.Dir("/" + e.Path); dir != "/"; dir = path.Dir(dir) {
+		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
 			known[dir] = true
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the submission: %w", err)
+		return nil, "", fmt.Errorf("reading the submission: %w", err)
 	}
-	var all []string
 	covered := false
 	for _, place := range r.Artifacts {
 		if known[place] {
@@ -277,13 +288,30 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 		}
 		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
 	}
-	if len(all) == 0 { // what is said of nothing would be said of the solution
-		return nil, &graph.InputError{Err: fmt.Errorf("the solution has none of the artifacts: %s", strings.Join(r.Artifacts, ", "))}
+	if len(all) == 0 {
+		why := "the solution has none of the artifacts: " + strings.Join(r.Artifacts, ", ")
+		for link, target := range links {
+			if slices.ContainsFunc(r.Artifacts, func(place string) bool { return place == link || strings.HasPrefix(place, link+"/") }) {
+				return nil, fmt.Sprintf("%s; %s is a link to %q", why, link, target), nil
+			}
+		}
+		return nil, why, nil
 	}
 	if known[artifactsPlace] && !covered {
 		all = append(all, artifactsPlace)
 	}
-	return all, nil
+	for _, place := range all {
+		below := map[string]string{}
+		for link, target := range links {
+			if rel, ok := strings.CutPrefix(link, place+"/"); ok {
+				below[rel] = target
+			}
+		}
+		if why := tasks.LinksOut(below); why != "" {
+			return nil, fmt.Sprintf("the artifact %s: %s", place, why), nil
+		}
+	}
+	return all, "", nil
 }
 
 // without says why there is no verdict, with what the script said last.

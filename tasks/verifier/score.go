@@ -76,9 +76,14 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 		return Unusable.errorf("none is called %q; %s", s.Reward, others(rewards))
 	}
 	names := slices.Sorted(maps.Keys(rewards))
-	score, ok := value.(float64)
-	if !ok {
-		return Unusable.errorf("reward.json: %q is a bool and no number", s.Reward)
+	var score float64
+	switch value := value.(type) {
+	case float64:
+		score = value
+	case bool:
+		return Unusable.errorf("%s: %q is a bool and no number", rewardJSON, s.Reward)
+	default: // stored for a reward of another name
+		return Unusable.errorf("%s: %q is no finite number: %v", rewardJSON, s.Reward, value)
 	}
 	c.Score = verdict.NewScore(score, score)
 	if len(names) > 1 { // the others are shown, and decide nothing
