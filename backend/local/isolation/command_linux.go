@@ -17,7 +17,8 @@ type order struct {
 	View  View
 	Path  string // of the program; "" has the view made and nothing started
 	Dir   string
-	// Foreground makes the program's process group that of the terminal it reads from.
+	// Foreground gives the program the caller's terminal and makes its process group the
+	// foreground group. Otherwise the program gets a session without a terminal.
 	Foreground bool
 }
 
