@@ -73,6 +73,7 @@ command it runs.`,
 			if err := a.checkFlags(); err != nil || !relevant(cmd, "chdir") {
 				return err
 			}
+			a.breakWorkflowCommands(cmd)
 			return a.options().CheckState()
 		},
 	}
