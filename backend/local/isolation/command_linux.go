@@ -64,6 +64,9 @@ func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 		return nil, errors.Join(err, told.Close(), tell.Close())
 	}
 	if level == Full {
+		// The program gets its session from this process. Another one would cost a group of the
+		// scheduler, which waits for its turn on a busy machine.
+		attr.Setsid, attr.Setpgid = false, true
 		separate(&attr, view.PrivateNetwork)
 	}
 	p := &Process{
