@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
@@ -109,12 +110,34 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 
 // exportBenchmark writes the files of a benchmark, which may need more than results.
 func (p *Project) exportBenchmark(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
+	if err := checkNames(results); err != nil {
+		return err
+	}
 	known := p.options.Benchmarks
 	i := slices.IndexFunc(known, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
 	if i < 0 {
 		return errors.New("this program cannot write such files")
 	}
 	return known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
+}
+
+// checkNames returns an error if a name that benchmarks make directories of leads out of the
+// directory above.
+func checkNames(r *report.Results) error {
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		names := []string{cell.Problem, cell.Solution, cell.Backend}
+		for _, c := range cell.Listed() {
+			names = append(names, c.Name)
+		}
+		for _, name := range names {
+			elements := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == filepath.Separator })
+			if slices.Contains(elements, "..") || strings.Contains(name, "\x00") || filepath.IsAbs(name) {
+				return fmt.Errorf("%q cannot be the name of a directory: rename the problem, checkpoint or solution", name)
+			}
+		}
+	}
+	return nil
 }
 
 // withoutStale returns results in which a verdict that no longer holds is none: files of benchmarks

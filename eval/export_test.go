@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // A configuration that is not evaluated again knows of no links that are new.
@@ -32,5 +33,18 @@ func TestExportStaysInside(t *testing.T) {
 	}
 	if err := p.staysInside(filepath.Join(outer, "a.json")); err != nil { // was asked for
 		t.Error(err)
+	}
+}
+
+// Benchmarks make directories of these names.
+func TestExportNames(t *testing.T) {
+	for name, valid := range map[string]bool{"..": false, "a/../../b": false, "/etc": false, "a\x00b": false, "a..b": true, "category/name": true, ".": true} {
+		for _, cell := range []report.Cell{
+			{Problem: name}, {Solution: name}, {Backend: name}, {Checkpoints: []report.Checkpoint{{Name: name}}},
+		} {
+			if err := checkNames(&report.Results{Cells: []report.Cell{cell}}); (err == nil) != valid {
+				t.Errorf("%q in %+v: %v", name, cell, err)
+			}
+		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 )
 
 // mostFollowed bounds what Since reads at a time, in bytes, unless one line is longer.
@@ -15,7 +13,7 @@ const mostFollowed = 4 << 20
 // file on, and returns the place of the next. It reads a part of many: a caller asks
 // again while the place moves.
 func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
-	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	file, err := r.open(EventsFile)
 	if err != nil {
 		return place, fmt.Errorf("reading the run record: %w", err)
 	}

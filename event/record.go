@@ -259,11 +259,33 @@ func OpenRun(state, id string) *Run {
 	return &Run{ID: id, dir: filepath.Join(state, runsDir, id)}
 }
 
+// open opens a file of the record. A link or a device could be read without end.
+func (r *Run) open(name string) (*os.File, error) {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file: remove it", path)
+	}
+	return os.Open(path)
+}
+
+func (r *Run) readFile(name string) ([]byte, error) {
+	file, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
 // Each calls fn for every event of the run, in order, until it returns false.
 // Lines that do not decode, such as one cut off by a crash, are skipped. That the
 // file is not what was written, a *DamagedError, shows at its end.
 func (r *Run) Each(fn func(Event) bool) error {
-	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	file, err := r.open(EventsFile)
 	if err != nil {
 		return fmt.Errorf("reading the run record: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // Served is what the store spared the recorded runs of a project.
@@ -44,7 +43,7 @@ func ServedIn(state string) (Served, error) {
 
 // Start returns the first event of the run; false when it has none.
 func (r *Run) Start() (RunStart, bool) {
-	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	file, err := r.open(EventsFile)
 	if err != nil {
 		return RunStart{}, false
 	}
@@ -63,7 +62,7 @@ const maxEnd = 64 << 10
 // End returns the last event of the run; false when it ended without one. It reads no
 // more than the end of the record.
 func (r *Run) End() (RunEnd, bool, error) {
-	file, err := os.Open(filepath.Join(r.dir, EventsFile))
+	file, err := r.open(EventsFile)
 	if os.IsNotExist(err) {
 		return RunEnd{}, false, nil
 	}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -78,7 +76,7 @@ func isRecordFile(name string) bool {
 // sums reads the sums of the run; nil when it has none. Sums that are damaged
 // themselves are a *DamagedError.
 func (r *Run) sums() (sums, error) {
-	text, err := os.ReadFile(filepath.Join(r.dir, SumsFile))
+	text, err := r.readFile(SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -107,7 +105,7 @@ func (r *Run) check(name string, sum []byte) error {
 
 // read returns the content of a file of the record, if it is what was written.
 func (r *Run) read(name string) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(name)))
+	content, err := r.readFile(name)
 	if err != nil {
 		return nil, err
 	}

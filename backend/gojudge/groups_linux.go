@@ -22,9 +22,10 @@ import (
 func supported() error { return nil }
 
 // tie ends the process with this thread, so that a run that is killed leaves
-// none, and keeps the terminal's interrupt from it: the run ends it.
+// none, and takes the terminal from it: the run
+// ends it, not an interrupt.
 func tie(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }
 
 // controlGroups is where they are mounted.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
@@ -141,15 +142,11 @@ func (o *Process) start(ctx context.Context, store cache.Store) (*connection, er
 func (o *Process) startOnce(ctx context.Context, binary string, store cache.Store) (*connection, error) {
 	p := &process{opt: o, id: "fevalgraph-" + strings.ToLower(rand.Text()[:16]), ended: make(chan struct{}),
 		said: &capped.Buffer{Head: 16 << 10, Tail: 48 << 10}}
-	scratch := o.Scratch
-	if scratch == "" {
-		scratch = os.TempDir()
-	}
-	absolute, err := filepath.Abs(scratch)
+	scratch, err := workspace.Scratch(o.Scratch)
 	if err != nil {
 		return nil, err
 	}
-	p.base = filepath.Join(absolute, p.id)
+	p.base = filepath.Join(scratch, p.id)
 	if o.Registry != nil {
 		e := backend.Entry{ID: p.id, Kind: Kind, Name: "go-judge", Workspace: p.base, Cookie: p.id, Opened: time.Now()}
 		if err := o.Registry.Add(e); err != nil {
@@ -170,8 +167,8 @@ func (o *Process) startOnce(ctx context.Context, binary string, store cache.Stor
 // launch starts the program and waits until it answers.
 func (p *process) launch(ctx context.Context, binary string, store cache.Store) (*connection, error) {
 	src, files, tmp := filepath.Join(p.base, "src"), filepath.Join(p.base, "files"), filepath.Join(p.base, "tmp")
-	for _, dir := range []string{src, files, tmp} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	for _, dir := range []string{p.base, src, files, tmp} { // none exists: the name is random
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, err
 		}
 	}

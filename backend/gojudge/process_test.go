@@ -155,6 +155,26 @@ func runs(argv ...string) bool {
 	})
 }
 
+// Whoever owns the directory controls what the server mounts and answers.
+func TestScratchOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make a directory of another user")
+	}
+	scratch := filepath.Join(t.TempDir(), "scratch")
+	if err := errors.Join(os.Mkdir(scratch, 0o777), os.Chown(scratch, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	s := gojudge.Start(newStore(t), gojudge.Process{Binary: "/bin/true", Scratch: scratch})
+	defer s.Close()
+	_, err := gojudge.New(s, gojudge.Options{}).Run(t.Context(), programOf("true"))
+	if err == nil || !strings.Contains(err.Error(), scratch+" belongs to another user") {
+		t.Errorf("got %v", err)
+	}
+	if entries, err := os.ReadDir(scratch); err != nil || len(entries) > 0 {
+		t.Errorf("it contains %v, %v", entries, err)
+	}
+}
+
 // A server that is killed breaks what runs, and the next request starts another.
 func TestServerKilled(t *testing.T) {
 	scratch, store := t.TempDir(), newStore(t)

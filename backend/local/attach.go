@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -16,15 +17,15 @@ import (
 
 // attach runs cmd on the caller's terminal. When standard input is one, the
 // command's process group is its foreground group, so that Ctrl-C and job
-// control reach the command and not the caller.
+// control reach the command and not the caller. Only such a command stays in the
+// caller's terminal session.
 func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	terminal := int(os.Stdin.Fd())
 	if !term.IsTerminal(terminal) {
 		return s.run(ctx, cmd, c, nil)
 	}
-	cmd.SysProcAttr.Foreground = true
-	cmd.SysProcAttr.Ctty = terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: terminal}
 	defer func() {
 		// To take the terminal back from the background one must not mind
 		// SIGTTOU. Only now: the command would have inherited it.

@@ -100,7 +100,8 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	}
 	return &exec.Cmd{
 		Path: program, Args: c.Argv, Dir: dir, Env: s.environment(c.Env), Stdin: nothing,
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		// In the caller's session the command could type into the caller's terminal.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}, nil
 }
 

@@ -30,10 +30,37 @@ var systemPlaces = sync.OnceValue(func() []isolation.Place {
 	return places
 })
 
-// secrets are what of these only root may read, which commands may be.
-var secrets = []string{
-	"/etc/docker", "/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/shadow", "/etc/shadow-", "/etc/ssh",
-	"/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d",
+// secrets returns what of these the system closes to ordinary users, such as passwords and host
+// keys. A command that runs as root could read it.
+var secrets = sync.OnceValue(func() []string {
+	secrets := closedBelow("/etc", 100, true)
+	for _, dir := range []string{"/opt", "/usr/local"} { // they may be large
+		secrets = append(secrets, closedBelow(dir, 3, false)...)
+	}
+	return secrets
+})
+
+// closedBelow returns the files in dir, at most depth levels below it, that ordinary users cannot
+// read, and with dirs the directories that they can neither list nor enter. Programs that were
+// installed with a strict umask are in such directories.
+func closedBelow(dir string, depth int, dirs bool) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil || depth == 0 {
+		return nil
+	}
+	var closed []string
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular() && info.Mode()&0o004 == 0, dirs && info.IsDir() && info.Mode()&0o005 == 0:
+			closed = append(closed, path)
+		case info.IsDir():
+			closed = append(closed, closedBelow(path, depth-1, dirs)...)
+		}
+	}
+	return closed
 }
 
 // uvCache is the variable that names uv's cache.
@@ -97,7 +124,7 @@ func (b *Backend) hidden() []string {
 		hidden = append(hidden, b.opt.Home+"/.cargo/credentials", b.opt.Home+"/.cargo/credentials.toml")
 	}
 	if os.Geteuid() == 0 {
-		hidden = append(hidden, secrets...)
+		hidden = append(hidden, secrets()...)
 	}
 	return hidden
 }

@@ -21,3 +21,16 @@ func ours(info os.FileInfo) bool {
 	state, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(state.Uid) == os.Geteuid()
 }
+
+// overflowUser is the owner of files whose owner a user namespace lacks, such as the
+// machine's root.
+const overflowUser = 65534
+
+// systems reports whether a file belongs to root, or to a user outside of the namespace.
+func systems(info os.FileInfo) bool {
+	state, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (state.Uid == 0 || state.Uid == overflowUser)
+}
+
+// isOpen reports whether other users have any right to a directory.
+func isOpen(dir os.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 }

@@ -10,3 +10,9 @@ func ours(os.FileInfo) bool { return true }
 
 // movable is for systems with modes.
 func movable(os.FileInfo) bool { return false }
+
+// systems is for systems with numbered users.
+func systems(os.FileInfo) bool { return true }
+
+// isOpen is for systems with modes.
+func isOpen(os.FileInfo) bool { return false }

@@ -58,53 +58,6 @@ type Workspace struct {
 	begun  time.Time   // when they were last known to be so
 }
 
-// Scratch makes the directory below which workspaces are made, by default the
-// system's for temporary files, and returns its real path, so that programs
-// that resolve symlinks and those that do not name the same files. The name of dir can
-// be guessed, and where others may write, another user may have made it first: that is
-// an error, since whoever owns it owns what runs in it.
-func Scratch(dir string) (string, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	} else if err := makeOurs(dir); err != nil {
-		return "", err
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(dir)
-}
-
-// makeOurs makes a directory that no other user can change, or finds it so.
-func makeOurs(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir() && !linksToOurs(dir, info):
-		return fmt.Errorf("%s is no directory of this user: another user may have made it; have it removed, or set TMPDIR to another place", dir)
-	case info.IsDir() && !ours(info):
-		return fmt.Errorf("%s belongs to another user, who could change what runs there; have it removed, or set TMPDIR to another place", dir)
-	}
-	if parent, err := os.Stat(filepath.Dir(dir)); err != nil || movable(parent) {
-		return errors.Join(err, fmt.Errorf("every user may move %s away; set the sticky bit of the directory that it is in, or set TMPDIR to another place", dir))
-	}
-	if info.IsDir() && info.Mode().Perm()&0o022 != 0 {
-		return os.Chmod(dir, 0o700)
-	}
-	return nil
-}
-
-// linksToOurs reports whether a symbolic link and what it leads to are the caller's.
-func linksToOurs(path string, link fs.FileInfo) bool {
-	target, err := os.Stat(path)
-	return err == nil && ours(link) && ours(target) && target.Mode().Perm()&0o022 == 0
-}
-
 // Make makes a workspace at base, where nothing may be, with mode 0700. Trees
 // come from store. A nil owner is the caller; another one takes the right to
 // give files away. After an error the caller removes base.

@@ -125,11 +125,18 @@ func TestScratchOfAnotherUser(t *testing.T) {
 			theirs := path + " there"
 			return errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345), os.Symlink(theirs, path))
 		},
+		"their parent": func(path string) error { return os.Chown(filepath.Dir(path), 12345, 12345) },
+		"their grandparent": func(path string) error {
+			return os.Chown(filepath.Dir(filepath.Dir(path)), 12345, 12345)
+		},
+		"their sticky parent": func(path string) error {
+			return errors.Join(os.Chmod(filepath.Dir(path), 0o777|os.ModeSticky), os.Chown(filepath.Dir(path), 12345, 12345))
+		},
 		"file":        func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"open parent": func(path string) error { return os.Chmod(filepath.Dir(path), 0o777) },
 	} {
-		path := filepath.Join(t.TempDir(), "scratch")
-		if err := make(path); err != nil {
+		path := filepath.Join(t.TempDir(), "parent", "scratch")
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), make(path)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := workspace.Scratch(path); err == nil {

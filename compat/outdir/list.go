@@ -30,6 +30,9 @@ type Dir struct {
 // open reads the lists of a directory, which need not exist.
 func open(path, writer string) (*Dir, error) {
 	d := &Dir{path: path, writer: writer, lists: map[string]map[string]string{}, wrote: map[string]string{}}
+	if info, err := os.Lstat(filepath.Join(path, ListName)); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: remove it", filepath.Join(path, ListName))
+	}
 	content, err := os.ReadFile(filepath.Join(path, ListName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -50,10 +53,35 @@ func (d *Dir) Write(path string, content []byte) error { return d.WriteMode(path
 func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
 	name, err := filepath.Rel(d.path, path)
 	if err != nil || !filepath.IsLocal(name) {
-		return fmt.Errorf("bug in fevalgraph: %s is not below %s", path, d.path)
+		return fmt.Errorf("%s is not below the export's directory %s: rename the problem, checkpoint or solution", path, d.path)
+	}
+	if err := d.makeParents(name); err != nil {
+		return err
 	}
 	d.wrote[filepath.ToSlash(name)] = digest(content)
 	return WriteMode(path, content, mode)
+}
+
+// makeParents makes the directories of a file, and returns an error if a link leads out of the
+// export's directory there. A link in place of the file itself is replaced.
+func (d *Dir) makeParents(name string) error {
+	if err := os.MkdirAll(d.path, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	parent := filepath.Dir(name)
+	err = root.MkdirAll(parent, 0o755)
+	if err == nil {
+		_, err = root.Stat(parent)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w; remove links out of the export's directory", filepath.Join(d.path, name), err)
+	}
+	return nil
 }
 
 // finish removes the files that an earlier export of the writer wrote and this one did not, unless

@@ -104,3 +104,33 @@ func TestExportDamagedList(t *testing.T) {
 		t.Error("a damaged list is no error")
 	}
 }
+
+func TestExportWritesThroughNoLink(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	if err := os.Symlink(other, filepath.Join(dir, "away")); err != nil {
+		t.Skip(err)
+	}
+	target := filepath.Join(other, "target")
+	if err := errors.Join(os.WriteFile(target, []byte("theirs"), 0o644), os.Symlink(target, filepath.Join(dir, "file"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, written := range map[string]bool{"away/one": false, "away/deep/one": false, "x/../../one": false, "file": true, "near/one": true} {
+		err := Export(dir, "a", func(d *Dir) error { return d.Write(filepath.Join(dir, filepath.FromSlash(name)), []byte("ours")) })
+		if (err == nil) != written {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(other); err != nil || len(entries) != 1 {
+		t.Errorf("elsewhere are %v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(target); err != nil || string(text) != "theirs" {
+		t.Errorf("the target of a link has %q, %v", text, err)
+	}
+	list := filepath.Join(dir, ListName)
+	if err := errors.Join(os.Remove(list), os.Symlink(os.DevNull, list)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Export(dir, "a", func(*Dir) error { return nil }); err == nil {
+		t.Error("a link is read as the list")
+	}
+}

@@ -70,6 +70,9 @@ func isRun(o *options.Options, name string) bool {
 func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 	other := *o
 	other.Dir, other.File = dir, ""
+	if err := other.CheckState(); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(other.StateDir()); err != nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("%s is no project with recorded runs: %w", name, err))
 	}

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 // StateName is the usual name of a state directory.
@@ -20,6 +23,78 @@ func AnswersDir(state string) string { return filepath.Join(state, "answers") }
 // BuildLog is where the build log is in a state directory, or in that of AnswersDir.
 func BuildLog(dir string) string { return filepath.Join(dir, "buildlog") }
 
+// CheckState returns an error if the state directory in a project is a link, or contains
+// anything but files and directories: fevalgraph makes nothing else there, and a project from
+// elsewhere could have files outside of it read, written or removed, or a command wait for ever.
+// A directory that FEVALGRAPH_DIR names by an absolute path is the user's choice.
+func (o Options) CheckState() error {
+	if dir, _ := o.Getenv("FEVALGRAPH_DIR"); filepath.IsAbs(dir) {
+		return nil
+	}
+	dir := o.StateDir()
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("the state directory %s is not a directory but %s: remove it, or set FEVALGRAPH_DIR to an absolute path", dir, typeName(info.Mode()))
+	}
+	if err == nil {
+		err = checkState(dir)
+	}
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	return nil
+}
+
+// unchecked are directories in a state directory whose entries are checked, but not what is
+// below them: there are too many blobs and runs, and environments and uv make links. Package
+// event checks the files of runs that it opens.
+var unchecked = []string{"cas", "environments", "locking", "runs"}
+
+func checkState(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil // whatever needs it reports why
+	}
+	entries, _ := f.ReadDir(-1) // unsorted; other processes may remove some meanwhile
+	f.Close()
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir():
+			if !slices.Contains(unchecked, filepath.Base(dir)) {
+				if err := checkState(path); err != nil {
+					return err
+				}
+			}
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", path, typeName(e.Type()))
+		}
+	}
+	return nil
+}
+
+func typeName(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a link"
+	case mode.IsRegular():
+		return "a file"
+	}
+	return "a device, pipe or socket"
+}
+
+// CheckOwner returns an error if the state directory is another user's, who could change what a
+// command writes or removes there.
+func CheckOwner(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !ownFile(info) {
+		return fmt.Errorf("%s belongs to another user: have its owner run the command, or set FEVALGRAPH_DIR to a directory of your own", dir)
+	}
+	return nil
+}
+
 // MakeStateDir makes the project's state directory, if there is none.
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 
@@ -31,6 +106,9 @@ func MakeState(dir string) error {
 		return err
 	}
 	err := os.Mkdir(dir, 0o755)
+	if err := CheckOwner(dir); err != nil {
+		return err
+	}
 	if errors.Is(err, fs.ErrExist) && filepath.Base(dir) != StateName {
 		return nil
 	}

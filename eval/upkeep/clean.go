@@ -39,6 +39,9 @@ type Cleaned struct {
 // shared store is not touched. Cleaned is what could be removed before an error.
 func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, error) {
 	c, state := &Cleaned{}, o.StateDir()
+	if err := options.CheckOwner(state); err != nil {
+		return c, exit.With(exit.Usage, err)
+	}
 	reaped, err := backend.Reap(ctx, kind.SessionsDir(state), o.Reapers())
 	if err != nil {
 		return c, exit.With(exit.NotJudged, err)

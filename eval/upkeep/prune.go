@@ -37,6 +37,9 @@ type Pruned struct {
 // removed before an error.
 func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, error) {
 	now := time.Now()
+	if err := options.CheckOwner(o.StateDir()); err != nil {
+		return &Pruned{}, exit.With(exit.Usage, err)
+	}
 	p, err := prune(ctx, o.StateDir(), r, now)
 	if err == nil {
 		err = pruneCalls(ctx, options.AnswersDir(o.StateDir()), r, now, p)

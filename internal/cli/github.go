@@ -67,7 +67,7 @@ func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 		return err
 	}
 	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions == "true" {
-		return annotations(a.io.Out)
+		return annotations(unbroken(a.io.Out))
 	}
 	return nil
 }

@@ -70,7 +70,11 @@ command it runs.`,
 				return exit.With(exit.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
 			}
 			a.findConfig(cmd)
-			return a.checkFlags()
+			if err := a.checkFlags(); err != nil || !relevant(cmd, "chdir") {
+				return err
+			}
+			a.breakWorkflowCommands(cmd)
+			return a.options().CheckState()
 		},
 	}
 	help := root.HelpFunc()

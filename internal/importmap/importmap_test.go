@@ -89,7 +89,7 @@ var rooms = []room{
 	{"backend/docker/buildfiles", []string{"backend", "cache"}, "it reads and writes files and knows no daemon"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
-	{"backend/gojudge", []string{"backend", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/gojudge", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/kinds", []string{"eval/kind", "backend/local/localkind", "backend/docker/dockerkind", "backend/gojudge/gojudgekind", "backend/lightcp/lightcpkind", "backend/skypilot/skypilotkind", "backend/remote/remotekind"}, "it is a list"},
 	{"backend/local/localkind", []string{"eval/kind", "lang", "plan", "backend", "backend/local"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/docker/dockerkind", []string{"eval/kind", "lang", "plan", "backend", "backend/docker", "backend/docker/buildfiles", "report/text"}, "a kind makes its backend of a block and knows no other kind"},

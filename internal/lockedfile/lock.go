@@ -32,7 +32,7 @@ func Try(path string) (*Lock, error) {
 // TryExisting is Try for a file that is not to be made: one that is not there is
 // an error for which errors.Is(err, fs.ErrNotExist) holds.
 func TryExisting(path string) (*Lock, error) {
-	return try(path, func() (*os.File, error) { return os.Open(path) })
+	return try(path, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noFollow, 0) })
 }
 
 // Wait is Try that waits until the lock is free or ctx is done.
@@ -81,7 +81,7 @@ func (l *Lock) Remove() error {
 
 // openOrMake opens a lock file and makes it, and its directory, if needed.
 func openOrMake(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f, err = makeFile(path); err != nil {
 			return nil, fmt.Errorf("making a lock file: %w", err)
@@ -97,7 +97,7 @@ func openOrMake(path string) (*os.File, error) {
 // as who can open a file can hold a lock on it; in a directory that is a group's, the
 // group's. Such a file appears with its mode, whatever the umask is.
 func makeFile(path string) (*os.File, error) {
-	const flag = os.O_RDWR | os.O_CREATE
+	const flag = os.O_RDWR | os.O_CREATE | noFollow
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -175,3 +175,25 @@ func TestModeOfFiles(t *testing.T) {
 		l.Close()
 	}
 }
+
+// A link never names the locked file: Try reports it, and does not look for ever.
+func TestLink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	target := path + "-target"
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip(err)
+	}
+	for _, existing := range []bool{false, true} {
+		if existing {
+			if err := os.WriteFile(target, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Try(path); err == nil {
+			t.Error("it locks a link")
+		}
+		if _, err := os.Stat(target); !existing && err == nil {
+			t.Error("it makes the target of a link")
+		}
+	}
+}

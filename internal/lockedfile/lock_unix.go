@@ -19,6 +19,10 @@ const (
 	noWait = unix.LOCK_NB
 )
 
+// noFollow refuses a link: its path never names the locked file. It opens a pipe without
+// waiting for a writer.
+const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
+
 // lockFile locks an open file; ok is false when another holds it.
 func lockFile(f *os.File, how mode, patience int) (ok bool, err error) {
 	for {

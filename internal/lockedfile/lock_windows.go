@@ -17,6 +17,9 @@ const (
 	noWait = windows.LOCKFILE_FAIL_IMMEDIATELY
 )
 
+// noFollow is for systems on which links are rare.
+const noFollow = 0
+
 // lockedRange is a byte that no file has: locks keep nothing from being read.
 func lockedRange() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 

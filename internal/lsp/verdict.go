@@ -32,6 +32,9 @@ func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointSta
 	if !again && time.Since(p.verdicts.asked) < shared {
 		return p.verdicts.all, nil
 	}
+	if err := p.options.CheckState(); err != nil {
+		return nil, err
+	}
 	if runs, err := event.Runs(p.options.StateDir()); err == nil && len(runs) == 0 {
 		return nil, nil
 	}

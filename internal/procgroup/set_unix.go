@@ -9,8 +9,8 @@ import (
 )
 
 // Set has the command, which has not started, and what it starts be ended together when its context
-// ends. Elsewhere than on Unix only the command itself is.
+// ends, and takes the caller's terminal from them. Elsewhere than on Unix only the command itself is.
 func Set(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

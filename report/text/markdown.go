@@ -13,6 +13,28 @@ var markdown = map[rune]string{
 	'@': "@\u200b", // a zero-width space keeps a name from notifying a person
 }
 
+const zeroWidthSpace = '\u200b'
+
+// startsReference reports whether the rune at i would make a link of the text that follows it:
+// "#1", which may close an issue, "GH-1", an address with "://", or "www.".
+func startsReference(runes []rune, i int) bool {
+	if i+1 == len(runes) {
+		return false
+	}
+	next := runes[i+1]
+	switch runes[i] {
+	case '#':
+		return unicode.IsDigit(next)
+	case '-':
+		return unicode.IsDigit(next) && i > 0 && strings.EqualFold(string(runes[max(0, i-2):i]), "gh")
+	case ':':
+		return next == '/'
+	case 'w', 'W':
+		return next == '.' && i > 1 && strings.EqualFold(string(runes[i-2:i]), "ww")
+	}
+	return false
+}
+
 // Markdown returns s, made a safe line of at most limit columns first, as
 // literal text for GitHub-flavoured Markdown.
 func Markdown(s string, limit int) string {
@@ -22,6 +44,9 @@ func Markdown(s string, limit int) string {
 		switch replacement, special := markdown[r]; {
 		case special:
 			b.WriteString(replacement)
+		case startsReference(runes, i):
+			b.WriteRune(r)
+			b.WriteRune(zeroWidthSpace)
 		case r == '_' && !(i > 0 && wordRune(runes[i-1]) && i+1 < len(runes) && wordRune(runes[i+1])):
 			b.WriteString(`\_`) // inside a word it is literal anyway
 		default:

@@ -75,6 +75,8 @@ func TestMarkdown(t *testing.T) {
 		"checkpoint_1 __init__ _x": `checkpoint_1 \_\_init\_\_ \_x`,
 		"<b>*x*</b> `y` [z](u)":    "&lt;b&gt;\\*x\\*&lt;/b&gt; \\`y\\` \\[z\\](u)",
 		"@all\n# h":                "@\u200ball\\\\n# h",
+		"fixes #1, o/r#2, gh-3":    "fixes #\u200b1, o/r#\u200b2, gh-\u200b3",
+		"http://x www.x WWW.x a-1": "http:\u200b//x www\u200b.x WWW\u200b.x a-1",
 	} {
 		if got := Markdown(in, 0); got != want {
 			t.Errorf("Markdown(%q) = %q, want %q", in, got, want)

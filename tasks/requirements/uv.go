@@ -121,6 +121,9 @@ func (u *UV) workplace() (string, error) {
 	if err := os.MkdirAll(u.Scratch, 0o755); err != nil {
 		return "", err
 	}
+	if info, err := os.Lstat(u.Scratch); err != nil || !info.IsDir() {
+		return "", errors.Join(err, fmt.Errorf("%s is not a directory: remove it", u.Scratch)) // what a link leads to is not ours to remove
+	}
 	entries, err := os.ReadDir(u.Scratch)
 	if err != nil {
 		return "", err

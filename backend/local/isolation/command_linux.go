@@ -17,7 +17,8 @@ type order struct {
 	View  View
 	Path  string // of the program; "" has the view made and nothing started
 	Dir   string
-	// Foreground makes the program's process group that of the terminal it reads from.
+	// Foreground gives the program the caller's terminal and makes its process group the
+	// foreground group. Otherwise the program gets a session without a terminal.
 	Foreground bool
 }
 
@@ -63,6 +64,9 @@ func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 		return nil, errors.Join(err, told.Close(), tell.Close())
 	}
 	if level == Full {
+		// The program gets its session from this process. Another one would cost a group of the
+		// scheduler, which waits for its turn on a busy machine.
+		attr.Setsid, attr.Setpgid = false, true
 		separate(&attr, view.PrivateNetwork)
 	}
 	p := &Process{

@@ -30,17 +30,21 @@ func mountProc() error {
 }
 
 // devices are those that every program may use.
-var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+var devices = []string{"null", "zero", "full", "random", "urandom"}
 
 // graphics are patterns of those of graphics cards.
 var graphics = []string{"nvidia*", "dri", "kfd"}
 
-// mountDevices makes a /dev with harmless devices and those of graphics cards.
-func mountDevices() error {
+// mountDevices makes a /dev with harmless devices and those of graphics cards, and the
+// caller's terminal if terminal is true. Pseudo terminals are the view's own.
+func mountDevices(terminal bool) error {
 	if err := mountEmpty("/dev", "mode=0755"); err != nil {
 		return err
 	}
 	show := slices.Clone(devices)
+	if terminal {
+		show = append(show, "tty")
+	}
 	for _, pattern := range graphics {
 		found, _ := filepath.Glob(filepath.Join(outside, "dev", pattern))
 		for _, path := range found {

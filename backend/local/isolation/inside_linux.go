@@ -58,10 +58,14 @@ func takeOver() int {
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, handled...)
+	attr := &syscall.SysProcAttr{Setsid: true}
+	if o.Foreground {
+		attr = &syscall.SysProcAttr{Setpgid: true, Foreground: true}
+	}
 	var pid int
 	err := WhenNotBusy(func() (err error) {
 		pid, err = syscall.ForkExec(o.Path, os.Args[1:], &syscall.ProcAttr{
-			Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true, Foreground: o.Foreground},
+			Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attr,
 		})
 		return err
 	})
@@ -79,7 +83,7 @@ func takeOver() int {
 // isolate restricts this process, or this thread of it and what it starts.
 func (o *order) isolate() error {
 	if o.Level == Partial {
-		if err := o.View.restrict(); err != nil {
+		if err := o.View.restrict(o.Foreground); err != nil {
 			return err
 		}
 		return renounce()
@@ -89,7 +93,7 @@ func (o *order) isolate() error {
 			return fmt.Errorf("bringing up the loopback: %w", err)
 		}
 	}
-	if err := o.View.enter(); err != nil {
+	if err := o.View.enter(o.Foreground); err != nil {
 		return err
 	}
 	// The program has the same user, and must not trace or forge this process.

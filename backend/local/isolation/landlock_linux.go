@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrict keeps this process to the files of the view, which stay where they are.
-func (v *View) restrict() error {
+// restrict keeps this process to the files of the view, which stay where they are. terminal
+// allows the terminal of its session. Others are the caller's: Landlock cannot tell a
+// pseudo terminal that the program opens from one of another process.
+func (v *View) restrict(terminal bool) error {
 	var rules []landlock.Rule
 	allow := func(path string, dir, file func(...string) landlock.FSRule) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -23,7 +25,10 @@ func (v *View) restrict() error {
 	for _, p := range append([]Place{{Source: "/proc"}}, v.ReadOnly...) {
 		allow(p.Source, landlock.RODirs, landlock.ROFiles)
 	}
-	writable := append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"}, v.Writable...)
+	writable := append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}, v.Writable...)
+	if terminal {
+		writable = append(writable, "/dev/tty")
+	}
 	const memory = "/dev/shm"
 	if !slices.ContainsFunc(v.Writable, func(path string) bool { return strings.HasPrefix(path, memory+"/") }) { // else workspaces are there
 		writable = append(writable, memory)

@@ -17,8 +17,8 @@ import (
 const outside = "/.outside"
 
 // enter makes the view what this process, and all that it starts, have as their files.
-// The process must have a mount namespace of its own.
-func (v *View) enter() error {
+// The process must have a mount namespace of its own. terminal shows /dev/tty as well.
+func (v *View) enter(terminal bool) error {
 	const stage = "/tmp" // any directory that there is
 	for _, step := range []struct {
 		what string
@@ -30,7 +30,7 @@ func (v *View) enter() error {
 		{"changing the root directory", func() error { return unix.PivotRoot(stage, stage+outside) }},
 		{"changing the root directory", func() error { return os.Chdir("/") }},
 		{"mounting /proc", mountProc},
-		{"mounting /dev", mountDevices},
+		{"mounting /dev", func() error { return mountDevices(terminal) }},
 		{"showing files", v.mount},
 		{"leaving the machine's files", func() error { return unix.Unmount(outside, unix.MNT_DETACH) }},
 		{"leaving the machine's files", func() error { return os.Remove(outside) }},

@@ -1,0 +1,107 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Scratch makes the directory below which workspaces are made, by default the
+// system's for temporary files, and returns its real path, so that programs
+// that resolve symlinks and those that do not name the same files. The name of dir can
+// be guessed, and where others may write, another user may have made it first: that is
+// an error, since its owner controls what runs in it. So is a directory above it that
+// another user can rename.
+func Scratch(dir string) (string, error) {
+	if dir == "" {
+		real, err := realPath(os.TempDir())
+		if err != nil {
+			return "", err
+		}
+		return real, fixed(filepath.Join(real, "any"))
+	}
+	return makeOurs(dir, true)
+}
+
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// makeOurs makes a directory that other users can neither enter nor replace, or finds it so,
+// and returns its real path. It follows a link of the caller if link is true.
+func makeOurs(dir string, link bool) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	parent, err := realPath(filepath.Dir(dir))
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(parent, filepath.Base(dir))
+	if err := fixed(dir); err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return "", err
+	case !ours(info):
+		return "", fmt.Errorf("%s belongs to another user, who could change what runs there; have it removed, or set TMPDIR to another directory", dir)
+	case info.Mode()&fs.ModeSymlink != 0 && link:
+		target, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return "", err
+		}
+		return makeOurs(target, false)
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a directory; remove it, or set TMPDIR to another directory", dir)
+	}
+	return dir, restrict(dir)
+}
+
+// restrict closes a directory of the caller to other users. It works on the open directory,
+// whatever its name becomes meanwhile.
+func restrict(dir string) error {
+	f, err := os.OpenFile(dir, openFlags, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || !ours(info):
+		return fmt.Errorf("%s was replaced while it was opened", dir)
+	case isOpen(info):
+		return f.Chmod(0o700)
+	}
+	return nil
+}
+
+// fixed returns an error if another user than root can rename a directory above path, which
+// is a real path, or path itself.
+func fixed(path string) error {
+	for path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+			return err
+		case !ours(info) && !systems(info):
+			return fmt.Errorf("%s belongs to another user, who could replace what runs below it; set TMPDIR to a directory of your own", path)
+		case movable(info):
+			return fmt.Errorf("every user can replace what runs below %s; set its sticky bit (chmod +t), or set TMPDIR to another directory", path)
+		}
+	}
+	return nil
+}

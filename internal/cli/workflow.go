@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+// breakWorkflowCommands keeps output from being read as commands where GitHub Actions reads
+// it: names and logs come from submissions. A file, a terminal and the protocols of other
+// commands are left alone.
+func (a *app) breakWorkflowCommands(cmd *cobra.Command) {
+	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions != "true" || !relevant(cmd, "chdir") {
+		return
+	}
+	bracket := " ["
+	if format := cmd.Flags().Lookup("format"); a.flags.json || format != nil && format.Value.String() == "json" {
+		bracket = `\u005b` // "##" is in strings of JSON alone
+	}
+	if isRead(a.io.Out) {
+		a.io.Out = &commandBreaker{w: a.io.Out, bracket: bracket, start: true}
+	}
+	if isRead(a.io.Err) {
+		a.io.Err = &commandBreaker{w: a.io.Err, bracket: " [", start: true}
+	}
+}
+
+// isRead reports whether Actions may read what is written to w.
+func isRead(w io.Writer) bool {
+	if _, terminal := view.Terminal(w); terminal {
+		return false
+	}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		return err != nil || !info.Mode().IsRegular()
+	}
+	return true
+}
+
+// commandBreaker writes text without workflow commands: "##[" anywhere, and "::" at the
+// beginning of a line.
+type commandBreaker struct {
+	mu      sync.Mutex // an interrupt is reported while other output is written
+	w       io.Writer
+	bracket string // in place of "[" after "##"
+	hashes  int    // that were just written
+	start   bool   // only white space of the line was written
+	colon   bool   // and then a colon
+}
+
+// Write implements io.Writer. The text may be cut anywhere.
+func (b *commandBreaker) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]byte, 0, len(text)+16)
+	for _, c := range text {
+		switch {
+		case c == '[' && b.hashes > 1:
+			out = append(out, b.bracket...)
+		case c == ':' && b.colon:
+			out = append(out, ' ', c)
+		default:
+			out = append(out, c)
+		}
+		if b.colon = c == ':' && b.start; c == '#' {
+			b.hashes++
+		} else {
+			b.hashes = 0
+		}
+		b.start = c == '\n' || c == '\r' || b.start && (c == ' ' || c == '\t')
+	}
+	if _, err := b.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// unbroken returns the writer below, for commands of our own.
+func unbroken(w io.Writer) io.Writer {
+	if b, ok := w.(*commandBreaker); ok {
+		return b.w
+	}
+	return w
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCommandBreaker(t *testing.T) {
+	for in, want := range map[string]string{
+		"a ##[error]b\n###[x] # [y] #[z]":   "a ## [error]b\n### [x] # [y] #[z]",
+		"::add-mask::x\n \t::stop::y\na::b": ": :add-mask::x\n \t: :stop::y\na::b",
+		"progress\r::error::x":              "progress\r: :error::x",
+	} {
+		for cut := range len(in) {
+			var out strings.Builder
+			b := &commandBreaker{w: &out, bracket: " [", start: true}
+			for _, part := range []string{in[:cut], in[cut:]} {
+				if n, err := b.Write([]byte(part)); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if out.String() != want {
+				t.Errorf("%q, cut at %d, becomes %q, want %q", in, cut, out.String(), want)
+			}
+		}
+	}
+}
