@@ -56,7 +56,7 @@ SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLea
 # These are of make engines.
 FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
 # What makes a node stale is decided before anything runs: scripts of these subjects show nothing more with the real uv.
-UNREAL := ^TestStale$$/^(checkout|command|judge|layout|pass|pool|retry|source|suite)_
+UNREAL := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|source|suite)_
 
 # Where goroutines meet; engines test more of them, at long sizes.
 RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
