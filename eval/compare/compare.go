@@ -7,8 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -124,8 +122,11 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 		name := plan.ResultCell(c.Cell).At(c.Is.Name).String()
 		return cmp.Or(after.stale[name], s.stale[name])
 	})
-	if s.name == Now || after.name == Now {
-		return d, s.explainNow(ctx, after, d)
+	if s.name == Now || after.name == Now { // no run judged anything again
+		again = nil
+	}
+	if again == nil && !d.HasCauses() {
+		return d, nil
 	}
 	for _, one := range []*side{s, after} {
 		end, err := one.openStore()
@@ -136,9 +137,6 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 		if one.causes.Nodes == nil {
 			return d, nil
 		}
-	}
-	if again == nil && !d.HasCauses() {
-		return d, nil
 	}
 	f, err := causes.NewFinder(s.causes, after.causes)
 	if err == nil {
@@ -159,57 +157,18 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 	return d, nil
 }
 
-// explainNow sets the causes of changes of which a side is Now. What holds now was judged in
-// a run, whose nodes are those that made it. A run that is gone leaves its causes unknown.
-func (s *side) explainNow(ctx context.Context, after *side, d *report.Difference) error {
-	byRun := map[string][]report.Change{}
-	d.Changes = slices.DeleteFunc(d.Changes, func(c report.Change) bool {
-		if c.Was == nil || c.Is == nil || c.Kind == report.ChangeStale {
-			return false
-		}
-		run := cmp.Or(c.Is.Run, after.results.Run)
-		if s.name == Now {
-			run = cmp.Or(c.Was.Run, s.results.Run)
-		}
-		byRun[run] = append(byRun[run], c)
-		return true
-	})
-	for _, run := range slices.Sorted(maps.Keys(byRun)) {
-		part := &report.Difference{Changes: byRun[run]}
-		if record, err := history.Open(s.options.StateDir(), run); err == nil {
-			sides := [2]*side{s, after}
-			for i, one := range sides {
-				if one.name == Now {
-					sides[i] = sideOf(s.options, record, "")
-				}
-				end, err := sides[i].openStore()
-				if err != nil {
-					return err
-				}
-				defer end()
-			}
-			if sides[0].causes.Nodes != nil && sides[1].causes.Nodes != nil {
-				f, err := causes.NewFinder(sides[0].causes, sides[1].causes)
-				if err == nil {
-					err = f.Changes(ctx, part)
-				}
-				if err != nil {
-					return exit.Past(fmt.Errorf("finding causes: %w", err))
-				}
-			}
-		}
-		d.Changes = append(d.Changes, part.Changes...)
-	}
-	d.Sort()
-	return nil
-}
-
 // openStore opens the store that has the records of the side's nodes.
 func (s *side) openStore() (end func(), err error) {
-	if s.record == nil {
+	switch {
+	case s.name == Now:
+		s.causes.Nodes = func(fn func(*causes.Row, []string)) error {
+			return history.JudgedIn(s.results).Nodes(s.options.StateDir(), fn)
+		}
+	case s.record == nil:
 		return func() {}, nil
+	default:
+		s.causes.Nodes = s.record.Nodes
 	}
-	s.causes.Nodes = s.record.Nodes
 	s.causes.Store, end, err = stores.Past(s.options)
 	return end, err
 }

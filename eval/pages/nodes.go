@@ -1,11 +1,9 @@
 package pages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/causes"
@@ -26,41 +24,19 @@ const (
 
 // nodes are those that made some results, by the names of the cells and checkpoints that they belong to.
 type nodes struct {
-	judged
+	history.Judged
 	source *Source
 	byName map[string][]event.NodeDone
 }
 
-// judged are the runs that have the last results of cells and checkpoints.
-type judged struct {
-	names map[string]string // of cells and checkpoints, to the run
-	runs  map[string]bool
-}
-
-// judgedIn finds the runs of some results. A cell is of the last one of those of its checkpoints.
-func judgedIn(of *page.Run) judged {
-	j := judged{names: map[string]string{}, runs: map[string]bool{}}
-	for i := range of.Results.Cells {
-		cell := &of.Results.Cells[i]
-		id, last := plan.ResultCell(cell), ""
-		for _, c := range cell.Listed() {
-			run := cmp.Or(c.Run, of.Results.Run)
-			last = max(last, run)
-			j.names[id.At(c.Name).String()], j.runs[run] = run, true
-		}
-		j.names[id.String()] = last
-	}
-	return j
-}
-
 // nodesOf reads the nodes that made results once.
 func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
-	n := &nodes{judged: judgedIn(of), source: s, byName: map[string][]event.NodeDone{}}
-	for run := range n.runs {
+	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}}
+	for _, run := range n.Runs() {
 		last := map[string]int{} // the place in byName of an address's event
 		err := history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
-			name, ok := n.owner(done.Addr)
-			if !ok || n.names[name] != run {
+			name, ok := n.Owner(done.Addr)
+			if !ok || n.Run(name) != run {
 				return true
 			}
 			if at, again := last[done.Addr]; again {
@@ -90,33 +66,12 @@ func namesOf(cell *report.Cell) []string {
 	return names
 }
 
-// owner is the name of the cell or checkpoint that a node belongs to: what follows its
-// kind, without a part of a checkpoint at the end, or a case after the problem.
-func (j *judged) owner(addr string) (string, bool) {
-	_, name, _ := strings.Cut(addr, ":")
-	for whole := name; strings.Contains(whole, "@"); {
-		if _, ok := j.names[whole]; ok {
-			return whole, true
-		}
-		cut := strings.LastIndexByte(whole, '/')
-		if cut < 0 {
-			break
-		}
-		whole = whole[:cut]
-	}
-	problem, rest, _ := strings.Cut(name, "/")
-	_, solution, _ := strings.Cut(rest, "/")
-	name = problem + "/" + solution
-	_, ok := j.names[name]
-	return name, ok && solution != ""
-}
-
 // of are the nodes of a cell, as a page shows them.
 func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
 	var all []page.Node
 	for _, name := range slices.Backward(namesOf(cell)) {
 		for i := range n.byName[name] {
-			node, err := n.node(ctx, n.names[name], &n.byName[name][i])
+			node, err := n.node(ctx, n.Run(name), &n.byName[name][i])
 			if err != nil {
 				return nil, err
 			}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -110,21 +109,7 @@ func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report
 // side is a run, or the present, as far as causes need it.
 func (s *Source) side(of *page.Run) causes.Side {
 	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row, []string)) error {
-		judged := judgedIn(of)
-		for _, run := range slices.Backward(slices.Sorted(maps.Keys(judged.runs))) { // the latest one's of what cells share
-			record, err := history.Open(s.State, run)
-			if err == nil {
-				err = record.Nodes(func(n *graph.Row, deps []string) {
-					if name, ok := judged.owner(n.Addr); !ok || judged.names[name] == run {
-						fn(n, deps)
-					}
-				})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return history.JudgedIn(of.Results).Nodes(s.State, fn)
 	}}
 }
 

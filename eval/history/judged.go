@@ -1,0 +1,108 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Judged knows the runs that judged results, such as those of a project as it is.
+type Judged struct {
+	results *report.Results
+	runs    map[string]string // by the names of cells and checkpoints
+}
+
+// JudgedIn finds the runs of some results. A cell belongs to the last run of its checkpoints.
+func JudgedIn(results *report.Results) Judged {
+	j := Judged{results: results, runs: map[string]string{}}
+	for i := range results.Cells {
+		id, last := plan.ResultCell(&results.Cells[i]), ""
+		for _, c := range results.Cells[i].Listed() {
+			run := cmp.Or(c.Run, results.Run)
+			last = max(last, run)
+			j.runs[id.At(c.Name).String()] = run
+		}
+		j.runs[id.String()] = last
+	}
+	return j
+}
+
+// Run returns the run that judged the cell or checkpoint of a name; "" if there is none.
+func (j Judged) Run(name string) string { return j.runs[name] }
+
+// Runs lists the runs from the latest on.
+func (j Judged) Runs() []string {
+	runs := slices.Compact(slices.Sorted(maps.Values(j.runs)))
+	slices.Reverse(runs)
+	return runs
+}
+
+// Owner finds the name of the cell or checkpoint that a node belongs to: what follows the kind in
+// its address, without a part of a checkpoint at the end, or a case after the problem.
+func (j Judged) Owner(addr string) (string, bool) {
+	_, name, _ := strings.Cut(addr, ":")
+	for whole := name; strings.Contains(whole, "@"); {
+		if _, ok := j.runs[whole]; ok {
+			return whole, true
+		}
+		cut := strings.LastIndexByte(whole, '/')
+		if cut < 0 {
+			break
+		}
+		whole = whole[:cut]
+	}
+	problem, rest, _ := strings.Cut(name, "/")
+	_, solution, _ := strings.Cut(rest, "/")
+	name = problem + "/" + solution
+	_, ok := j.runs[name]
+	return name, ok && solution != ""
+}
+
+// Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
+// on. Of nodes that cells share, those of the latest run come first. A verdict that its run does not
+// have, because the record of the one that judged it is gone, has no nodes.
+func (j Judged) Nodes(state string, fn func(row *graph.Row, deps []string)) error {
+	for _, run := range j.Runs() {
+		record, err := Open(state, run)
+		if err != nil {
+			return err
+		}
+		foreign := j.differing(record.Results, run)
+		err = record.Nodes(func(n *graph.Row, deps []string) {
+			if name, owned := j.Owner(n.Addr); !owned || j.runs[name] == run && !foreign[name] {
+				fn(n, deps)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differing finds the names whose verdict is not the one that their run recorded.
+func (j Judged) differing(recorded *report.Results, run string) map[string]bool {
+	had := map[string]*report.Checkpoint{}
+	each(recorded, func(name string, c *report.Checkpoint) { had[name] = c })
+	foreign := map[string]bool{}
+	each(j.results, func(name string, c *report.Checkpoint) {
+		if was := had[name]; j.runs[name] == run && (was == nil || !report.SameResult(was, c)) {
+			foreign[name] = true
+		}
+	})
+	return foreign
+}
+
+func each(results *report.Results, fn func(name string, c *report.Checkpoint)) {
+	for i := range results.Cells {
+		cell := &results.Cells[i]
+		for k := range cell.Checkpoints {
+			fn(plan.ResultCell(cell).At(cell.Checkpoints[k].Name).String(), &cell.Checkpoints[k])
+		}
+	}
+}
