@@ -14,11 +14,11 @@ import (
 // the doing of whoever filled the workspace, not of the machinery.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrManyFiles is the error of a List that found more files than were wanted, or more bytes
-// than it reads.
+// ErrManyFiles is returned, wrapped, by a List that finds more files than requested or reads too
+// many bytes.
 var ErrManyFiles = errors.New("too many files")
 
-// ErrNoRoom is the error of a Sandbox whose programs' directories have no room for the Files.
+// ErrNoRoom is returned, wrapped, by a Sandbox if the Files do not fit into a program's directory.
 var ErrNoRoom = errors.New("the files are larger than the program's directory")
 
 // ToolError says that a program the backend needs is not there or does not

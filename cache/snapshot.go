@@ -62,7 +62,7 @@ func (s seen) same(o seen, p Probe) bool {
 		(s.mode^o.mode)&executable == 0
 }
 
-// executable has the bits of a mode that say who may start a file or enter a directory.
+// executable masks the mode bits that permit starting a file or entering a directory.
 const executable = 0o111
 
 const (

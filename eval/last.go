@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastResult is the last recorded result of a checkpoint.
+// lastResult holds the last recorded result of a checkpoint.
 type lastResult struct {
 	report.Checkpoint
 	run string // in which it was last judged, or its verdict served
 }
 
-// lastRuns is how many runs are searched for the last result of a checkpoint.
+// lastRuns limits the search for the last result of a checkpoint.
 const lastRuns = 100
 
 // lastResults searches the records of runs, the latest first, until every checkpoint of the

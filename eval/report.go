@@ -43,7 +43,7 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 	return show(p)
 }
 
-// presentPage is the project as it is for a page; nil if nothing was recorded.
+// presentPage returns the current results for a page, or nil without recorded runs.
 func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
 	latest, err := event.FindRun(o.StateDir(), "latest")
 	if errors.Is(err, event.ErrNoRuns) {

@@ -154,7 +154,7 @@ func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID]
 	return words, nil
 }
 
-// allNodes are the goals of a request for everything.
+// allNodes returns the goals of a request for everything.
 func (p *Project) allNodes() (g goals) {
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		g.targets = append(g.targets, id)

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// CheckpointStatus is what is known of a checkpoint of a cell as the project is now.
+// CheckpointStatus describes a checkpoint of a cell in the current state of the project.
 type CheckpointStatus struct {
 	Cell plan.CellID // with its checkpoint
 	// Last is the verdict on the present inputs, when a stored answer has one. Otherwise State
@@ -116,7 +116,7 @@ func (p *Project) latestFiles() event.Manifest {
 	return *m
 }
 
-// compiledStatus is present for the cells that were compiled.
+// compiledStatus does the work of present for the compiled cells.
 func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) (all []CheckpointStatus, err error) {
 	if len(p.Plan.Cells) == 0 {
 		return nil, nil

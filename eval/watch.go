@@ -228,7 +228,7 @@ func (m ends) Emit(e event.Event) {
 	}
 }
 
-// shownParts are the partition files that have the results which a run showed.
+// shownParts maps partitions to the files with the results that a run showed.
 type shownParts map[partRefKey]partition.Name
 
 func (p *Project) shownParts() shownParts {
@@ -286,7 +286,7 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 	return true, nil
 }
 
-// shownKeys are the keys of the nodes whose answers the last run showed.
+// shownKeys looks up the keys of the answers that the last run showed.
 type shownKeys struct {
 	p     *Project
 	did   map[string]string

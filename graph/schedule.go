@@ -71,8 +71,8 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 	return first
 }
 
-// ending is a job that asks Options.Stop about a node that ended. Until the answer is in,
-// no attempt starts and no dependent is decided.
+// ending calls Options.Stop for a node that ended. Until it returns, no attempt starts and no
+// dependent is decided.
 type ending struct {
 	id     ID
 	class  cache.Class

@@ -275,8 +275,8 @@ func missingStep(h *hcl.Diagnostic) (string, []string) {
 	return "", nil
 }
 
-// unnormalized returns the file name that stands where nothing of a path is, and that is the
-// path's but for its Unicode normal form. The language normalises text; the disk does not.
+// unnormalized returns the name of a file that differs from a missing path only in its Unicode
+// normal form. The language normalises text; the disk does not.
 func unnormalized(missing error) string {
 	var failed *fs.PathError
 	if !errors.As(missing, &failed) {

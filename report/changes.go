@@ -116,8 +116,8 @@ func hasVerdict(c *Checkpoint) bool {
 	return o != verdict.OutcomeBroken && o != verdict.OutcomeSkipped
 }
 
-// worseTests are the tests of a checkpoint that passed and no longer do, or that fail and did not,
-// or that earn less.
+// worseTests returns the tests of a checkpoint that fail and passed or did not exist before, or
+// that earn less.
 func worseTests(was, is *Checkpoint) (worse []Test) {
 	find := func(c *Checkpoint) map[string]*Test {
 		all := make(map[string]*Test, len(c.Tests))
@@ -143,7 +143,7 @@ func worseTests(was, is *Checkpoint) (worse []Test) {
 	return worse
 }
 
-// name is the pytest node id of a test, or the name of a case.
+// name returns the pytest node ID of a test, or the name of a case.
 func (t *Test) name() string {
 	if t.File == "" {
 		return t.ID

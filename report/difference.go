@@ -20,7 +20,7 @@ type Difference struct {
 	Again         []Again // of Same: judged on other inputs
 }
 
-// Again are checkpoints that were judged on other inputs and have the same verdict.
+// Again counts checkpoints that were judged on other inputs with the same verdict.
 type Again struct {
 	Causes      []string
 	Checkpoints int
@@ -97,7 +97,7 @@ func (c *Change) FirstFailure() *Test {
 	return nil
 }
 
-// CauseCount is how many changes come from the same causes.
+// CauseCount counts the changes with the same causes.
 type CauseCount struct {
 	Cause  string             `json:"cause"` // "" if it is unknown
 	Causes []string           `json:"causes"`
@@ -163,7 +163,7 @@ const (
 	mostTests    = 3
 )
 
-// causeText is the causes of a change in a line, or some of them.
+// causeText returns the causes of a change, or some of them, in a line.
 func causeText(causes []string, all bool) string {
 	if len(causes) > mostCauses+1 && !all {
 		causes = append(slices.Clone(causes[:mostCauses]), fmt.Sprintf("and %d more", len(causes)-mostCauses))

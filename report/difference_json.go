@@ -2,7 +2,7 @@ package report
 
 import "strings"
 
-// judgedAgain is an Again in the JSON form.
+// judgedAgain encodes an Again as JSON.
 type judgedAgain struct {
 	Checkpoints int      `json:"checkpoints"`
 	Cause       string   `json:"cause"`

@@ -21,9 +21,8 @@ import (
 // supported reports whether a server can be started here.
 func supported() error { return nil }
 
-// tie ends the process with this thread, so that a run that is killed leaves
-// none, and takes the terminal from it: the run
-// ends it, not an interrupt.
+// tie ends the process with this thread, so that a killed run leaves none, and gives it a
+// session without the terminal: the run ends it, not an interrupt.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }

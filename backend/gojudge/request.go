@@ -180,11 +180,11 @@ func check(programs []backend.Program) error {
 	return nil
 }
 
-// directoryRoom is the size of a program's directory on a server of ours, in bytes. It is
-// memory, which no limit of the program's counts where there are no control groups.
+// directoryRoom limits a program's directory on a server that fevalgraph starts, in bytes. The
+// directory uses memory, which counts against the program only where control groups exist.
 const directoryRoom = 128 << 20
 
-// fits returns a backend.ErrNoRoom if the files of a program are more than that.
+// fits returns a backend.ErrNoRoom if the files of a program exceed directoryRoom.
 func fits(programs []backend.Program) error {
 	const page = 4096
 	for i := range programs {

@@ -40,14 +40,14 @@ func setUmask() error {
 	return nil
 }
 
-// commandLimit is a limit of commands, which may raise the soft limit to the hard one.
+// commandLimit describes a resource limit of commands, which can raise the soft limit to the hard one.
 type commandLimit struct {
 	resource   int
 	name       string
 	soft, hard uint64
 }
 
-// limits has all limits of commands but that on file locks, which marks processes.
+// limits lists every limit of commands except file locks, whose limit marks processes.
 var limits = []commandLimit{
 	{unix.RLIMIT_NOFILE, "open files", 1 << 10, 1 << 14},
 	{unix.RLIMIT_STACK, "stack", 8 << 20, unix.RLIM_INFINITY},

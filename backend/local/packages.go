@@ -23,8 +23,8 @@ type packages struct {
 	found    []string // NAME-VERSION, and a digest of what the installer recorded
 }
 
-// shownPackages is how many packages an identity names, since it is part of every manifest.
-// Of more it has the digest.
+// shownPackages limits the packages that an identity lists, since every manifest contains it. A
+// longer list is replaced by its digest.
 const shownPackages = 40
 
 func (p *packages) text() string {
@@ -39,11 +39,11 @@ func (p *packages) text() string {
 // nameVersion matches the part of an interpreter's name that directories of packages have.
 var nameVersion = lazyregexp.New(`[0-9]+\.[0-9]+t?$`)
 
-// packagesKept is how long packages are not read again: problems by the thousand start the same
-// program, and are asked about at once.
+// packagesKept limits how often packages are read: thousands of problems start the same program,
+// and their identities are computed at once.
 const packagesKept = time.Second
 
-// installed are the packages of a program, as they were at a time.
+// installed caches the packages of a program.
 type installed struct {
 	at    time.Time
 	found []string
@@ -167,7 +167,7 @@ func (b *Backend) addPlace(p *packages, place string) {
 	}
 }
 
-// withRecord is a package with the digest of what is known of it besides its name.
+// withRecord returns the name of a package with a digest of its records.
 func withRecord(name string, record ...string) string {
 	if len(record) == 0 {
 		return name

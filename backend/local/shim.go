@@ -33,8 +33,8 @@ func answers(word, program string) bool {
 	return isPython(word) && !strings.Contains(word, "/") && scriptText(program) != ""
 }
 
-// layoutTarget is shimTarget of what the layouts of pyenv and its relatives, asdf and rustup
-// show, which takes no process.
+// layoutTarget resolves the shims of pyenv and its relatives, asdf and rustup from their files,
+// without starting a process.
 func (b *Backend) layoutTarget(word, program string) (target string, found bool) {
 	if strings.Contains(word, "/") {
 		if real, err := filepath.EvalSymlinks(program); err != nil || !isShim(real) && !isShim(program) {

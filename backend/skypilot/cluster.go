@@ -88,8 +88,8 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // carriesGoJudge reports whether go-judge is a file of this machine that clusters get.
 func (o *Options) carriesGoJudge() bool { return strings.ContainsRune(o.GoJudge, os.PathSeparator) }
 
-// keptPrograms is how many days a program stays in a home after the last cluster got it,
-// which is longer than a worker runs.
+// keptPrograms counts the days that a program stays in a home directory after its last upload. No
+// worker runs that long.
 const keptPrograms = 30
 
 // push brings a program to the cluster, unless it is there.

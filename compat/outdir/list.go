@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// ListName is the name of the file that lists what exports wrote into a directory.
+// ListName names the file that lists the files of a directory that exports wrote.
 const ListName = ".fevalgraph-export.json"
 
 // Dir is a directory that an export writes. It lists the files that the export wrote, so that a
-// later one by the same writer removes those that it does not write again, and nothing else.
+// later export by the same writer removes the files that it does not write again, and no others.
 type Dir struct {
 	path   string
 	writer string
@@ -46,10 +46,10 @@ func open(path, writer string) (*Dir, error) {
 	return d, nil
 }
 
-// Write is Write for a file below the directory.
+// Write writes a file below the directory, as the function Write does.
 func (d *Dir) Write(path string, content []byte) error { return d.WriteMode(path, content, 0o644) }
 
-// WriteMode is WriteMode for a file below the directory.
+// WriteMode writes a file below the directory, as the function WriteMode does.
 func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
 	name, err := filepath.Rel(d.path, path)
 	if err != nil || !filepath.IsLocal(name) {

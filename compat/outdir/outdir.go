@@ -29,7 +29,7 @@ func WriteMode(path string, content []byte, mode fs.FileMode) error {
 	return atomicfile.WriteDurable(path, mode, content)
 }
 
-// executable is the permission that decides. Whether others have it depends on the umask.
+// executable masks the owner's permission. That of others depends on the umask.
 const executable fs.FileMode = 0o100
 
 // setExecutable makes an existing file executable, or not, for all who can read it: a file that is

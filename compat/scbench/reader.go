@@ -97,9 +97,9 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 	return made, c.Mistakes
 }
 
-// skippedTests is what the benchmark's own programs of a layout do with tests that are skipped: the
-// runner of a checkout with problems/ counts them, and the converter of problems that have a
-// repository to themselves leaves them out of totals.
+// skippedTests returns how the benchmark's programs for a layout treat skipped tests: the runner of
+// a checkout with problems/ counts them, and the converter of problems with separate repositories
+// leaves them out of totals.
 func skippedTests(dir string) string {
 	if filepath.Base(filepath.Dir(dir)) == "problems" {
 		return "count"

@@ -69,12 +69,11 @@ const (
 	Text = "!!str"
 )
 
-// octal is a number that Python's reader takes for one of base 8.
+// octal matches the numbers that Python's reader parses in base 8.
 var octal = lazyregexp.New(`^[-+]?0[0-7_]+$`)
 
-// pythonic makes values what they are in YAML 1.1, which benchmarks read with Python: the
-// keys of a merge are the mapping's, 010 is 8, and yes is true. Done are the nodes that
-// need no second look.
+// pythonic converts values to YAML 1.1, which benchmarks read with Python: merges become keys of
+// their mapping, 010 becomes 8, and yes becomes true. It skips the nodes in done.
 func pythonic(n *yaml.Node, done map[*yaml.Node]bool) {
 	if n == nil || done[n] {
 		return
@@ -103,8 +102,8 @@ func pythonic(n *yaml.Node, done map[*yaml.Node]bool) {
 	}
 }
 
-// merge puts the keys that a mapping has by merges before its own, which win. Of several
-// mappings the first wins.
+// merge inserts the keys of merged mappings before a mapping's own keys, which win. If mappings
+// share a key, the first mapping wins.
 func merge(n *yaml.Node) {
 	var merged, own []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -151,7 +150,7 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// resolve returns the value that an alias refers to, and any other value as it is.
+// resolve returns the value that an alias refers to, and any other value unchanged.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias

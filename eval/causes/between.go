@@ -11,17 +11,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// keys are those of a node on both sides.
+// keys identify a node on both sides.
 type keys struct{ was, is cache.Key }
 
-// differences are what differs, in words.
+// differences collects the changes between two nodes as text.
 type differences struct {
 	all     []difference
 	unknown bool // there may be more
 }
 
-// difference is a change in words. That of a file of a source lacks the name of the source,
-// which the node that reads it has.
+// difference describes a change. The text for a file lacks the name of its source, which the node
+// that reads the source adds.
 type difference struct {
 	text string
 	file bool

@@ -100,7 +100,7 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 	return nil
 }
 
-// unjudged is what a checkpoint without a verdict was.
+// unjudged names the state of a checkpoint without a verdict.
 func unjudged(c *report.Checkpoint) string {
 	if c.Class == verdict.NotRun {
 		return "skipped"
@@ -151,7 +151,7 @@ func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]repo
 	return all, nil
 }
 
-// graded is the name of the checkpoint that a node grades; false if it grades none.
+// graded returns the name of the checkpoint that a node grades, and whether it grades one.
 func (f *Finder) graded(n *node) (string, bool) {
 	_, name, _ := strings.Cut(n.Addr, ":")
 	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.deps, func(addr string) bool {

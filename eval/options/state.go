@@ -48,9 +48,9 @@ func (o Options) CheckState() error {
 	return nil
 }
 
-// unchecked are directories in a state directory whose entries are checked, but not what is
-// below them: there are too many blobs and runs, and environments and uv make links. Package
-// event checks the files of runs that it opens.
+// unchecked lists directories in a state directory whose entries are checked, but not the levels
+// below: there are too many blobs and runs, and environments and uv make links. Package event
+// checks the files of runs that it opens.
 var unchecked = []string{"cas", "environments", "locking", "runs"}
 
 func checkState(dir string) error {

@@ -139,7 +139,7 @@ func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
 	return extra, nil
 }
 
-// Run is a run in a pack, and how it was made.
+// Run holds a run of a pack and the nodes that made it.
 type Run struct {
 	Results *report.Results
 	Partial bool // a selection left out cells

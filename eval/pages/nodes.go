@@ -22,7 +22,7 @@ const (
 	mostFiles  = 100
 )
 
-// nodes are those that made some results, by the names of the cells and checkpoints that they belong to.
+// nodes indexes the nodes that made results by the names of their cells and checkpoints.
 type nodes struct {
 	history.Judged
 	source *Source

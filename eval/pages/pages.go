@@ -36,7 +36,7 @@ type Source struct {
 // Now is the name of the project as it is, in place of a run.
 const Now = "now"
 
-// Present is what is known of the project as it is.
+// Present holds the known results of the project in its current state.
 type Present struct {
 	Results *report.Results   // named after the latest run; checkpoints that another one judged name it
 	Stale   map[string]string // why verdicts no longer hold, by the names of checkpoints
@@ -79,7 +79,7 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	return p, nil
 }
 
-// is reports whether the present is what a run has: it judged, or served, every verdict, and all hold.
+// is reports whether a run judged or served every verdict of the present, and all of them hold.
 func (p *Present) is(run *report.Results) bool {
 	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) {
 		return false
@@ -106,7 +106,7 @@ func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report
 	return f.Changes(ctx, d)
 }
 
-// side is a run, or the present, as far as causes need it.
+// side returns the nodes of a run, or of the present, for finding causes.
 func (s *Source) side(of *page.Run) causes.Side {
 	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row, []string)) error {
 		return history.JudgedIn(of.Results).Nodes(s.State, fn)

@@ -56,7 +56,7 @@ func (d *Division) Divide(p *plan.Plan, targets []graph.ID, rep *graph.Report, c
 	d.Shared = sharedTasks(p, d.Shards, rep)
 }
 
-// sharedTasks are the addresses of stale tasks that cells of several shards need.
+// sharedTasks returns the addresses of stale tasks that cells of several shards need.
 func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []string) {
 	shard := map[string]int{}
 	for _, s := range shards {

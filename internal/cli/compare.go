@@ -79,8 +79,8 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	return report.WriteContenders(a.io.Out, f.format, compared, a.tableOptions())
 }
 
-// resultsToCompare are those of a run or a file, or without a name the last known. of says in
-// words whose they are.
+// resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of
+// describes their origin.
 func (a *app) resultsToCompare(ctx context.Context, name string) (results *report.Results, of string, err error) {
 	present, isFile := false, false
 	if name == "" {

@@ -61,8 +61,8 @@ func checkSize(v cty.Value, left *int) error {
 	return nil
 }
 
-// bounded are the functions whose results can be much larger than their arguments, or have
-// numbers of any size, with what they check of known arguments before.
+// bounded maps functions whose results can be much larger than their arguments, or that take
+// numbers of any size, to checks of their known arguments.
 var bounded = map[string]func(args []cty.Value) error{
 	"setproduct": func(args []cty.Value) error {
 		product := 1
@@ -119,8 +119,8 @@ func product(size, times int) error {
 	return nil
 }
 
-// replaced is how many parts of a text are replaced at most; a pattern can match between
-// any two letters.
+// replaced returns the maximum number of replacements in a text. A pattern can match between any
+// two letters.
 func replaced(text, part string) int {
 	if part == "" || len(part) > 1 && part[0] == '/' && part[len(part)-1] == '/' {
 		return len(text) + 1

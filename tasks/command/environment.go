@@ -62,8 +62,8 @@ func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
 	return ending.WithClass(environ.DescribeBackend(ctx, m, e.Identity))
 }
 
-// buildNeeds prints what building projects takes, a requirement in a line; its arguments
-// are their directories. Python 3.10 and older cannot read the files by themselves.
+// buildNeeds prints the build requirements of the projects in its arguments, one a line. Python 3.10
+// and older lack a parser for the files.
 const buildNeeds = `
 import os, sys
 for project in sys.argv[1:]:
@@ -77,8 +77,8 @@ for project in sys.argv[1:]:
     print("\n".join(needs))
 `
 
-// takeInside takes the packages that uv names by path out of pins.txt, and prints their
-// paths relative to the project. One outside of the project is a package of this machine.
+// takeInside removes the packages that uv names by path from pins.txt, and prints their paths
+// relative to the project. It fails for a path outside of the project.
 const takeInside = `
 import os, re, sys, urllib.parse
 rest, taken = [], False
@@ -103,9 +103,9 @@ with open("../pins.txt", "w") as f:
     f.writelines(rest)
 `
 
-// resolve is run in the project: $1 is the interpreter, $2 and $3 are the programs above,
-// $4 is a file of overrides or nothing. What building the packages inside of it takes is
-// known once uv has named these.
+// resolve runs in the project: $1 is the interpreter, $2 and $3 are the programs above, $4 is a file
+// of overrides or empty. The build requirements of packages inside the project are known only after
+// uv has listed the packages.
 const resolve = `set -eu
 "$1" -c "$2" . >../build.in
 compile() {
@@ -211,8 +211,8 @@ type UV struct {
 const venv = ".fevalgraph/venv"
 
 // install makes a session's environment: $1 is the interpreter, $2 the shared
-// environment, the others are the project and the packages inside of it, which directories
-// are installed where they are. What is shared is found, and not written to.
+// environment, the others are the project and the packages inside of it. Directories
+// are installed as editable. What is shared is found, and not written to.
 const install = `set -eu
 uv venv --quiet --no-config --no-project --offline --python "$1" ` + venv + `
 where='import sysconfig; print(sysconfig.get_path("purelib"))'

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 )
 
-// attempt is a command that failed.
+// attempt describes a command that failed.
 type attempt struct {
 	line, dir string // for a shell; the directory that it ran in
 	first     bool   // no command ran before it
@@ -24,7 +24,7 @@ type attempt struct {
 	uv        *prepared    // or nil
 }
 
-// lacks returns what the machine lacks of the programs that line names, or "".
+// lacks describes a program of line that the machine lacks, or returns "".
 func (r *Run) lacks(ctx context.Context, a attempt, line string) (string, error) {
 	return r.Machine.Lacks(ctx, ending.Setup{
 		Backend: r.Backend, Spec: a.empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: a.exit,
@@ -108,7 +108,7 @@ func interpreterOf(ctx context.Context, s cache.Store, e cache.Entry) (string, e
 	return words[0], nil
 }
 
-// line is what the program is for a shell.
+// line returns the program as a line for a shell.
 func (r *Run) line() string {
 	if len(r.Argv) == 3 && r.Argv[0] == "/bin/sh" && r.Argv[1] == "-c" {
 		return r.Argv[2]

@@ -169,14 +169,14 @@ var (
 	reserved   = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "exec", "command", "env"}
 )
 
-// programsIn are the commands of a line that the machine must have. A relative path is of
-// the problem or of the submission.
+// programsIn returns the commands of a line that the machine must provide. Relative paths belong to
+// the problem or the submission.
 func programsIn(line string) []string {
 	return slices.DeleteFunc(Commands(line), func(word string) bool { return !program().MatchString(word) })
 }
 
-// Commands returns what a line for the shell starts, each once, up to where it takes a
-// shell to tell.
+// Commands returns the commands that a shell line starts, without duplicates, up to the first
+// construct that only a shell can parse.
 func Commands(line string) []string {
 	line = quoted().ReplaceAllLiteralString(line, "$")
 	if at := tooHard().FindStringIndex(line); at != nil {

@@ -114,11 +114,10 @@ func put(ctx context.Context, w *graph.Work, o *graph.Outcome, name string, valu
 // maxText bounds a message, in bytes.
 const maxText = 64 << 10
 
-// readable is what a program printed, for people: valid UTF-8, cut in its
-// middle when it is long.
+// readable returns the output of a program as valid UTF-8, shortened if it is long.
 func readable(printed []byte) string { return shorten(text(printed)) }
 
-// text is what a program printed, as valid UTF-8.
+// text converts the output of a program to trimmed, valid UTF-8.
 func text(printed []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(printed), string(utf8.RuneError)))
 }

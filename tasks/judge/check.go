@@ -79,7 +79,7 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 	}
 	e, err := c.runChecker(ctx, w)
 	if errors.Is(err, backend.ErrNoRoom) {
-		// The problem's files are the same for every solution, most of which print little.
+		// The problem's files are the same for every solution, and most solutions print little.
 		if d, _ := w.Input(FromRun, OutputStdout); d.Size >= 1<<20 {
 			return failedWith(OutputLimit, fmt.Sprintf("the checker's directory has no room for the %d bytes that it printed", d.Size)), nil
 		}

@@ -96,16 +96,16 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
 }
 
-// talk runs the two. An interactor that ends neither with the solution nor without any
-// hangs, which is no verdict on a solution: its end is then an error. One that ends
-// without a solution was held up by this one, which may have filled the pipe between them.
+// talk runs the solution and the interactor. If the interactor ends neither with the solution nor
+// without one, it hangs, and talk returns an error, since that is not the solution's fault. If it
+// ends without a solution, this one blocked it, for example by filling the pipe between them.
 func (i *Interact) talk(ctx context.Context, solution, interactor backend.Program) ([]backend.Ending, error) {
 	ends, err := i.Box.run(ctx, solution, interactor)
 	if err != nil {
 		return nil, err
 	}
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
-	// A benchmark that has rules of its own blames the solution.
+	// A dialect blames the solution.
 	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
 		alone := interactor
 		alone.StdinFrom = 0

@@ -35,10 +35,9 @@ func (b *Box) patient(ctx context.Context, solution backend.Program) ([]backend.
 	return b.patience(ctx, ends, solution)
 }
 
-// patience returns the ends of programs, the first of which is a solution. When that
-// reached its limit of time from start to end while others wanted the processors as
-// well, all are run again with more of it. An error says that the machine was
-// too busy even then.
+// patience returns the ends of programs; the first program is the solution. If that reached its
+// wall-clock limit on a contended machine, all of them run again with more time. It returns an error
+// if the machine was too busy even then.
 func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...backend.Program) ([]backend.Ending, error) {
 	if !doubtful(ends) {
 		return ends, nil

@@ -56,11 +56,11 @@ var (
 	partially  = lazyregexp.New(`^partially correct \([0-9]+\)`)
 )
 
-// judged reads the verdict of a checker or interactor from how it ended and all that it
-// printed; only the message is shortened. One that crashes, or whose number is none, does so on what this solution printed,
-// which earns nothing: no solution may choose to have no score. An error is a
-// *failedError: its points are no ratio, whatever the solution does, or it reached the
-// limit of time from start to end, which may be a busy machine's doing.
+// judged reads the verdict of a checker or interactor from its ending and its whole output; only
+// the message is shortened. If it crashes or prints an invalid number, the solution's output caused
+// that and earns 0: no solution may choose to have no score. An error is a *failedError: the points
+// are not a ratio, whatever the solution does, or the wall-clock limit was reached, which a busy
+// machine can cause.
 func judged(e end, printed []byte) (Verdict, error) {
 	said := text(printed)
 	v := Verdict{Verdict: WrongAnswer, Message: shorten(said)}
@@ -105,7 +105,7 @@ func judged(e end, printed []byte) (Verdict, error) {
 	return v, nil
 }
 
-// statement is a ratio in a message and the unbounded one that belongs to it.
+// statement pairs a ratio in a message with its unbounded ratio.
 type statement struct{ ratio, unbounded float64 }
 
 // statements returns the ratios in a message. The number that testlib prints first with
@@ -143,9 +143,9 @@ func statements(said string, points bool) (stated []statement, why string) {
 	return stated, ""
 }
 
-// lowest returns the lowest numbers of statements, which can be a solution's, quoted: a quote
-// can then only cost the solution something. Those without a ratio that is a number are left
-// out, and infinity is returned if there are no others.
+// lowest returns the lowest numbers of statements, since a checker can quote the solution: a quote
+// can then only lower the score. It ignores statements with an invalid ratio and returns infinity
+// if no others exist.
 func lowest(stated []statement) (ratio, unbounded float64) {
 	ratio, unbounded = math.Inf(1), math.Inf(1)
 	for _, s := range stated {
@@ -164,7 +164,7 @@ func lone(said string, otherwise float64) float64 {
 	return otherwise
 }
 
-// value parses a numeral. Those that are no number or too large are infinity.
+// value parses a numeral. Unparsable or overflowing numerals become +Inf.
 func value(numeral string) float64 {
 	n, err := strconv.ParseFloat(numeral, 64)
 	if err != nil || math.IsNaN(n) {

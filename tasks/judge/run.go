@@ -45,12 +45,11 @@ func measureOf(e backend.Ending) Measure {
 // outOfMemory is what runtimes print of a program that got no memory and did not catch it.
 var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.OutOfMemoryError|[Cc]annot allocate memory`)
 
-// starved is e as the end of a program that ran out of memory, if it was one.
-// Where the address space is limited, a program that asks for too much is not
-// ended: it gets none, and most crash of that. One that asks for all at once has used
-// little: its runtime prints why it crashed, or the system ended it as it began, since its
-// static arrays alone are too large. A program that prints the same for no reason fails in
-// any case.
+// starved returns e with the status MemoryLimit if the program ran out of memory. A limit on the
+// address space does not end a program: allocations fail, and most programs crash. A program that
+// allocates everything at once has used little memory, but its runtime prints the reason, or its
+// static arrays are so large that the system ended it at the start. A program that prints the same
+// without a reason fails in any case.
 func (b *Box) starved(ctx context.Context, store cache.Store, program cache.Digest, e backend.Ending, l backend.Limits) (backend.Ending, error) {
 	const nearly = 0.95 // of the limit: what it asked for last is not counted
 	failed := e.Status == backend.Signalled || e.Status == backend.Exited && e.Code != 0
@@ -72,8 +71,8 @@ func (b *Box) starved(ctx context.Context, store cache.Store, program cache.Dige
 	return e, nil
 }
 
-// segments returns how many bytes of memory a program of 64 bits takes as it begins, or 0
-// if r is none.
+// segments returns the bytes of memory that a 64-bit program occupies at the start, or 0 if r is not
+// such a program.
 func segments(r io.Reader) (all uint64) {
 	var h elf.Header64
 	if binary.Read(r, binary.LittleEndian, &h) != nil || string(h.Ident[:elf.EI_CLASS+1]) != elf.ELFMAG+string(rune(elf.ELFCLASS64)) {

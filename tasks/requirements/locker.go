@@ -58,7 +58,7 @@ func NewLocker(o LockerOptions) (*Locker, error) {
 	return l, err
 }
 
-// asItIs is the key of contexts in which nothing is resolved.
+// asItIs keys contexts in which a Locker resolves nothing.
 type asItIs struct{}
 
 // AsItIs returns a context in which a Locker answers from the lock file alone, as for a call that

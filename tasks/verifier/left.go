@@ -79,7 +79,7 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 	return l, r.follow(ctx, session, l)
 }
 
-// follow takes what a reward is a link to, where there is no other: a file beside it.
+// follow reads the file next to a reward that is a link to it, if no other reward exists.
 func (r *Run) follow(ctx context.Context, session backend.Session, l left) error {
 	for _, reward := range []string{rewardJSON, rewardText} {
 		if _, there := l.files[reward]; there || l.large[reward] {

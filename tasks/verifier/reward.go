@@ -91,8 +91,8 @@ func abbreviate(text string) string {
 	return text
 }
 
-// decode reads a flat object of numbers and bools. The latter are shown, and are no score.
-// So is what is no finite number, unless it is the score.
+// decode reads a flat object of numbers and bools. Bools, and values that are not finite numbers,
+// are shown; neither can be the score.
 func decode(text []byte, score string) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(quoteNonFinite(text)))
 	decoder.UseNumber()

@@ -64,7 +64,7 @@ func tally(players int, matches [][]float64) (wins []float64, met [][]float64, p
 	return wins, met, played
 }
 
-// lineup are the players of some matches.
+// lineup groups matches by their players.
 type lineup struct {
 	players []int
 	matches float64

@@ -112,11 +112,10 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 	return o.serve(ctx, host, dir, ready)
 }
 
-// unused is how long a worker's store keeps what no run has used. Runs send again what is
-// gone.
+// unused limits how long a worker's store keeps blobs without a use. Runs send missing blobs again.
 const unused = 7 * 24 * time.Hour
 
-// collect removes from the store of a worker what was not used for long: at once, as a worker
+// collect removes blobs from the store of a worker that were not used for long: at once, as a worker
 // may be started for each run, and daily. A failure is left to the next time.
 func collect(ctx context.Context, store *cache.Disk) {
 	for {
