@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -290,9 +291,9 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 	}
 	if len(all) == 0 {
 		why := "the solution has none of the artifacts: " + strings.Join(r.Artifacts, ", ")
-		for link, target := range links {
+		for _, link := range slices.Sorted(maps.Keys(links)) { // the message is stored
 			if slices.ContainsFunc(r.Artifacts, func(place string) bool { return place == link || strings.HasPrefix(place, link+"/") }) {
-				return nil, fmt.Sprintf("%s; %s is a link to %q", why, link, target), nil
+				return nil, fmt.Sprintf("%s; %s is a link to %q", why, link, links[link]), nil
 			}
 		}
 		return nil, why, nil

@@ -26,6 +26,7 @@ func TestPresent(t *testing.T) {
 		{"data->app app/main.py", "[/app]"},
 		{"other", "the solution has none of the artifacts: /app, /data"},
 		{"app->x x/main.py", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
+		{"data->y app->x", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
 		{"app/answer.txt->../tests/expected.txt", "the artifact /app: symlink answer.txt points to ../tests/expected.txt: a symlink leads out of the directory"},
 		{"app/l->../data/x data/x", "the artifact /app: symlink l points to ../data/x: a symlink leads out of the directory"},
 		{"app/l->/tests/x", "the artifact /app: symlink l points to /tests/x: a symlink leads out of the directory"},
