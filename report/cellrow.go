@@ -91,7 +91,7 @@ func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err e
 		return cmp.Or(natural.Compare(a.Problem, b.Problem), natural.Compare(a.Solution, b.Solution), natural.Compare(a.Backend, b.Backend), cmp.Compare(a.Repeat, b.Repeat))
 	})
 	grid := l.perCell(rows)
-	grid.Width = o.Width
+	grid = grid.On(o.Page)
 	_, err = io.WriteString(w, grid.Text())
 	return true, err
 }
@@ -109,8 +109,7 @@ func (l layout) perCell(rows []CellRow) text.Grid {
 		all.Merge(&rows[i].Tally)
 	}
 	grid.Footer = all.Summary().String() + all.Recorded.note()
-	grid.Spare = spare(grid)
-	return grid
+	return spared(grid)
 }
 
 func (l layout) cell(r *CellRow) []string {

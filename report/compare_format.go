@@ -29,17 +29,13 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 		}
 	case "table":
 		grid, pairs := c.grid(text.Line), c.pairGrid(o.Verbose, text.Line)
-		grid.Width, pairs.Width = o.Width, o.Width
+		grid, pairs = grid.On(o.Page), pairs.On(o.Page)
 		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), groupsText, pairs.Text())
 		for i, line := range c.details(o.Verbose, text.Line) {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			width := o.Width
-			if width == 0 {
-				width = 80
-			}
-			b.WriteString(strings.Join(text.Fold(line, width), "\n  ") + "\n")
+			b.WriteString(strings.Join(text.Fold(line, cmp.Or(o.Width, 80)), "\n  ") + "\n")
 		}
 	default:
 		return text.Unknown("format", format, CompareFormats)

@@ -107,7 +107,7 @@ func TestWriteContenders(t *testing.T) {
 		}
 		for _, format := range CompareFormats {
 			var b bytes.Buffer
-			if err := WriteContenders(&b, format, c, Options{Width: 80, Verbose: true}); err != nil {
+			if err := WriteContenders(&b, format, c, Options{Page: text.Page{Width: 80}, Verbose: true}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {

@@ -180,21 +180,17 @@ func testText(tests []Test, all bool) string {
 	return fmt.Sprintf("%d: %s", len(tests), strings.Join(names, ", "))
 }
 
-// WriteDifference writes a difference as a table does: for a terminal of o.Width columns, and
+// WriteDifference writes a difference as a table does: to fit a page, and
 // with all causes and tests if o.Verbose is set.
 func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	var b strings.Builder
 	colors := text.NewPalette(o.Color)
 	fmt.Fprintf(&b, "%s -> %s: %s\n", text.Line(d.Before, 0), text.Line(d.After, 0), d.Summary())
-	room := func(taken int) int {
-		if o.Width == 0 || o.Verbose {
-			return 0
-		}
-		return max(o.Width-taken, 20)
-	}
+	page := o.Page
+	page.Fold = page.Fold || o.Verbose
 	for _, a := range d.Again {
 		begin := fmt.Sprintf("judged again, same verdict: %s, ", text.Thousands(a.Checkpoints))
-		fmt.Fprintf(&b, "%s%s\n", begin, text.Line(causeText(a.Causes, o.Verbose), room(len(begin))))
+		fmt.Fprintf(&b, "%s%s\n", begin, page.Line(causeText(a.Causes, o.Verbose), len(begin)))
 	}
 	for i := range d.Changes {
 		c := &d.Changes[i]
@@ -207,7 +203,7 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 		}
 		fmt.Fprintf(&b, "\n%s %s  %s\n", paint(fmt.Sprintf("%s %-7s", mark, c.Kind)), colors.Strong(text.Line(c.Name, 0)), c.move())
 		more := func(label, said string) {
-			fmt.Fprintf(&b, "    %-10s  %s\n", label, text.Line(said, room(16)))
+			fmt.Fprintf(&b, "    %-10s  %s\n", label, page.Line(said, 16))
 		}
 		if c.Was != nil && c.Is != nil {
 			more("cause", causeText(c.Causes, o.Verbose))
@@ -229,12 +225,12 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 			more("message", text.FirstLine(*c.Is.Message))
 		}
 	}
-	b.WriteString(d.metricLines(o.Width))
+	b.WriteString(d.metricLines(page))
 	if causes := d.Causes(); len(causes) > 0 {
 		b.WriteString("\nBy cause:\n")
 		for _, c := range causes {
 			counts := kindCounts(c.Kinds)
-			fmt.Fprintf(&b, "  %s  %s\n", counts, text.Line(causeText(c.Causes, o.Verbose), room(len(counts)+4)))
+			fmt.Fprintf(&b, "  %s  %s\n", counts, page.Line(causeText(c.Causes, o.Verbose), len(counts)+4))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

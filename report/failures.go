@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -46,11 +45,7 @@ func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 		}
 		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row, true), 0))
 		if said := firstSaid(row); said != "" {
-			width := 0
-			if o.Width > 0 {
-				width = max(o.Width-2, 20)
-			}
-			fmt.Fprintf(&b, "  %s\n", text.Line(said, cmp.Or(width, 400)))
+			fmt.Fprintf(&b, "  %s\n", o.Line(text.Cut(said, 400), 2))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

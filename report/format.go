@@ -8,11 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Options are what a rendering may know beside the results. Only tables use Color and
-// Width.
+// Options are what a rendering may know beside the results. Only tables use Page.
 type Options struct {
-	Color   bool
-	Width   int  // terminal columns to fit in; 0 is no limit
+	text.Page
 	Verbose bool // table and markdown: every checkpoint, however many
 	// FailuresFirst orders cells by how much they ask for attention; table and markdown.
 	FailuresFirst bool

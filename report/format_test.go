@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func render(t *testing.T, format string, r *Results, o Options) []byte {
@@ -31,9 +33,9 @@ func TestFormatsGolden(t *testing.T) {
 	for _, format := range []string{"table", "json", "csv", "markdown", "junit", "junit-tests", "ctrf"} {
 		golden(t, "scored."+format, render(t, format, scored(), Options{}))
 	}
-	golden(t, "mixed.color.table", render(t, "table", mixed(), Options{Color: true}))
-	golden(t, "mixed.narrow.table", render(t, "table", mixed(), Options{Width: 120}))
-	golden(t, "scored.narrow.table", render(t, "table", scored(), Options{Width: 80}))
+	golden(t, "mixed.color.table", render(t, "table", mixed(), Options{Page: text.Page{Color: true}}))
+	golden(t, "mixed.narrow.table", render(t, "table", mixed(), Options{Page: text.Page{Width: 120}}))
+	golden(t, "scored.narrow.table", render(t, "table", scored(), Options{Page: text.Page{Width: 80}}))
 	golden(t, "mixed.failures-first.table", render(t, "table", mixed(), Options{FailuresFirst: true}))
 	golden(t, "many.table", render(t, "table", many(16), Options{}))
 	golden(t, "many.verbose.table", render(t, "table", many(16), Options{Verbose: true}))
@@ -72,7 +74,7 @@ func TestNastyContentStaysInside(t *testing.T) {
 			c.Tests[1].ID, c.Tests[1].File = message, message
 		}
 		for _, format := range Formats() {
-			out := render(t, format, r, Options{Width: 100})
+			out := render(t, format, r, Options{Page: text.Page{Width: 100}})
 			if !utf8.Valid(out) {
 				t.Errorf("%s: not UTF-8", format)
 			}
@@ -207,7 +209,7 @@ func TestTestsGolden(t *testing.T) {
 // A list of failures names each checkpoint that is not solved, up to its limit.
 func TestFailuresGolden(t *testing.T) {
 	var b bytes.Buffer
-	n, err := WriteFailures(&b, mixed(), 3, Options{Width: 60})
+	n, err := WriteFailures(&b, mixed(), 3, Options{Page: text.Page{Width: 60}})
 	if err != nil || n != 3 {
 		t.Errorf("%d failures, error %v", n, err)
 	}

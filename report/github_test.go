@@ -36,7 +36,7 @@ func TestGitHubChangesGolden(t *testing.T) {
 func TestGitHubLimits(t *testing.T) {
 	r := &Results{Schema: Schema}
 	hostile := "@everyone closes #1 ``` </details> ![x](http://x) \x1b[31m ::error::x\n\n# heading"
-	for i := range 3000 {
+	for i := range 4000 {
 		r.Cells = append(r.Cells, Cell{Problem: fmt.Sprint("problem", i), Solution: "`a` @b", Backend: "local.host", Repeat: 1, Status: verdict.Error,
 			Checkpoints: []Checkpoint{{Name: "one", Class: verdict.NoReport, Message: &hostile}}})
 	}

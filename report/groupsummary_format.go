@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -23,7 +24,7 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 	switch format {
 	case "table":
 		grid := groupGrid(all, axes, ks, text.Line)
-		grid.Width = o.Width
+		grid = grid.On(o.Page)
 		_, err = io.WriteString(w, grid.Text())
 	case "markdown":
 		grid := groupGrid(all, axes, ks, text.Markdown)
@@ -70,7 +71,29 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		}
 		rows = append(rows, append(row, notFinite))
 	}
-	return withoutEmpty(text.Grid{Header: header, Rows: rows}, from)
+	grid := withoutEmpty(text.Grid{Header: header, Rows: rows}, from)
+	at := func(name string) []int {
+		var columns []int
+		for i := from; i < len(grid.Header); i++ {
+			if strings.HasPrefix(grid.Header[i], name) {
+				columns = append(columns, i)
+			}
+		}
+		return columns
+	}
+	if unbounded := at("unbounded mean"); len(unbounded) > 0 {
+		for i := unbounded[0]; i < len(grid.Header) && !strings.Contains(grid.Header[i], "@"); i++ {
+			grid.Spare = append(grid.Spare, i)
+		}
+	}
+	for _, name := range []string{"best of", "min", "max", "mean of", "unjudged"} {
+		for _, i := range at(name) {
+			if !slices.Contains(grid.Spare, i) {
+				grid.Spare = append(grid.Spare, i)
+			}
+		}
+	}
+	return grid
 }
 
 // solvedText is how many cells are solved, and of how many where some have no rule to

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -93,7 +94,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, format := range Formats() {
-			render(t, format, r, Options{Width: 60})
+			render(t, format, r, Options{Page: text.Page{Width: 60}})
 		}
 		// Bytes that were no UTF-8 become characters on the first way round.
 		var out []byte

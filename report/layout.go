@@ -98,23 +98,17 @@ func (r *Results) staleNote() string {
 	return note
 }
 
-// spare are the columns without information, of a group of tests that there is none of and
-// of the backend where there is but one, and at last the times.
-func spare(grid text.Grid) []int {
-	var columns []int
-	for i, name := range grid.Header {
-		if slices.Contains([]string{"core", "func", "regr", "error", "unbounded"}, name) {
-			columns = append(columns, i)
-		}
-	}
-	columns = grid.Blank(columns...)
+// spared leaves out the columns in which there is nothing. A reader can do without the backend
+// where there is but one, and then without the times.
+func spared(grid text.Grid) text.Grid {
+	grid = grid.WithoutBlank()
 	if at := slices.Index(grid.Header, "backend"); at >= 0 && grid.Constant(at) {
-		columns = append(columns, at)
+		grid.Spare = append(grid.Spare, at)
 	}
 	if at := slices.Index(grid.Header, "time"); at >= 0 {
-		columns = append(columns, at)
+		grid.Spare = append(grid.Spare, at)
 	}
-	return columns
+	return grid
 }
 
 func (l layout) perCheckpoint(run string, rows []row) text.Grid {
@@ -149,8 +143,7 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 		grid.Rows = append(grid.Rows, l.row(names, cell.Repeat,
 			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), remark))
 	}
-	grid.Spare = spare(grid)
-	return grid
+	return spared(grid)
 }
 
 // ruledBetween returns whether a rule goes above row i: between problems, if

@@ -69,13 +69,13 @@ func (m *MetricChange) add(checkpoint string, was, is float64) {
 	}
 }
 
-// metricLines are the figures that changed, for a terminal.
-func (d *Difference) metricLines(width int) string {
+// metricLines are the figures that changed, to fit a page.
+func (d *Difference) metricLines(page text.Page) string {
 	if len(d.Metrics) == 0 {
 		return ""
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	g := text.Grid{Header: []string{"figure", "changed", "up", "mean change", "most"}, Right: []int{1, 2, 3}, Width: width}
+	g := text.Grid{Header: []string{"figure", "changed", "up", "mean change", "most"}, Right: []int{1, 2, 3}}
 	for _, m := range d.Metrics {
 		mean := number(m.Mean)
 		if m.Mean > 0 {
@@ -84,5 +84,5 @@ func (d *Difference) metricLines(width int) string {
 		g.Rows = append(g.Rows, []string{text.Line(m.Name, nameColumns), strconv.Itoa(m.Changed), strconv.Itoa(m.Up), mean,
 			fmt.Sprintf("%s -> %s  %s", number(m.LargestWas), number(m.LargestIs), text.Line(m.Largest, 0))})
 	}
-	return "\n" + strings.TrimRight(g.Text(), "\n") + "\n"
+	return "\n" + strings.TrimRight(g.On(page).Text(), "\n") + "\n"
 }

@@ -9,7 +9,7 @@ import (
 
 func writeTable(w io.Writer, r *Results, o Options) error {
 	grid := layOut(r.inOrder(o.FailuresFirst), o.Verbose, text.Line, painted(o.Color))
-	grid.Width = o.Width
+	grid = grid.On(o.Page)
 	_, err := io.WriteString(w, grid.Text())
 	return err
 }

@@ -20,7 +20,7 @@ func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) 
 	switch format {
 	case "table":
 		grid := testGrid(r, failed, text.Line, painted(o.Color))
-		grid.Width = o.Width
+		grid = grid.On(o.Page)
 		_, err = io.WriteString(w, grid.Text())
 	case "markdown":
 		grid := testGrid(r, failed, text.Markdown, func(_ verdict.Outcome, word string) string { return word })

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -41,11 +40,11 @@ type Explanation struct {
 	Verbose     bool           `json:"-"` // show Fields, and values in full
 }
 
-// Explain writes e.
-func Explain(w io.Writer, e Explanation, color bool) {
-	p := text.NewPalette(color)
-	out := bufio.NewWriter(w)
-	defer out.Flush()
+// Explain writes e to fit a page.
+func Explain(w io.Writer, e Explanation, page text.Page) {
+	p := text.NewPalette(page.Color)
+	out := &strings.Builder{}
+	defer func() { io.WriteString(w, text.Hang(out.String(), page.Width)) }()
 
 	fmt.Fprintf(out, "%s  %s\n", p.Strong(text.Line(e.Addr, 0)), text.Line(e.Kind, 0))
 	fact := func(label, value string) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 func samplePlan() []PlanLine {
@@ -23,13 +24,13 @@ func samplePlan() []PlanLine {
 func TestPlanGolden(t *testing.T) {
 	causes := []CauseCount{{"asset", 1}, {"follows", 1}, {"new", 1}, {"broken", 1}, {"error", 1}}
 	var b bytes.Buffer
-	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 190, 2, false, false)
+	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 190, 2, text.Page{}, false)
 	golden(t, "plan.txt", b.String())
 	b.Reset()
-	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 0, 2, true, true)
+	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 0, 2, text.Page{Color: true}, true)
 	golden(t, "plan.verbose.color.txt", b.String())
 	b.Reset()
-	Plan(&b, nil, PlanCount{Fresh: 27, Total: 27}, nil, 0, 2, false, false)
+	Plan(&b, nil, PlanCount{Fresh: 27, Total: 27}, nil, 0, 2, text.Page{}, false)
 	if want := "= 27 fresh\n0 stale of 27. Nothing was changed.\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
@@ -53,14 +54,14 @@ func TestExplainGolden(t *testing.T) {
 		LastClass: "broken", LastMessage: "starting uvx: no such file\nhint: install uv",
 	}
 	var b bytes.Buffer
-	Explain(&b, e, false)
+	Explain(&b, e, text.Page{})
 	golden(t, "explain.txt", b.String())
 	b.Reset()
 	e.Verbose = true
-	Explain(&b, e, true)
+	Explain(&b, e, text.Page{Color: true})
 	golden(t, "explain.verbose.color.txt", b.String())
 	b.Reset()
-	Explain(&b, Explanation{Addr: "a", Kind: "tests", State: "fresh", Key: key, PreviousKey: key, Run: "r1"}, false)
+	Explain(&b, Explanation{Addr: "a", Kind: "tests", State: "fresh", Key: key, PreviousKey: key, Run: "r1"}, text.Page{})
 	golden(t, "explain.fresh.txt", b.String())
 }
 
@@ -74,20 +75,20 @@ func TestStatusGolden(t *testing.T) {
 		{"packing9", "", "agent", "gojudge.box", "scored", "1/3", "1/3", "fresh", "", "", new(float64), "20260101-030405-abcd"},
 	}
 	var b bytes.Buffer
-	StatusTable(&b, rows, false, 0)
+	StatusTable(&b, rows, text.Page{})
 	golden(t, "status.txt", b.String())
 	b.Reset()
-	StatusTable(&b, rows, true, 0)
+	StatusTable(&b, rows, text.Page{Color: true})
 	golden(t, "status.color.txt", b.String())
 	b.Reset()
 	rows[0].Note = "passes core-cases with no core\ntests"
-	StatusTable(&b, rows, false, 0)
+	StatusTable(&b, rows, text.Page{})
 	golden(t, "status.note.txt", b.String())
 }
 
 func TestTable(t *testing.T) {
 	var b bytes.Buffer
-	Table(&b, []string{"name", "value"}, [][]string{{"a", "1\n2"}, {"longer"}, {"日本", "x"}}, false)
+	Table(&b, []string{"name", "value"}, [][]string{{"a", "1\n2"}, {"longer"}, {"日本", "x"}}, text.Page{})
 	const want = "NAME    VALUE\n-------------\na       1\\n2\nlonger\n日本    x\n"
 	if b.String() != want {
 		t.Errorf("got:\n%swant:\n%s", b.String(), want)

@@ -29,8 +29,8 @@ type PlanCount struct{ Fresh, Unknown, Total int }
 // adds it up: nodes count whether or not lines has them. estimateSeconds at or below 0 is not known. With verbose,
 // fresh nodes have lines too.
 func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
-	estimateSeconds float64, jobs int, color, verbose bool) {
-	palette := text.NewPalette(color)
+	estimateSeconds float64, jobs int, page text.Page, verbose bool) {
+	palette := text.NewPalette(page.Color)
 	out := bufio.NewWriter(w)
 	defer out.Flush()
 
@@ -47,25 +47,26 @@ func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
 			continue
 		}
 		line := text.Pad(text.Line(l.Addr, 0), width) + "  " + text.Line(l.Cause, 0)
-		fmt.Fprintln(out, paintMark(palette, l.Mark), strings.TrimRight(line, " "))
+		line = paintMark(palette, l.Mark) + " " + strings.TrimRight(line, " ")
+		fmt.Fprintln(out, text.Hang(line, page.Width))
 	}
 	fmt.Fprintln(out, palette.Quiet(fmt.Sprintf("= %d fresh", nodes.Fresh)))
 	unknown := ""
 	if nodes.Unknown > 0 {
 		unknown = fmt.Sprintf(" and %d unknown", nodes.Unknown)
 	}
-	fmt.Fprintf(out, "%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
+	sum := fmt.Sprintf("%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
 	if len(byCause) > 0 {
 		var parts []string
 		for _, c := range byCause {
 			parts = append(parts, fmt.Sprintf("%d %s", c.Count, text.Line(c.Cause, 0)))
 		}
-		fmt.Fprintf(out, " By cause: %s.", strings.Join(parts, ", "))
+		sum += fmt.Sprintf(" By cause: %s.", strings.Join(parts, ", "))
 	}
 	if estimateSeconds > 0 {
-		fmt.Fprintf(out, " About %s at -j%d (from earlier runs).", text.Duration(estimateSeconds), jobs)
+		sum += fmt.Sprintf(" About %s at -j%d (from earlier runs).", text.Duration(estimateSeconds), jobs)
 	}
-	fmt.Fprintln(out, " Nothing was changed.")
+	fmt.Fprintln(out, text.Hang(sum+" Nothing was changed.", page.Width))
 }
 
 func paintMark(p text.Palette, mark string) string {

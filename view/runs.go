@@ -23,14 +23,14 @@ type RunRow struct {
 	Verdicts  string // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
 }
 
-// RunTable writes rows to fit a width; 0 is no limit.
-func RunTable(w io.Writer, rows []RunRow, width int) error {
-	grid := text.Grid{Header: []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}, Width: width}
+// RunTable writes rows to fit a page.
+func RunTable(w io.Writer, rows []RunRow, page text.Page) error {
+	grid := text.Grid{Header: []string{"run", "began", "took", "ran", "exit", "asked for", "verdicts"}}
 	for _, r := range rows {
 		grid.Rows = append(grid.Rows, r.cells())
 	}
 	grid.Spare = append(grid.Blank(5), 1, 2) // an id begins with the time, in UTC
-	_, err := io.WriteString(w, grid.Text())
+	_, err := io.WriteString(w, grid.On(page).Text())
 	return err
 }
 

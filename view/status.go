@@ -51,14 +51,14 @@ func (r *StatusRow) Judged(c *report.Checkpoint) {
 }
 
 // StatusTable writes rows in the order of results, in which numbers within names count
-// as such, to fit a width; 0 is no limit. Checkpoints keep the order given. Columns in
+// as such, to fit a page. Checkpoints keep the order given. Columns in
 // which there is nothing are left out, and that of runs where there is but one.
-func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
+func StatusTable(w io.Writer, rows []StatusRow, page text.Page) {
 	grid := text.Grid{
 		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "score", "core", "total", "state", "run", "cause", "note"},
-		Right:  []int{5, 6, 7}, Width: width,
+		Right:  []int{5, 6, 7},
 	}
-	palette := text.NewPalette(color)
+	palette := text.NewPalette(page.Color)
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b StatusRow) int {
 		return cmp.Or(natural.Compare(a.Problem, b.Problem), natural.Compare(a.Solution, b.Solution), natural.Compare(a.Backend, b.Backend))
@@ -72,14 +72,10 @@ func StatusTable(w io.Writer, rows []StatusRow, color bool, width int) {
 	if grid.Constant(3) {
 		grid.Spare = append(grid.Spare, 3)
 	}
-	empty := grid.Blank(5, 6, 7)
 	if grid.Constant(9) {
-		empty = append(empty, 9)
+		grid = grid.Without(9)
 	}
-	if !slices.ContainsFunc(rows, func(r StatusRow) bool { return r.Note != "" }) {
-		empty = append(empty, 11)
-	}
-	io.WriteString(w, grid.Without(empty...).Text())
+	io.WriteString(w, grid.WithoutBlank().On(page).Text())
 }
 
 func (r StatusRow) cells(palette text.Palette) []string {

@@ -8,8 +8,8 @@ import (
 
 // Table writes rows in columns under a header. Cells may hold anything; each
 // is shown on one line. Rows shorter than the header are filled with blanks.
-func Table(w io.Writer, header []string, rows [][]string, color bool) {
-	palette := text.NewPalette(color)
+func Table(w io.Writer, header []string, rows [][]string, page text.Page) {
+	palette := text.NewPalette(page.Color)
 	grid := text.Grid{Header: make([]string, len(header))}
 	for i, title := range header {
 		grid.Header[i] = palette.Strong(title)
@@ -21,5 +21,6 @@ func Table(w io.Writer, header []string, rows [][]string, color bool) {
 		}
 		grid.Rows = append(grid.Rows, safe)
 	}
-	io.WriteString(w, grid.Text())
+	page.Fold = true // values of fields are looked up, and copied
+	io.WriteString(w, grid.On(page).Text())
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // scriptCommands are the commands of the scripts beside testscript's own. ADDR
@@ -27,6 +28,7 @@ import (
 //	replace OLD NEW FILE      replace what must be there, everywhere in the file; \n is a line break
 //	append FILE TEXT          append text; \n is a line break
 //	exitcode N PROGRAM ARG... run a program that must end with exit code N
+//	fits N PROGRAM ARG...     run a program, which prints no line wider than N columns
 //	ran N [KIND=COUNT...]     the last run executed N nodes, and so many of these kinds
 //	ranexactly [ADDR...]      the last run executed exactly these nodes
 //	planned [ADDR...]         a plan calls exactly these nodes stale
@@ -66,6 +68,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"events":     eventsCommand,
 		"runid":      runIDCommand,
 		"clone":      cloneCommand,
+		"fits":       fitsCommand,
 		"editor":     editorCommand,
 
 		"sameresults": sameResultsCommand,
@@ -400,6 +403,34 @@ func cloneCommand(ts *testscript.TestScript, args []string) error {
 		if err := ts.Exec("cp", "-R", ts.MkAbs(e.Name()), to); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// fitsCommand runs a program with COLUMNS=N, whatever its exit code, and looks for wider lines.
+func fitsCommand(ts *testscript.TestScript, args []string) error {
+	if err := want(args, 2, "N PROGRAM ARG..."); err != nil {
+		return err
+	}
+	columns, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	before := ts.Getenv("COLUMNS")
+	ts.Setenv("COLUMNS", args[0])
+	_ = ts.Exec(args[1], args[2:]...)
+	ts.Setenv("COLUMNS", before)
+	var wide []string
+	for _, stream := range []string{"stdout", "stderr"} {
+		for line := range strings.Lines(ts.ReadFile(stream)) {
+			line = strings.ReplaceAll(strings.TrimRight(line, "\n"), ts.Getenv("WORK"), "/work") // longer than people's
+			if text.Width(line) > columns {
+				wide = append(wide, fmt.Sprintf("%s, %d columns: %s", stream, text.Width(line), line))
+			}
+		}
+	}
+	if len(wide) > 0 {
+		return fmt.Errorf("%q prints wider lines:\n%s", args[1:], strings.Join(wide, "\n"))
 	}
 	return nil
 }

@@ -205,7 +205,8 @@ func setUp(env *testscript.Env, real bool) error {
 	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
 	// Scripts whose commands write down elsewhere that they ran need it so.
 	env.Setenv("FEVALGRAPH_ISOLATION", "none")
-	env.Setenv("GOGC", "400") // collecting garbage is a seventh of what programs of 20 ms cost
+	env.Setenv("COLUMNS", "2000") // fits.txtar has narrow terminals
+	env.Setenv("GOGC", "400")     // collecting garbage is a seventh of what programs of 20 ms cost
 	if real {
 		env.Setenv("FEVALGRAPH_ISOLATION", "")
 		if err := useRealTools(env); err != nil {

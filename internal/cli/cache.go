@@ -44,7 +44,7 @@ made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 				return a.writeJSON(map[string]any{"schema": 1, "dir": s.Dir, "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
 					"records": s.Records, "record_bytes": s.RecordBytes, "served": s.Served})
 			}
-			view.Table(a.io.Out, []string{"store", ""}, describe.Store(s), a.color())
+			view.Table(a.io.Out, []string{"store", ""}, describe.Store(s), a.page())
 			return nil
 		})
 }

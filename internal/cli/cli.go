@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -114,10 +115,10 @@ func (a *app) complain(err error) exit.Class {
 	}
 	var list diag.List
 	if errors.As(err, &list) {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
+		view.Diagnostics(a.io.Err, list, a.colorErr(), a.columns(a.io.Err))
 		return code
 	}
-	a.tell("fevalgraph: %v\n", err)
+	a.tell("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees what the store holds")

@@ -45,7 +45,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 			value, diags := console.Eval(strings.TrimSpace(line))
 			if diags.HasErrors() {
 				failed = true
-				view.Diagnostics(a.io.Err, diags, a.colorErr(), view.Columns(a.io.Err))
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), a.columns(a.io.Err))
 			} else {
 				fmt.Fprintln(a.io.Out, a.shown(value))
 			}

@@ -23,6 +23,6 @@ func (a *app) listCoverage(p *eval.Project, pairs string) error {
 		return a.writeJSON(map[string]any{"schema": 1, "coverage": all})
 	}
 	rows := describe.Coverage(all)
-	view.Table(a.io.Out, rows.Header, rows.Cells(), a.color())
+	view.Table(a.io.Out, rows.Header, rows.Cells(), a.page())
 	return nil
 }

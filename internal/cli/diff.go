@@ -83,7 +83,7 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	case githubFormat:
 		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
 	default:
-		err = report.WriteDifference(a.io.Out, d, a.tableOptions())
+		err = report.WriteDifference(a.io.Out, d, report.Options{Page: a.lines(), Verbose: a.flags.verbose})
 	}
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (a *app) runDoctor(ctx context.Context, containers bool) error {
 			return err
 		}
 	} else {
-		view.Table(a.io.Out, []string{"state", "what", "detail"}, rows, a.color())
+		view.Table(a.io.Out, []string{"state", "what", "detail"}, rows, a.page())
 	}
 	if missing {
 		return exit.With(exit.NotJudged, nil)

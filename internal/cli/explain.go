@@ -49,6 +49,6 @@ func (a *app) showExplanation(e *eval.Explanation) error {
 			view.Explanation
 		}{1, shown})
 	}
-	view.Explain(a.io.Out, shown, a.color())
+	view.Explain(a.io.Out, shown, a.lines())
 	return nil
 }

@@ -83,7 +83,7 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	case r.DryRun:
 		rows, sum := describe.Planned(out)
 		if len(rows.Values) > 0 && !a.flags.quiet {
-			view.Table(a.io.Out, rows.Header, rows.Cells(), a.color())
+			view.Table(a.io.Out, rows.Header, rows.Cells(), a.page())
 		}
 		io.WriteString(a.io.Out, sum)
 	case !a.flags.json:
@@ -107,7 +107,7 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	if a.flags.quiet {
 		view.Reasons(a.io.Err, describe.Unanswered(out.Placed), "solution")
 	} else if header, rows := describe.Generated(out.Placed); len(rows) > 0 {
-		view.Table(a.io.Out, header, rows, a.color())
+		view.Table(a.io.Out, header, rows, a.page())
 	}
 	a.tell("%s", describe.Remarks(out.Placed, !a.flags.quiet))
 	if a.flags.quiet {
@@ -129,7 +129,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 		return a.writeJSON(describe.PastObject(past))
 	}
 	if !a.flags.quiet {
-		if _, err := io.WriteString(a.io.Out, describe.Past(past, view.Columns(a.io.Out), a.color())); err != nil {
+		if _, err := io.WriteString(a.io.Out, describe.Past(past, a.page())); err != nil {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func (a *app) runInit(dir, kind string) error {
 		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "wrote a project with %s to %s; next: fevalgraph -C %s %s\n", made.About, orDot(dir), orDot(dir), made.Next)
+		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), made.Next)
 	}
 	return nil
 }

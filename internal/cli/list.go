@@ -63,6 +63,6 @@ func (a *app) runList(ctx context.Context, kind, pairs string) error {
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, kind: l.Objects()})
 	}
-	view.Table(a.io.Out, l.Header, l.Cells(), a.color())
+	view.Table(a.io.Out, l.Header, l.Cells(), a.page())
 	return nil
 }

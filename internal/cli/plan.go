@@ -95,7 +95,7 @@ func (a *app) showPlan(d *eval.Decisions) error {
 		}
 	}
 	lines, causes := view.PlanLines(nodes, d.Unknown, a.flags.verbose)
-	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, causes, d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.color(), a.flags.verbose)
+	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, causes, d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.lines(), a.flags.verbose)
 	for _, l := range d.Launches {
 		view.Launch(l).Write(a.io.Out)
 	}

@@ -79,7 +79,7 @@ command it runs.`,
 	}
 	help := root.HelpFunc()
 	// Flags are described within the terminal's columns, or the usual 80.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(view.Columns(a.io.Out), 80))))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(a.columns(a.io.Out), 80))))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		focus(cmd)
 		help(cmd, args)
@@ -245,7 +245,7 @@ func (a *app) shown(s string) string {
 
 func (a *app) findings(list diag.List) {
 	if !a.flags.quiet {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), view.Columns(a.io.Err))
+		view.Diagnostics(a.io.Err, list, a.colorErr(), a.columns(a.io.Err))
 	}
 }
 
@@ -272,7 +272,7 @@ func (a *app) progressMode() (view.Mode, error) {
 func (a *app) progress() (*view.Deferred, error) {
 	mode, err := a.progressMode()
 	return view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: view.Columns(a.io.Err), LookupEnv: a.io.LookupEnv}), err
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: a.columns(a.io.Err), LookupEnv: a.io.LookupEnv}), err
 }
 
 // color decides about colour on stdout; colorErr on stderr.
@@ -288,5 +288,29 @@ func (a *app) colorErr() bool {
 
 // tableOptions are how tables of results are shown on stdout.
 func (a *app) tableOptions() report.Options {
-	return report.Options{Color: a.color(), Verbose: a.flags.verbose, Width: view.Columns(a.io.Out)}
+	return report.Options{Page: a.page(), Verbose: a.flags.verbose}
+}
+
+// columns are those that what goes to w should fit in: of the terminal, or else COLUMNS; 0 is no limit.
+func (a *app) columns(w io.Writer) int {
+	if n := view.Columns(w); n > 0 {
+		return n
+	}
+	asked, _ := a.io.LookupEnv("COLUMNS")
+	n, _ := strconv.Atoi(asked)
+	return max(n, 0)
+}
+
+// lines is what texts of lines on stdout are to fit: the terminal, or else COLUMNS if that is set.
+func (a *app) lines() text.Page {
+	p := a.page()
+	p.Width = a.columns(a.io.Out)
+	return p
+}
+
+// page is what tables on stdout are to fit. A terminal's reader can ask for more, so there it is cut;
+// whatever reads a pipe gets all of it.
+func (a *app) page() text.Page {
+	_, terminal := view.Terminal(a.io.Out)
+	return text.Page{Color: a.color(), Width: cmp.Or(a.columns(a.io.Out), 80), Fold: !terminal}
 }

@@ -213,7 +213,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	}
 	for _, b := range out.Boards {
 		fmt.Fprintf(a.io.Out, "\n%s\n", text.Line(b.Name, 0))
-		view.Table(a.io.Out, b.Header, b.Rows, a.color())
+		view.Table(a.io.Out, b.Header, b.Rows, a.page())
 	}
 	return nil
 }

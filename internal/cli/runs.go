@@ -102,5 +102,5 @@ func (a *app) runRuns(limit int) error {
 	for i, r := range all {
 		rows[i] = view.RunRow(r)
 	}
-	return view.RunTable(a.io.Out, rows, view.Columns(a.io.Out))
+	return view.RunTable(a.io.Out, rows, a.page())
 }

@@ -39,7 +39,7 @@ func (a *app) runShow(ctx context.Context, arg string) error {
 
 func (a *app) showFacts(facts [][]string) error {
 	if !a.flags.json {
-		view.Table(a.io.Out, []string{"field", "value"}, facts, a.color())
+		view.Table(a.io.Out, []string{"field", "value"}, facts, a.page())
 		return nil
 	}
 	var rows []view.Field

@@ -68,7 +68,7 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 		}
 		return a.writeJSON(object)
 	}
-	view.StatusTable(a.io.Out, rows, a.color(), view.Columns(a.io.Out))
+	view.StatusTable(a.io.Out, rows, a.page())
 	for _, t := range tasks {
 		fmt.Fprintf(a.io.Out, "%s %s: %s\n", t.Addr, t.State, text.Line(t.Cause, 0))
 	}

@@ -47,7 +47,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 					return err
 				}
 			} else if !a.flags.json {
-				view.Diagnostics(a.io.Err, diags, a.colorErr(), view.Columns(a.io.Err))
+				view.Diagnostics(a.io.Err, diags, a.colorErr(), a.columns(a.io.Err))
 			}
 			if diags.HasErrors() {
 				return exit.With(exit.Usage, nil)

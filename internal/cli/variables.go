@@ -35,7 +35,7 @@ FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, or the default, in this order.`,
 			for _, v := range cfg.Variables {
 				rows = append(rows, []string{v.Name, v.Type, v.Value, v.Source, v.Description})
 			}
-			view.Table(a.io.Out, []string{"variable", "type", "value", "source", "description"}, rows, a.color())
+			view.Table(a.io.Out, []string{"variable", "type", "value", "source", "description"}, rows, a.page())
 			return nil
 		})
 }

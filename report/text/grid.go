@@ -9,9 +9,31 @@ import (
 )
 
 const (
-	gap   = 2  // spaces between columns
-	least = 12 // columns that a cut last column keeps
+	gap       = 2  // spaces between columns
+	least     = 12 // columns that a last column keeps
+	leastName = 8  // and any other of text
 )
+
+// Page is what a table is shown on.
+type Page struct {
+	Color bool
+	Width int  // columns; 0 is no limit
+	Fold  bool // what is wider goes on on the next line; otherwise it is cut
+}
+
+// Line is a text of one line as it fits behind so many columns. One that goes on begins there
+// again.
+func (p Page) Line(s string, columns int) string {
+	const fewest = 20
+	switch room := max(p.Width-columns, fewest); {
+	case p.Width == 0:
+		return Line(s, 0)
+	case p.Fold:
+		return strings.Join(Fold(Line(s, 0), room), "\n"+strings.Repeat(" ", columns))
+	default:
+		return Line(s, room)
+	}
+}
 
 // Grid is a table for people. Cells must be safe lines already, see Line;
 // they may hold colour.
@@ -23,19 +45,27 @@ type Grid struct {
 	// Spare are columns that are left out, one by one, while the table is wider than
 	// Width: the reader can do without them.
 	Spare []int
-	// Width is what the table should fit in, 0 for no limit. The last column
-	// is cut to fit and then keeps at least 12 columns, so that a narrow
-	// terminal wraps rather than hides.
+	// Width is what the table should fit in, 0 for no limit. The last column is cut to fit,
+	// then the widest others of text. All keep some columns, so that a narrow terminal wraps
+	// rather than hides.
 	Width int
+	// Fold continues cells on further lines in place of cutting them.
+	Fold bool
+}
+
+// On is the grid as it fits a page.
+func (g Grid) On(p Page) Grid {
+	g.Width, g.Fold = p.Width, p.Fold
+	return g
 }
 
 // Text draws the grid with spaces between columns and a rule below the
 // header. It ends in a newline.
 func (g Grid) Text() string {
-	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+least > g.Width; g.Spare = g.Spare[1:] {
+	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width; g.Spare = g.Spare[1:] {
 		g = g.without(g.Spare[0])
 	}
-	w := g.writer(g.fit())
+	w := g.writer(g.Rows, g.limits())
 	style := table.StyleDefault
 	style.Name = "plain columns"
 	style.Format.Header = pretty.FormatUpper
@@ -67,17 +97,22 @@ func (g Grid) footer() string {
 // have gone through Markdown and hold no colour.
 func (g Grid) Markdown() string {
 	g.Rows = withoutRules(g.Rows)
-	out := g.writer(g.Rows).RenderMarkdown() + "\n"
+	out := g.writer(g.Rows, nil).RenderMarkdown() + "\n"
 	return out + g.footer()
 }
 
-func (g Grid) writer(rows [][]string) table.Writer {
+// writer is the table, whose columns have limits where those are not 0.
+func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 	w := table.NewWriter()
-	var columns []table.ColumnConfig
-	for _, i := range g.Right {
-		columns = append(columns, table.ColumnConfig{
-			Number: i + 1, Align: pretty.AlignRight, AlignHeader: pretty.AlignRight,
-		})
+	columns := make([]table.ColumnConfig, len(g.Header))
+	for i := range columns {
+		columns[i] = table.ColumnConfig{Number: i + 1}
+		if slices.Contains(g.Right, i) {
+			columns[i].Align, columns[i].AlignHeader = pretty.AlignRight, pretty.AlignRight
+		}
+		if i < len(limits) && limits[i] > 0 {
+			columns[i].WidthMax, columns[i].WidthMaxEnforcer = limits[i], g.enforcer(i)
+		}
 	}
 	w.SetColumnConfigs(columns)
 	w.AppendHeader(cells(g.Header))
@@ -91,18 +126,86 @@ func (g Grid) writer(rows [][]string) table.Writer {
 	return w
 }
 
+// enforcer makes the cells of a column fit. Of a name that is cut, both ends stay: names often
+// differ in the last letters.
+func (g Grid) enforcer(column int) func(cell string, limit int) string {
+	switch {
+	case g.Fold:
+		return pretty.WrapSoft
+	case column == len(g.Header)-1:
+		return func(cell string, limit int) string {
+			if Width(cell) <= limit {
+				return cell
+			}
+			return Cut(stripColor(cell), limit)
+		}
+	}
+	return func(cell string, limit int) string {
+		if Width(cell) <= limit {
+			return cell
+		}
+		return cutMiddle(stripColor(cell), limit)
+	}
+}
+
+// width is that of a column's widest cell.
+func (g Grid) width(column int) int {
+	widest := Width(g.Header[column])
+	for _, row := range g.Rows {
+		if column < len(row) {
+			widest = max(widest, Width(row[column]))
+		}
+	}
+	return widest
+}
+
 // columns are the widths of all columns but the last, with the gaps after them.
 func (g Grid) columns() []int {
 	widths := make([]int, max(len(g.Header)-1, 0))
 	for i := range widths {
-		widths[i] = Width(g.Header[i]) + gap
-		for _, row := range g.Rows {
-			if i < len(row) {
-				widths[i] = max(widths[i], Width(row[i])+gap)
-			}
-		}
+		widths[i] = g.width(i) + gap
 	}
 	return widths
+}
+
+// last is what the last column has at least. Numbers are not cut.
+func (g Grid) last() int {
+	column := len(g.Header) - 1
+	switch {
+	case column < 0:
+		return 0
+	case slices.Contains(g.Right, column):
+		return g.width(column)
+	}
+	return min(g.width(column), least)
+}
+
+// limits are the widths of columns that have to be less wide than they are for the table to
+// fit, and 0 for others.
+func (g Grid) limits() []int {
+	last := len(g.Header) - 1
+	if g.Width <= 0 || last < 0 {
+		return nil
+	}
+	limits, widths := make([]int, len(g.Header)), g.columns()
+	for over := sum(widths) + g.last() - g.Width; over > 0; {
+		widest := -1
+		for i, w := range widths {
+			if w > max(leastName, Width(g.Header[i]))+gap && !slices.Contains(g.Right, i) && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+		limits[widest] = widths[widest] - gap
+		over--
+	}
+	if room := max(g.Width-sum(widths), g.last()); room < g.width(last) {
+		limits[last] = room
+	}
+	return limits
 }
 
 func sum(widths []int) (n int) {
@@ -153,10 +256,22 @@ func (g Grid) without(column int) Grid {
 	return g
 }
 
-// Blank are those of some columns that have nothing but "-" in all rows.
+// WithoutBlank is the grid without the columns in which there is nothing.
+func (g Grid) WithoutBlank() Grid {
+	if len(g.Rows) == 0 {
+		return g
+	}
+	all := make([]int, len(g.Header))
+	for i := range all {
+		all[i] = i
+	}
+	return g.Without(g.Blank(all...)...)
+}
+
+// Blank are those of some columns that have nothing, or "-", in all rows.
 func (g Grid) Blank(columns ...int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(c int) bool {
-		return slices.ContainsFunc(g.Rows, func(row []string) bool { return row != nil && stripColor(row[c]) != "-" })
+		return slices.ContainsFunc(g.Rows, func(row []string) bool { return c < len(row) && row[c] != "" && stripColor(row[c]) != "-" })
 	})
 }
 
@@ -169,24 +284,6 @@ func (g Grid) Constant(column int) bool {
 		}
 	}
 	return len(values) < 2
-}
-
-// fit returns the rows with the last column cut to what Width leaves for it.
-func (g Grid) fit() [][]string {
-	last := len(g.Header) - 1
-	if g.Width <= 0 || last < 0 {
-		return g.Rows
-	}
-	room := max(g.Width-sum(g.columns()), least)
-	out := make([][]string, len(g.Rows))
-	for i, row := range g.Rows {
-		if len(row) == last+1 && Width(row[last]) > room {
-			row = append([]string(nil), row...)
-			row[last] = Cut(stripColor(row[last]), room)
-		}
-		out[i] = row
-	}
-	return out
 }
 
 func withoutRules(rows [][]string) [][]string {

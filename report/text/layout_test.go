@@ -49,6 +49,25 @@ func TestFold(t *testing.T) {
 	}
 }
 
+func TestHang(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"  state  fresh and more\nx\n", 14, "  state  fresh\n      and more\nx\n"},
+		{"a  b", 80, "a  b"},
+		{"one two three", 0, "one two three"},
+		{"averyveryverylongword x y", 5, "averyveryverylongword\n    x\n    y"},
+		{"averyveryverylongword", 5, "averyveryverylongword"},
+		{"日本 日本 日本", 9, "日本 日本\n    日本"},
+	} {
+		if got := Hang(c.in, c.width); got != c.want {
+			t.Errorf("Hang(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
 func TestColorTakesNoWidth(t *testing.T) {
 	p := NewPalette(true)
 	painted := p.Good("日本") + p.Bad("x")
@@ -78,6 +97,60 @@ done
 	}
 	if md := g.Markdown(); strings.Count(md, "\n") != 7 {
 		t.Errorf("markdown:\n%s", md)
+	}
+}
+
+// Whatever a table has, it fits, and numbers are whole.
+func TestGridFitsNames(t *testing.T) {
+	p := NewPalette(true)
+	g := Grid{Header: []string{"problem", "solution", "n", "note"}, Right: []int{2}, Rows: [][]string{
+		{"a-problem-with-a-very-long-name/checkpoint_1", p.Bad("an-agent-with-a-long-name@model_1"), "123456", "said"},
+		nil,
+		{"a-problem-with-a-very-long-name/checkpoint_2", p.Bad("an-agent-with-a-long-name@model_2"), "1", "said something at length"},
+	}}
+	const cut = `PROBLEM             SOLUTION                 N  NOTE
+------------------------------------------------------------
+a-problem…kpoint_1  an-agent-…@model_1  123456  said
+------------------------------------------------------------
+a-problem…kpoint_2  an-agent-…@model_2       1  said someth…
+`
+	const folded = `PROBLEM             SOLUTION                 N  NOTE
+------------------------------------------------------------
+a-problem-with-a-v  an-agent-with-a-lo  123456  said
+ery-long-name/chec  ng-name@model_1
+kpoint_1
+------------------------------------------------------------
+a-problem-with-a-v  an-agent-with-a-lo       1  said
+ery-long-name/chec  ng-name@model_2             something at
+kpoint_2                                        length
+`
+	for fold, want := range map[bool]string{false: cut, true: folded} {
+		got := stripColor(g.On(Page{Width: 60, Fold: fold}).Text())
+		if got != want {
+			t.Errorf("folded %v:\n%s", fold, got)
+		}
+		for line := range strings.Lines(got) {
+			if Width(strings.TrimRight(line, "\n")) > 60 {
+				t.Errorf("folded %v, too wide: %s", fold, line)
+			}
+		}
+	}
+	if got := g.On(Page{}).Text(); !strings.Contains(got, "something at length") {
+		t.Errorf("without a limit:\n%s", got)
+	}
+}
+
+func TestCutMiddle(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"checkpoint_12", 8, "chec…_12"}, {"日本日本日本", 7, "日本…本"}, {"abc", 1, "…"},
+	} {
+		if got := cutMiddle(c.in, c.limit); got != c.want || Width(got) > c.limit {
+			t.Errorf("cutMiddle(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
+		}
 	}
 }
 

@@ -33,6 +33,29 @@ func Cut(s string, limit int) string {
 	return s
 }
 
+// cutMiddle shortens s to limit columns by what is in its middle, which an Ellipsis shows. s must
+// not hold colour.
+func cutMiddle(s string, limit int) string {
+	all := Clusters(s)
+	head, tail, columns := 0, len(all), Width(Ellipsis)
+	for head < tail {
+		front := head <= len(all)-tail // in turn
+		next := all[tail-1]
+		if front {
+			next = all[head]
+		}
+		if columns += Width(next); columns > limit {
+			break
+		}
+		if front {
+			head++
+		} else {
+			tail--
+		}
+	}
+	return strings.Join(all[:head], "") + Ellipsis + strings.Join(all[tail:], "")
+}
+
 // Pad fills s with spaces up to width columns.
 func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Width(s)))
@@ -49,6 +72,47 @@ func Clusters(s string) []string {
 		out = append(out, cluster)
 	}
 	return out
+}
+
+// Hang breaks lines of s at spaces so that none is wider than width, where words allow. What
+// goes on stands four columns to the right of where its line began. A width below 1 breaks nothing.
+func Hang(s string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		line, end := strings.CutSuffix(line, "\n")
+		margin := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))+4)
+		for width > 0 && Width(line) > width {
+			at := lastSpace(line, width)
+			if at < 0 {
+				break
+			}
+			b.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+			line = margin + strings.TrimLeft(line[at:], " ")
+		}
+		b.WriteString(line)
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// lastSpace is where to break a line: at the last space before which there is something that is no
+// wider than width, or else at the first one; -1 is nowhere.
+func lastSpace(line string, width int) int {
+	begin, at := len(line)-len(strings.TrimLeft(line, " ")), -1
+	for i := begin; i < len(line); i++ {
+		if line[i] != ' ' {
+			continue
+		}
+		if at >= 0 && Width(line[:i]) > width {
+			break
+		}
+		if at = i; Width(line[:i]) > width {
+			break
+		}
+	}
+	return at
 }
 
 // Fold breaks s at spaces so that no line is wider than width, where words

@@ -83,7 +83,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// A price that the block gives is believed, and nobody is asked; what has none in the catalogue has none.
+// A price that the block gives is believed, and no server is asked; what has none in the catalogue has none.
 func TestForecast(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,10 +12,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// Past is what a recorded call of gen asked and why, as text for so many columns.
-func Past(past *generate.Past, width int, color bool) string {
-	palette := text.NewPalette(color)
-	grid := text.Grid{Width: width}
+// Past is what a recorded call of gen asked and why, as text that fits a page.
+func Past(past *generate.Past, page text.Page) string {
+	palette := text.NewPalette(page.Color)
+	grid := text.Grid{}
 	for _, title := range []string{"solution", "request", "files", "cause"} {
 		grid.Header = append(grid.Header, palette.Strong(title))
 	}
@@ -24,7 +24,7 @@ func Past(past *generate.Past, width int, color bool) string {
 		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), didOf(d), text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
 	}
 	grid.Spare = []int{2} // the cause is what was asked for
-	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.Text())
+	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.On(page).Text())
 }
 
 // PastCounts are how many requests a call sent, and how many had been answered.
