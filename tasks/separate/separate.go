@@ -136,10 +136,17 @@ func standIn(name string) []byte {
 	return []byte(strings.NewReplacer("PATH", strconv.QuoteToASCII(name), "RUNTIME", strconv.QuoteToASCII(filepath.ToSlash(runtime))).Replace(string(content)))
 }
 
+// Workspace is what of a backend.Session is of use here.
+type Workspace interface {
+	Dir() string
+	Place(ctx context.Context, inputs ...backend.Input) error
+	Collect(ctx context.Context, path string) (io.ReadCloser, error)
+}
+
 // Begin makes a workspace ready for the grader, and returns variables of its environment.
 // Python files that are written from now on are loaded as the submission's modules are.
-func (m *Modules) Begin(ctx context.Context, session backend.Session, env environ.List) ([]string, error) {
-	if err := session.Place(ctx, backend.Input{Path: started, Content: []byte{}, Replace: true}); err != nil {
+func (m *Modules) Begin(ctx context.Context, w Workspace, env environ.List) ([]string, error) {
+	if err := w.Place(ctx, backend.Input{Path: started, Content: []byte{}, Replace: true}); err != nil {
 		return nil, fmt.Errorf("beginning the grader: %w", err)
 	}
 	var hidden []string
@@ -149,7 +156,7 @@ func (m *Modules) Begin(ctx context.Context, session backend.Session, env enviro
 		}
 	}
 	return []string{
-		"FEVALGRAPH_SEPARATE=" + path.Join(session.Dir(), directory),
+		"FEVALGRAPH_SEPARATE=" + path.Join(w.Dir(), directory),
 		"FEVALGRAPH_SEPARATE_READS=" + strings.Join(m.Reads, ":"),
 		"FEVALGRAPH_SEPARATE_HIDES=" + strings.Join(hidden, ","),
 	}, nil
@@ -157,15 +164,15 @@ func (m *Modules) Begin(ctx context.Context, session backend.Session, env enviro
 
 // End writes what the submission printed to out. It is an error if its process could not be
 // kept from the grader, and so was not started.
-func (m *Modules) End(ctx context.Context, session backend.Session, out io.Writer) error {
+func (m *Modules) End(ctx context.Context, w Workspace, out io.Writer) error {
 	const most = 4 << 10
-	switch why, err := collect(ctx, session, unusable, most); {
+	switch why, err := collect(ctx, w, unusable, most); {
 	case err != nil:
 		return err
 	case len(why) > 0:
 		return fmt.Errorf(`import = "separate": this machine cannot keep the submission's process from the grader's (%s); judge it on a machine that can, or accept import = "direct"`, why)
 	}
-	f, err := session.Collect(ctx, printed)
+	f, err := w.Collect(ctx, printed)
 	if err != nil {
 		return missing(err)
 	}
@@ -178,8 +185,8 @@ func (m *Modules) End(ctx context.Context, session backend.Session, out io.Write
 
 const maxPrinted = 64 << 20
 
-func collect(ctx context.Context, session backend.Session, name string, most int64) ([]byte, error) {
-	f, err := session.Collect(ctx, name)
+func collect(ctx context.Context, w Workspace, name string, most int64) ([]byte, error) {
+	f, err := w.Collect(ctx, name)
 	if err != nil {
 		return nil, missing(err)
 	}
@@ -191,7 +198,7 @@ func collect(ctx context.Context, session backend.Session, name string, most int
 	return content, nil
 }
 
-// missing is err unless a file is not there.
+// missing returns nil if err says that there is no file.
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

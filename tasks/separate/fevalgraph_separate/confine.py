@@ -19,6 +19,7 @@ LOOK = EXECUTE | READ | LIST
 
 # The directories of / that are never readable as a whole: other processes keep files there.
 PRIVATE = {"dev", "home", "root", "run", "tmp", "var"}
+SYSTEM = {"bin", "etc", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "sbin", "sys", "usr"}
 DEVICES = ["null", "zero", "full", "random", "urandom", "nvidia*", "dri", "kfd"]
 
 
@@ -79,7 +80,11 @@ def system(private):
     def inside(path, directory):
         return path == directory or path.startswith(directory.rstrip("/") + "/")
 
-    found = ["/" + name for name in sorted(os.listdir("/")) if name not in PRIVATE]
+    try:
+        names = set(os.listdir("/")) - PRIVATE
+    except PermissionError:  # it is confined already
+        names = SYSTEM
+    found = ["/" + name for name in sorted(names)]
     pythons = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
     pythons = [os.path.realpath(p) for p in pythons] + [os.path.dirname(os.path.realpath(sys.executable))]
     found += [p for p in map(os.path.realpath, sys.path) if os.path.exists(p) and not inside(p, mine[0])]

@@ -295,7 +295,10 @@ class Reader:
         return datetime.timedelta(*(self.whole(depth + 1) for _ in range(3)))
 
     def ndarray(self, depth, scalar=False):
-        import numpy as np
+        try:
+            import numpy as np
+        except ImportError:
+            raise Malformed("a message of the submission's process has an array, for which there is no numpy here") from None
         name = str(self.blob(MAX_NAME), "ascii")
         if not _DTYPE.fullmatch(name):
             raise Malformed("a message of the submission's process has an array of an unknown type")
