@@ -86,11 +86,8 @@ func (b *block) imports(c *Command) {
 			b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
 		}
 	}
-	reads, g := b.texts("import_reads")
-	if g != isSet {
-		return
-	}
-	if c.Import != ImportSeparate {
+	reads, _ := b.texts("import_reads")
+	if len(reads) > 0 && c.Import != ImportSeparate {
 		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {

@@ -107,8 +107,11 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("uv project", r.UV.Project)
 	}
 	m.String("file", r.File)
-	if r.Separate != nil {
+	switch {
+	case r.Separate != nil:
 		r.Separate.Describe(m)
+	case r.Direct: // which results say
+		m.String("import", "direct")
 	}
 	m.Int("repeat", int64(r.Repeat))
 	if len(r.Env.Secrets()) > 0 {
