@@ -211,15 +211,11 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if err := r.clear(ctx, session); err != nil {
 		return backend.Exit{}, err
 	}
-	env, printed := r.Env.Variables(), &capped.Buffer{}
-	if r.Separate != nil {
-		more, err := r.Separate.Begin(ctx, session, r.Env)
-		if err != nil {
-			return backend.Exit{}, err
-		}
-		env = append(env, more...)
+	env, err := r.environment(ctx, session)
+	if err != nil {
+		return backend.Exit{}, err
 	}
-	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
+	printed, stdout, stderr := &capped.Buffer{}, &capped.Buffer{}, &capped.Buffer{}
 	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
 	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
 	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
@@ -280,6 +276,16 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
 	return exit, nil
+}
+
+// environment makes the session ready for the program, and returns the program's variables.
+func (r *Run) environment(ctx context.Context, session backend.Session) ([]string, error) {
+	env := r.Env.Variables()
+	if r.Separate == nil {
+		return env, nil
+	}
+	more, err := r.Separate.Begin(ctx, session, r.Env)
+	return append(env, more...), err
 }
 
 // imports returns how the program runs the submission: see verdict.Measurements.

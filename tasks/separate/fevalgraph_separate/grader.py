@@ -146,6 +146,7 @@ class Connection:
         if tag != b"h":
             raise Malformed("a message of the submission's process has an unknown tag")
         kind, number, name, base = bytes(reader.take(1)), reader.number(), reader.text(4 * MAX_NAME), reader.text(MAX_NAME)
+        name = "".join(c if c.isprintable() else "?" for c in name)
         known = self.known.get(number)
         if known is not None:
             return known
@@ -167,12 +168,14 @@ class Connection:
             cls = exception_class(base)
             if cls is SubmissionError:
                 args = (f"{name[:MAX_NAME]}: {text}",)
+        if not all(type(a) in (str, int, float, bool, bytes, type(None)) for a in args):  # Python prints a line of those of SyntaxError
+            args = (text,)
         args = tuple(" ".join(a.splitlines()) if type(a) is str else a for a in args)
         try:
             made = cls(*args)
         except Exception:
             made = SubmissionError(" ".join(text.splitlines()))
-        made.submission_traceback = trace
+        made.submission_traceback = trace[-20_000:] if type(trace) is str else ""
         return made
 
 

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import traceback
 
 WORKSPACE = sys.argv[1]
 sys.path.insert(0, WORKSPACE + "/answer")
@@ -65,6 +66,9 @@ for name in ("StopIteration", "SystemExit", "KeyboardInterrupt"):
     assert type(error(solution.raises, name)) is SubmissionError, name
 e = error(solution.raises, "ValueError")
 assert isinstance(e, ValueError) and isinstance(e, SubmissionError) and str(e) == "no 100 100" and "in raises" in e.submission_traceback
+for name in ("syntax", "named"):
+    shown = "".join(traceback.format_exception_only(error(solution.raises, name)))
+    assert "100" in shown and "100" not in [line.strip() for line in shown.splitlines()], shown
 assert isinstance(error(solution.raises, "OSError"), FileNotFoundError)
 assert isinstance(error(solution.raises, "own"), LookupError)
 try:

@@ -12,6 +12,10 @@ def solve(x, y=2):
 
 
 def raises(name):
+    if name == "syntax":
+        raise SyntaxError("no", ("100", 1, 1, "100"))
+    if name == "named":
+        raise type("\n100\n", (Exception,), {})("\r100\x85")
     raise {"StopIteration": StopIteration, "SystemExit": SystemExit, "KeyboardInterrupt": KeyboardInterrupt, "ValueError": ValueError, "OSError": FileNotFoundError, "own": Own}[name]("no\n100 100")
 
 
