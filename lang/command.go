@@ -91,11 +91,11 @@ func (b *block) imports(c *Command) {
 		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {
-		if read != "." && (!isRelativeInside(read) || strings.Contains(read, ":")) {
+		if !isRelativeInside(read) || strings.Contains(read, ":") {
 			b.reject("import_reads", "bad-path", "Bad path", fmt.Sprintf("import_reads must have plain relative paths inside the workspace, not %q.", read), "no leading \"/\", no \"..\" and no \":\"")
 			continue
 		}
-		c.ImportReads = append(c.ImportReads, path.Join(c.Directory, read))
+		c.ImportReads = append(c.ImportReads, path.Clean(read))
 	}
 	slices.Sort(c.ImportReads)
 }
