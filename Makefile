@@ -51,7 +51,7 @@ export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
 # What runs with real programs in make test. Tests of these packages that use none have run in unit: they are SAME.
-REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./internal/fnmatch
+REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./internal/fnmatch ./tasks/separate
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
 # These are of make engines.
 FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
@@ -193,7 +193,7 @@ bazelremote: build $(BAZELREMOTE)
 # Solutions that attack, and a table of what became of them; part of real.
 attack: build $(UV) $(GOJUDGE)
 	$(WITH_REAL) \
-	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^TestAttacks$$' ./cmd/fevalgraph ./backend/local
+	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^Test(Imported)?Attacks$$' ./cmd/fevalgraph ./backend/local
 
 # Random projects, edited and disturbed at random: a run shows what a clean one does,
 # and runs what was planned. A seed that fails says how to have it again.

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,12 +22,16 @@ type Command struct {
 	Directory string // of the workspace: where they go, and where commands run; "." or clean
 	Ignore    []string
 	Solution  string // of the workspace: where a solution goes
-	Setup     []string
-	Argv      []string // the program, or a shell with Run as its script
-	Env       []EnvVar // sorted by name
-	Timeout   time.Duration
-	Offline   bool
-	GPU       bool
+	Import    string // where a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
+	// ImportReads are files and directories of the workspace that a solution with
+	// ImportSeparate can read, clean and sorted.
+	ImportReads []string
+	Setup       []string
+	Argv        []string // the program, or a shell with Run as its script
+	Env         []EnvVar // sorted by name
+	Timeout     time.Duration
+	Offline     bool
+	GPU         bool
 	// UVProject is a Python project of the workspace, whose environment the
 	// program runs in; "" is none. UVSource is where its files are, absolute, and
 	// UVOverrides a file in it, or "".
@@ -55,6 +60,7 @@ func (b *block) command() *Command {
 	c.Directory = b.placeInWorkspace("directory", true)
 	c.Ignore = b.patterns("ignore")
 	c.Solution = b.placeInWorkspace("solution", false)
+	b.imports(c)
 	c.Setup, _ = b.texts("setup")
 	c.Argv = b.program()
 	c.Env, _ = b.env("env")
@@ -70,6 +76,28 @@ func (b *block) command() *Command {
 	}
 	c.Score = b.scoreRule()
 	return c
+}
+
+// imports reads where a solution runs that the program imports.
+func (b *block) imports(c *Command) {
+	c.Import, _ = b.text("import")
+	if c.Import == ImportSeparate {
+		if ext := path.Ext(c.Solution); ext != "" && ext != ".py" {
+			b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
+		}
+	}
+	reads, _ := b.texts("import_reads")
+	if len(reads) > 0 && c.Import != ImportSeparate {
+		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
+	}
+	for _, read := range reads {
+		if !isRelativeInside(read) || strings.Contains(read, ":") {
+			b.reject("import_reads", "bad-path", "Bad path", fmt.Sprintf("import_reads must have plain relative paths inside the workspace, not %q.", read), "no leading \"/\", no \"..\" and no \":\"")
+			continue
+		}
+		c.ImportReads = append(c.ImportReads, path.Clean(read))
+	}
+	slices.Sort(c.ImportReads)
 }
 
 // commandIgnore is what a command problem ignores by default.

@@ -22,6 +22,8 @@ func commandSchema() BlockSchema {
 			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Where they go in the workspace, and where commands run: a relative path without \"..\"."},
 			{Name: "ignore", Type: TypeTexts, Default: commandIgnore, Doc: "Patterns, relative to root, of files that are left out."},
 			{Name: "solution", Type: TypeText, Required: true, Doc: "Where a solution goes in the workspace, whatever it is called: the path of its file or, when it is a directory, of that. Relative to the workspace, not to directory."},
+			{Name: "import", Type: TypeText, Values: []string{ImportSeparate, ImportDirect}, Doc: "Where the solution's Python modules run when the program imports them. \"separate\": in a process of their own, which cannot reach the program or its files. \"direct\": in the program's process, where they can change the score. Without it, too, and results name those graders that are seen to import the solution."},
+			{Name: "import_reads", Type: TypeTexts, Default: "[]", Doc: "With import = \"separate\", files and directories of the workspace that the solution can read, relative to it and not to directory. By default it can read only itself and the system."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
@@ -43,6 +45,12 @@ func commandSchema() BlockSchema {
 		}},
 	}
 }
+
+// The values of import.
+const (
+	ImportSeparate = "separate"
+	ImportDirect   = "direct"
+)
 
 const networkNone = "none"
 

@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
 )
 
 // commandCell adds the nodes of a cell of a command problem.
@@ -104,6 +105,10 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
 		Backend: d.Backend, Own: ownInput, Machine: c.machine,
+		Direct: p.Import == lang.ImportDirect, Module: p.Solution, Search: c.imports,
+	}
+	if p.Import == lang.ImportSeparate {
+		run.Separate = &separate.Modules{Reads: p.ImportReads}
 	}
 	for _, in := range inputs {
 		run.Inputs = append(run.Inputs, in.As)

@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
 )
 
 // The kinds of nodes.
@@ -186,6 +187,7 @@ type compiler struct {
 	prepared   *pytest.Environments
 	virtual    *command.Environments
 	machine    *ending.Machine
+	imports    *separate.Search
 	overrides  map[override]*driver
 	fleets     map[fleet]*lang.Backend
 	about      map[subject][]*lang.Task
@@ -213,6 +215,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		prepared:   &pytest.Environments{Offline: env.Offline},
 		virtual:    &command.Environments{},
 		machine:    &ending.Machine{Offline: env.Offline},
+		imports:    &separate.Search{},
 		overrides:  map[override]*driver{},
 		fleets:     map[fleet]*lang.Backend{},
 		about:      tasksAbout(cfg),

@@ -162,7 +162,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout, Before: cp.Before,
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine,
+		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine, Search: c.imports,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
 	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {

@@ -8,7 +8,7 @@ func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
 	c := Checkpoint{
 		Name: v.Name, Passed: v.Passed, Policy: v.Policy, Vacuous: v.Vacuous, Class: v.Class, Message: present(m.Message),
 		Score: v.Score.Bounded, ScoreUnbounded: v.Score.Unbounded, ScoreText: v.Score.BoundedText, ScoreUnboundedText: v.Score.UnboundedText,
-		ExitCode: v.ExitCode, Collected: v.Collected, InfrastructureFailure: v.InfrastructureFailure, DurationMS: m.DurationMS, Isolation: m.Isolation,
+		ExitCode: v.ExitCode, Collected: v.Collected, InfrastructureFailure: v.InfrastructureFailure, DurationMS: m.DurationMS, Isolation: m.Isolation, Import: m.Import,
 		Groups: v.Groups, Tests: make([]Test, len(v.Tests)),
 	}
 	for i, t := range v.Tests {

@@ -64,6 +64,7 @@ type Checkpoint struct {
 	InfrastructureFailure bool                `json:"infrastructure_failure"`
 	DurationMS            float64             `json:"duration_ms"`         // of the pytest session
 	Isolation             string              `json:"isolation,omitempty"` // of a local backend's commands: "full", "partial" or "none"
+	Import                string              `json:"import,omitempty"`    // where a grader that imports the submission runs it: "separate" or "in-process"; "" is unknown
 	Groups                verdict.GroupCounts `json:"groups"`
 	Tests                 []Test              `json:"tests"`
 	// Figures are what tasks measured of the solution, by "TASK.METRIC". They are no part of

@@ -16,14 +16,15 @@ type Summary struct {
 	Checkpoints int `json:"checkpoints"`
 	Judged      int `json:"judged"` // Passed + Scored + Failed
 	Passed      int `json:"passed"`
-	Vacuous     int `json:"vacuous"`     // of Passed: with no test that the policy looks at
-	Scored      int `json:"scored"`      // judged, without a rule to pass by
-	Failed      int `json:"failed"`      // judged, and its policy says no
-	NotJudged   int `json:"not_judged"`  // NotReached + Errored + Broken + Skipped
-	NotReached  int `json:"not_reached"` // the submission has no source for it
-	Errored     int `json:"errored"`     // the submission kept it from being judged
-	Broken      int `json:"broken"`      // infrastructure did
-	Skipped     int `json:"skipped"`     // there was nothing to judge
+	Vacuous     int `json:"vacuous"`              // of Passed: with no test that the policy looks at
+	Scored      int `json:"scored"`               // judged, without a rule to pass by
+	Failed      int `json:"failed"`               // judged, and its policy says no
+	NotJudged   int `json:"not_judged"`           // NotReached + Errored + Broken + Skipped
+	NotReached  int `json:"not_reached"`          // the submission has no source for it
+	Errored     int `json:"errored"`              // the submission kept it from being judged
+	Broken      int `json:"broken"`               // infrastructure did
+	Skipped     int `json:"skipped"`              // there was nothing to judge
+	InProcess   int `json:"in_process,omitempty"` // of Judged: by a grader that runs the submission in its own process
 	// Exit is the exit code that the results alone ask for: 3 when something
 	// broke, or was skipped because the machine lacks what it needs, else 1 when something failed or errored, else 0. Results in
 	// which checkpoints were asked for and every one was skipped are 1:
@@ -90,6 +91,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.Errored += more.Errored
 	c.Broken += more.Broken
 	c.Skipped += more.Skipped
+	c.InProcess += more.InProcess
 }
 
 // Summary is the summary of all cells that were counted.
@@ -114,6 +116,9 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 	}
 	switch outcomeOf(c) {
 	case verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeFailed:
+		if c.Import == verdict.ImportInProcess {
+			s.InProcess++
+		}
 		if p == nil && !c.Ruled() {
 			s.Scored++
 		} else if passed {
@@ -137,7 +142,8 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 
 // String is "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". Counts
 // of zero other than passed are left out, that of passed where everything judged has
-// a score and no rule; of those that passed, it says how many did so vacuously.
+// a score and no rule; of those that passed, it says how many did so vacuously, and of those
+// that were judged, how many could change their own score.
 func (s Summary) String() string {
 	var parts []string
 	if s.Passed > 0 || s.Scored == 0 || s.Failed > 0 {
@@ -154,6 +160,9 @@ func (s Summary) String() string {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}
+	}
+	if s.InProcess > 0 {
+		parts = append(parts, fmt.Sprintf("%d judged in-process, not protected", s.InProcess))
 	}
 	return fmt.Sprintf("%s, %s: %s", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), strings.Join(parts, ", "))
 }

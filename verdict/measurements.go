@@ -6,8 +6,15 @@ type Measurements struct {
 	DurationMS float64           `json:"duration_ms"`
 	Message    string            `json:"message,omitempty"`
 	Isolation  string            `json:"isolation,omitempty"` // of the commands, on a backend with levels of it
+	Import     string            `json:"import,omitempty"`    // where a grader that imports the submission runs it: ImportSeparate or ImportInProcess; "" is unknown
 	Tests      []TestMeasurement `json:"tests"`
 }
+
+// The values of Import.
+const (
+	ImportSeparate  = "separate"   // in another process, which cannot reach the grader
+	ImportInProcess = "in-process" // in its own, where the submission can do what the grader can
+)
 
 // TestMeasurement is what of a test varies from run to run.
 type TestMeasurement struct {

@@ -25,6 +25,7 @@ var attackTracks = []struct {
 }{
 	{"add", "pytest", []string{"local.host", "docker.box"}},
 	{"grade", "command", []string{"local.host", "docker.box"}},
+	{"imported", "imported", []string{"local.host", "docker.box"}},
 	{"judge", "judge", []string{"gojudge.judge"}},
 	{"verify", "verifier", []string{"local.host", "docker.box"}},
 }

@@ -1,19 +1,18 @@
 package validate
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
 )
 
 // inProcess warns about problems whose tests or grader import the submission: it then runs
@@ -27,6 +26,7 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	for _, p := range cfg.Problems {
 		root, module := "", ""
 		switch {
+		case p.Command != nil && p.Command.Import == lang.ImportSeparate:
 		case p.Command != nil:
 			root, module = p.Command.Root, p.Command.Solution
 		case p.Pytest != nil:
@@ -56,29 +56,24 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	return diag.List{{
 		Severity: diag.Warning, Code: "same-process", Summary: "The submission runs in the process that judges it",
 		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), text.Some(names, 3), text.Some(where, 2)),
-		Hint:   "start the submission as a program and read what it prints, as problems/common/ask.py of examples/research does",
+		Hint:   "of a command problem, write import = \"separate\"; or start the submission as a program and read what it prints",
 	}}
 }
-
-// maxGraderFile bounds what is read of a file, in bytes.
-const maxGraderFile = 1 << 20
 
 // Imports remembers between calls what graders import, so that files that are as they were are
 // not searched again: a new one searches all. It is for one goroutine at a time.
 type Imports struct {
 	places    map[imported]string // as find returns them; what the last call asked for
 	module    string              // that statement is about
-	statement *regexp.Regexp
+	statement *separate.Statement
 }
 
 // imported is a module that files below a directory may import.
 type imported struct{ root, module string }
 
-// statementOf matches what imports a module, or any file by its name.
-func (i *Imports) statementOf(module string) *regexp.Regexp {
+func (i *Imports) statementOf(module string) *separate.Statement {
 	if i.statement == nil || i.module != module {
-		quoted := regexp.QuoteMeta(module)
-		i.module, i.statement = module, regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*`+quoted+`\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b`+quoted+`\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*`+quoted+`["']|\b(?:spec_from_file_location|run_path)\(`)
+		i.module, i.statement = module, separate.NewStatement(module)
 	}
 	return i.statement
 }
@@ -91,21 +86,16 @@ func (i *Imports) find(wanted imported) (place string) {
 			return nil
 		}
 		content, err := readStart(file)
-		if err != nil || !mayImport(content, wanted.module) {
+		if err != nil {
 			return nil
 		}
-		if at := i.statementOf(wanted.module).FindIndex(content); at != nil {
-			place = fmt.Sprintf("%s:%d", file, 1+bytes.Count(content[:at[0]], []byte("\n")))
+		if line := i.statementOf(wanted.module).Line(content); line > 0 {
+			place = fmt.Sprintf("%s:%d", file, line)
 			return fs.SkipAll
 		}
 		return nil
 	})
 	return place
-}
-
-// mayImport saves the search in files without the words that a statement has.
-func mayImport(content []byte, module string) bool {
-	return bytes.Contains(content, []byte(module)) || bytes.Contains(content, []byte("spec_from_file_location")) || bytes.Contains(content, []byte("run_path"))
 }
 
 func readStart(file string) ([]byte, error) {
@@ -114,5 +104,5 @@ func readStart(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxGraderFile))
+	return io.ReadAll(io.LimitReader(f, separate.MaxSource))
 }

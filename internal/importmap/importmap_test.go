@@ -54,7 +54,7 @@ var rooms = []room{
 	{"eval/shell", []string{"eval/exit", "backend", "cache", "graph", "lang", "plan", "tasks"}, "it opens a workspace, and brings nothing up to date"},
 	{"eval/reads", []string{"eval/options", "eval/partition", "eval/wake", "cache", "lang"}, "it knows paths and their states, and not what rests on them"},
 	{"eval/user", []string{"eval/exit", "cache/remote"}, "what a person has does not depend on what a project is"},
-	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
+	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "tasks", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
 	{"eval", []string{"eval/compare", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/pages", "eval/partition", "eval/provenance", "eval/reads", "eval/selection", "eval/shards", "eval/shell", "eval/stores", "eval/user", "eval/validate", "eval/wake", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},

@@ -17,6 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Run is the task that runs a problem's program on one submission. Its inputs
@@ -24,9 +26,13 @@ import (
 // always; OutputStdout and OutputStderr when the program ran; OutputFile when
 // it left the file; OutputSetup and OutputLog when there were such.
 type Run struct {
-	Inputs       []string // dependencies whose trees make the workspace; later ones win
-	Own          string   // that of Inputs which no other solution has
-	Directory    string   // of the workspace, where everything runs
+	Inputs       []string          // dependencies whose trees make the workspace; later ones win
+	Own          string            // that of Inputs which no other solution has
+	Separate     *separate.Modules // of Own run in a process of their own; nil runs them where they are imported
+	Direct       bool              // the program is known to import modules of Own
+	Module       string            // of the workspace: what of Own the program would import
+	Search       *separate.Search
+	Directory    string // of the workspace, where everything runs
 	Setup        []Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
 	Argv         []string
@@ -84,6 +90,7 @@ type Exit struct {
 type timing struct {
 	Seconds   float64 `json:"seconds"`             // of the program
 	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
+	Import    string  `json:"import,omitempty"`    // see verdict.Measurements
 }
 
 // Describe implements graph.Task.
@@ -100,6 +107,12 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("uv project", r.UV.Project)
 	}
 	m.String("file", r.File)
+	switch {
+	case r.Separate != nil:
+		r.Separate.Describe(m)
+	case r.Direct: // which results say
+		m.String("import", "direct")
+	}
 	m.Int("repeat", int64(r.Repeat))
 	if len(r.Env.Secrets()) > 0 {
 		m.String("secrets are masked in", "texts") // not in numbers, as they were
@@ -198,12 +211,16 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if err := r.clear(ctx, session); err != nil {
 		return backend.Exit{}, err
 	}
-	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
+	env, err := r.environment(ctx, session)
+	if err != nil {
+		return backend.Exit{}, err
+	}
+	printed, stdout, stderr := &capped.Buffer{}, &capped.Buffer{}, &capped.Buffer{}
 	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
 	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
 	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.argv(session, uv, r.Argv), Env: r.Env.Variables(), Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
+		Argv: r.argv(session, uv, r.Argv), Env: env, Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
 		Output: io.MultiWriter(unmasked, out), Errors: io.MultiWriter(unmaskedErrors, errs), Notes: w.Log,
 	})
 	out.Close()
@@ -214,6 +231,14 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	}
 	if err := session.Verify(ctx); err != nil {
 		return exit, fmt.Errorf("what the program left proves nothing: %w", err)
+	}
+	if r.Separate != nil {
+		masked := backend.Redact(printed, k.secrets)
+		err := r.Separate.End(ctx, session, masked)
+		masked.Close()
+		if err != nil {
+			return exit, err
+		}
 	}
 	for _, verify := range r.VerifyInputs {
 		if err := verify(); err != nil {
@@ -239,14 +264,52 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		}
 	}
 	k.JSON(OutputExit, facts)
-	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
+	how, err := r.imports(ctx, w)
+	if err != nil {
+		return exit, err
+	}
+	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how})
 	k.Keep(OutputStdout, stdout.Bytes())
 	k.Keep(OutputStderr, stderr.Bytes())
-	k.Keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
+	k.Keep(OutputLog, joined(joined(stdout.Bytes(), stderr.Bytes()), printed.Bytes()))
 	if exit.TimedOut {
 		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
 	return exit, nil
+}
+
+// environment makes the session ready for the program, and returns the program's variables.
+func (r *Run) environment(ctx context.Context, session backend.Session) ([]string, error) {
+	env := r.Env.Variables()
+	if r.Separate == nil {
+		return env, nil
+	}
+	more, err := r.Separate.Begin(ctx, session, r.Env)
+	return append(env, more...), err
+}
+
+// imports returns how the program runs the submission: see verdict.Measurements.
+func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
+	switch {
+	case r.Separate != nil:
+		return verdict.ImportSeparate, nil
+	case r.Direct:
+		return verdict.ImportInProcess, nil
+	case r.Search == nil:
+		return "", nil
+	}
+	for _, name := range r.Inputs {
+		if tree, ok := w.Input(name, tasks.TreeOutput); ok && name != r.Own {
+			found, err := r.Search.Imports(ctx, w.Store, tree, r.Module)
+			if err != nil {
+				return "", fmt.Errorf("looking for what imports the submission: %w", err)
+			}
+			if found {
+				return verdict.ImportInProcess, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 func limitMessage(limit time.Duration) string {
@@ -278,6 +341,14 @@ func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Se
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {
 			return nil, fmt.Errorf("dependency %q has no tree", name)
+		}
+		if name == r.Own && r.Separate != nil {
+			inputs, err := r.Separate.Inputs(ctx, w.Store, tree)
+			if err != nil {
+				return nil, err
+			}
+			spec.Inputs = append(spec.Inputs, inputs...)
+			continue
 		}
 		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree})
 	}

@@ -57,7 +57,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	return tasks.PutGraded(ctx, w.Store, c, &verdict.Measurements{
-		DurationMS: left.timing.Seconds * 1000, Message: message, Isolation: left.timing.Isolation, Tests: []verdict.TestMeasurement{},
+		DurationMS: left.timing.Seconds * 1000, Message: message, Isolation: left.timing.Isolation, Import: left.timing.Import, Tests: []verdict.TestMeasurement{},
 	})
 }
 

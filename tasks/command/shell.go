@@ -31,7 +31,11 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	if _, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, progress, true); err != nil {
 		return err
 	}
+	env, err := r.environment(ctx, session)
+	if err != nil {
+		return err
+	}
 	return use(session, r.Argv, func(argv []string) backend.Command {
-		return backend.Command{Argv: r.argv(session, uv, argv), Env: r.Env.Variables(), Dir: r.Directory, Offline: r.Offline, Notes: progress}
+		return backend.Command{Argv: r.argv(session, uv, argv), Env: env, Dir: r.Directory, Offline: r.Offline, Notes: progress}
 	})
 }

@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,7 +134,7 @@ func (p *Parse) judge(l left) (Verdicts, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
-	m.DurationMS, m.Message, m.Isolation = l.timing.Seconds*1000, message, l.timing.Isolation
+	m.DurationMS, m.Message, m.Isolation, m.Import = l.timing.Seconds*1000, message, l.timing.Isolation, l.timing.Import
 	return v, m
 }
 
@@ -149,6 +150,7 @@ func (p *Parse) judgeParts(parts []part) (Verdicts, verdict.Measurements) {
 	for _, one := range parts {
 		m.DurationMS += one.timing.Seconds * 1000
 		m.Isolation = one.timing.Isolation // they have the same backend
+		m.Import = cmp.Or(m.Import, one.timing.Import)
 	}
 	return v, m
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
@@ -60,6 +62,7 @@ type Run struct {
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 	Environment *Environments
 	Machine     *ending.Machine
+	Search      *separate.Search // of tests that import the submission; nil finds none
 
 	pins []string // of the last Describe
 }
@@ -112,6 +115,7 @@ var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "f
 type timing struct {
 	Seconds   float64 `json:"seconds"`             // of the pytest command
 	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
+	Import    string  `json:"import,omitempty"`    // see verdict.Measurements
 }
 
 // Describe implements graph.Task.
@@ -382,6 +386,20 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 	return nil
 }
 
+// imports returns where tests run the submission: see verdict.Measurements.
+func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
+	tests, _ := w.Input("tests", "tree")
+	words := strings.Fields(r.Entry)
+	if r.Search == nil || len(words) == 0 {
+		return "", nil
+	}
+	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
+	if err != nil || !found {
+		return "", err
+	}
+	return verdict.ImportInProcess, nil
+}
+
 // collect stores what the run left behind.
 func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
@@ -412,7 +430,11 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
 	}
-	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()}); err != nil {
+	how, err := r.imports(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how}); err != nil {
 		return o, err
 	}
 	for _, name := range []string{OutputReport, OutputCTRF} {

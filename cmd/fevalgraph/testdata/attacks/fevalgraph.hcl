@@ -11,6 +11,11 @@ variable "isolation" {
   default = "full"
 }
 
+variable "import" {
+  type    = string
+  default = "separate"
+}
+
 variable "solutions" {
   type        = map(list(string))
   description = "Names of solutions of each problem."
@@ -62,6 +67,19 @@ problem "grade" {
   pass { when = self.score >= 1 }
 }
 
+# The grader imports the submission.
+problem "imported" {
+  max_submission_size = "16MiB"
+  command {
+    root     = "problems/imported"
+    solution = "answer/main.py"
+    import   = var.import
+    argv     = ["python3", "grade.py"]
+    timeout  = "20s"
+  }
+  pass { when = self.score >= 1 }
+}
+
 # The checker quotes what the submission prints.
 problem "judge" {
   name                = "1"
@@ -99,6 +117,13 @@ solution "grade" {
   name     = each.key
   problem  = problem.grade
   source   = "solutions/grade/${each.key}/main.py"
+}
+
+solution "imported" {
+  for_each = toset(var.solutions.imported)
+  name     = each.key
+  problem  = problem.imported
+  source   = "solutions/imported/${each.key}/main.py"
 }
 
 solution "judge" {

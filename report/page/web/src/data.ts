@@ -30,7 +30,7 @@ export interface Test {
 }
 export interface Checkpoint {
   name: string; passed: boolean; policy: string; class: string; message: string | null; score?: number; exit_code: number | null
-  collected: number; duration_ms: number; isolation?: string; groups: Record<string, { passed: number; total: number }>; tests: Test[]
+  collected: number; duration_ms: number; isolation?: string; import?: string; groups: Record<string, { passed: number; total: number }>; tests: Test[]
   figures?: Record<string, number>
 }
 export interface Node {

@@ -134,7 +134,8 @@ function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
   return (
     <>
       <p class="dim">{[c.policy && c.policy !== 'none' ? `passes by ${c.policy}` : '', c.class !== 'judged' ? `class ${c.class}` : '',
-        c.exit_code === null ? '' : `exit code ${c.exit_code}`, `${count(c.collected)} collected`, c.isolation ? `isolation ${c.isolation}` : ''].filter(Boolean).join(' · ')}</p>
+        c.exit_code === null ? '' : `exit code ${c.exit_code}`, `${count(c.collected)} collected`, c.isolation ? `isolation ${c.isolation}` : '',
+        c.import === 'in-process' ? 'in-process, not protected' : c.import === 'separate' ? 'imported separately' : ''].filter(Boolean).join(' · ')}</p>
       {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
       {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}

@@ -1,0 +1,569 @@
+"""The grader's half: the submission's process, and what stands for its modules and objects."""
+
+import ast
+import atexit
+import builtins
+import functools
+import importlib.machinery
+import io
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import types
+import weakref
+
+from .values import MAX_DEPTH, MAX_MESSAGE, MAX_NAME, CannotCross, Encoder, Malformed, Reader, SubmissionError, _U64, describe, receive, send
+
+CHILD = "FEVALGRAPH_SEPARATE_CHILD"  # in the environment of the submission's process
+READS = "FEVALGRAPH_SEPARATE_READS"  # what it can read of the workspace: names with ":" between
+HIDES = "FEVALGRAPH_SEPARATE_HIDES"  # variables that it does not get: names with "," between
+
+HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+WORKSPACE = os.path.dirname(HERE)
+STARTED = os.path.join(HERE, "started")    # made when everything of the problem was in place
+UNUSABLE = os.path.join(HERE, "unusable")  # why a process could not be confined
+LOG = os.path.join(HERE, "log")            # what the submission prints
+
+
+class Connection:
+    """The process of the submission. Methods are safe for concurrent use; calls take place one
+    after another. One that was forked from the grader's process has no use for it."""
+
+    def __init__(self):
+        self.pid = os.getpid()
+        self.lock = threading.RLock()
+        self.depth = 0
+        self.known = weakref.WeakValueDictionary()  # stand-ins by number
+        self.dropped = []  # numbers of stand-ins that are gone
+        self.granted = []  # what the submission may call, and what keeps it from being another's
+        self.numbers = {}  # the number of what was granted, by id
+        self.ended = None
+        self.start()
+
+    def start(self):
+        theirs, self.writer = os.pipe()
+        self.reader, answers = os.pipe()
+        for fd in (self.writer, answers):
+            enlarge(fd)
+        own = tempfile.mkdtemp(prefix="private-", dir=HERE)
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHONPATH", "PYTHONSTARTUP", "FEVALGRAPH_SEPARATE"))}
+        for name in os.environ.get(HIDES, "").split(","):
+            env.pop(name, None)
+        env.update({CHILD: "1", "HOME": own, "TMPDIR": own})
+        log = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-s", "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "process.py"), str(theirs), str(answers)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs, answers), env=env, start_new_session=True)
+        finally:
+            for fd in (log, theirs, answers):
+                os.close(fd)
+        atexit.register(self.leave)
+        reads = [os.path.join(WORKSPACE, p) for p in os.environ.get(READS, "").split(":") if p]
+        private = [WORKSPACE, tempfile.gettempdir(), os.path.expanduser("~")]
+        setting = own, reads, private, [os.path.abspath(p) for p in sys.path], list(sys.argv)
+        try:
+            send(self.writer, Encoder().message(*((part, "") for part in setting)))
+            greeting = receive(self.reader, 1 << 16)
+        except OSError:
+            greeting = None
+        why = "it ended at once" if greeting is None else Reader(greeting).all()[0]
+        if why is not None:  # nothing of the submission has run: this is no verdict
+            with open(UNUSABLE, "w") as f:
+                f.write(str(why))
+            raise ImportError(f"the submission's process could not be confined: {why}")
+
+    def ask(self, *request, place=""):
+        """Sends a request, serves what the submission calls meanwhile, and returns the answer."""
+        if os.getpid() != self.pid:
+            raise CannotCross("an object of the submission is of use only to the process that made it, not to one forked from that")
+        with self.lock:
+            if self.ended:
+                raise SubmissionError(self.ended)
+            if self.depth >= MAX_DEPTH:
+                raise RecursionError(f"calls between the grader and the submission are nested deeper than {MAX_DEPTH} levels")
+            dropped, self.dropped[:] = tuple(n for n in self.dropped if n not in self.known), []
+            message = Passing(self).message((dropped, ""), *((part, place) for part in request))
+            self.depth += 1
+            try:
+                return self.converse(message)
+            except (BrokenPipeError, ConnectionError):
+                raise self.end() from None
+            except Malformed as e:  # what follows in the pipe has no meaning either
+                self.end(str(e))
+                raise
+            finally:
+                self.depth -= 1
+
+    def converse(self, message):
+        send(self.writer, message)
+        while True:
+            data = receive(self.reader, MAX_MESSAGE)
+            if data is None:
+                raise self.end()
+            answer = Reader(data, self.stand_in).all()
+            del data
+            kind, rest = (answer[0], answer[1:]) if type(answer) is tuple and answer else (None, ())
+            if kind == "value" and len(rest) == 1:
+                return rest[0]
+            if kind == "raise" and len(rest) == 6 and all(type(t) is str for t in rest[:3]) and type(rest[3]) is tuple:
+                raise self.exception(*rest)
+            if kind != "call" or len(rest) != 3 or type(rest[1]) is not tuple or type(rest[2]) is not dict or not all(type(k) is str for k in rest[2]):
+                raise Malformed("a message of the submission's process is no answer")
+            send(self.writer, self.serve(*rest))
+
+    def serve(self, number, args, kwargs):
+        """Answers a call of a function that the grader passed."""
+        if type(number) is not int or not 0 < number <= len(self.granted):
+            raise Malformed("the submission's process calls a function that it was not given")
+        try:
+            value = self.granted[number - 1][0](*args, **kwargs)
+            return Passing(self).message(("value", ""), (value, "the value of the grader's function"))
+        except Exception as e:
+            return Encoder().message(("raise", ""), (type(e).__name__, ""), (str(e), ""))
+
+    def end(self, why=None):
+        """Gives the process up, and returns the error of every later request."""
+        self.process.kill()
+        code = self.process.wait()
+        if not self.ended:
+            os.close(self.writer)
+            os.close(self.reader)
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            self.ended = why or f"the submission's process ended {how}"
+        return SubmissionError(self.ended)
+
+    def leave(self):
+        if os.getpid() == self.pid and not self.ended:
+            self.end()
+
+    def stand_in(self, tag, reader):
+        """Reads what stands for an object of the submission."""
+        if tag != b"h":
+            raise Malformed("a message of the submission's process has an unknown tag")
+        kind, number, name, base = bytes(reader.take(1)), reader.number(), reader.text(4 * MAX_NAME), reader.text(MAX_NAME)
+        name = "".join(c if c.isprintable() else "?" for c in name)
+        known = self.known.get(number)
+        if known is not None:
+            return known
+        if kind == b"c":
+            made = make_class(name, base)
+        elif kind in STAND_INS:
+            made = object.__new__(STAND_INS[kind])
+        else:
+            raise Malformed("a message of the submission's process has an object of an unknown kind")
+        (type if isinstance(made, type) else object).__setattr__(made, "_fevalgraph_state", (self, number, name))
+        self.known[number] = made
+        weakref.finalize(made, self.dropped.append, number).atexit = False
+        return made
+
+    def exception(self, base, name, text, args, trace, cls):
+        """Makes the exception of one that code of the submission raised. Its texts have one line
+        each, so that a grader that prints it prints no line of the submission's."""
+        if not (isinstance(cls, type) and issubclass(cls, SubmissionError)):
+            cls = exception_class(base)
+            if cls is SubmissionError:
+                args = (f"{name[:MAX_NAME]}: {text}",)
+        if not all(type(a) in (str, int, float, bool, bytes, type(None)) for a in args):  # Python prints a line of those of SyntaxError
+            args = (text,)
+        args = tuple(" ".join(a.splitlines()) if type(a) is str else a for a in args)
+        try:
+            made = cls(*args)
+        except Exception:
+            made = SubmissionError(" ".join(text.splitlines()))
+        made.submission_traceback = trace[-20_000:] if type(trace) is str else ""
+        return made
+
+
+def enlarge(fd):
+    """Has a pipe hold more, for fewer switches between the processes."""
+    try:
+        import fcntl
+        fcntl.fcntl(fd, 1031, 1 << 20)  # F_SETPIPE_SZ
+    except (ImportError, OSError):
+        pass
+
+
+class Passing(Encoder):
+    """Writes what the grader passes: objects of the submission by number, functions and
+    iterators as what it may call, and others as copies. Nothing that comes back is pickled."""
+
+    def __init__(self, connection):
+        super().__init__(self.copy)
+        self.connection = connection
+
+    def copy(self, out, value, place, depth):
+        reference = self.reference(value)
+        if reference is not None:
+            out += reference
+            return True
+        kept = io.BytesIO()
+        pickler = Pickler(kept, self.reference)
+        try:
+            pickler.dump(value)
+        except CannotCross:
+            raise
+        except Exception as e:
+            raise CannotCross(f"{place} is an object of the class {describe(value)}, which cannot be copied into the submission's process: {e}") from None
+        self.blob(b"k", kept.getvalue())
+        return True
+
+    def reference(self, value):
+        """Returns what stands for an object that is not copied, or None."""
+        if is_remote(value):
+            connection, number, _ = state(value)
+            if connection is not self.connection:
+                raise CannotCross(f"{value!r} is of another process of the submission, which has ended or was forked from")
+            return b"h" + _U64.pack(number)
+        if type(value) in (types.FunctionType, types.MethodType, functools.partial):
+            return b"g" + _U64.pack(self.grant(value, value))
+        if type(value) is types.GeneratorType or type(value).__module__ in ("builtins", "itertools") and hasattr(type(value), "__next__"):
+            def step():
+                for item in value:
+                    return True, item
+                return False, None
+            return b"j" + _U64.pack(self.grant(value, step))
+        return None
+
+    def grant(self, value, function):
+        c = self.connection
+        number = c.numbers.get(id(value))
+        if number is None:
+            c.granted.append((function, value))
+            number = c.numbers[id(value)] = len(c.granted)
+        return number
+
+
+class Pickler(pickle.Pickler):
+    """Copies an object, but for those that have a reference."""
+
+    def __init__(self, to, reference):
+        super().__init__(to, 4)
+        self.reference = reference
+
+    def persistent_id(self, value):
+        return self.reference(value)
+
+
+# --- Stand-ins ---------------------------------------------------------------------------
+
+# Exceptions that mean something to who calls: StopIteration would end a loop over map() as if
+# all had been well, and SystemExit the grader.
+NOT_RAISED = {"StopIteration", "StopAsyncIteration"}
+
+
+@functools.lru_cache(maxsize=None)
+def exception_class(name):
+    """Returns the class for an exception whose nearest builtin class has a name."""
+    if name == CannotCross.__name__:
+        return CannotCross
+    base = getattr(builtins, name, None)
+    if name in NOT_RAISED or not isinstance(base, type) or not issubclass(base, Exception) or base is Exception:
+        return SubmissionError
+    if issubclass(base, UnicodeError):
+        base = UnicodeError  # others take arguments of their own
+    try:
+        return type(base.__name__, (SubmissionError, base), {"__module__": "submission"})
+    except TypeError:
+        return SubmissionError
+
+
+def state(remote):
+    """Returns the connection, number and name of a stand-in."""
+    return (type if isinstance(remote, type) else object).__getattribute__(remote, "_fevalgraph_state")
+
+
+def is_remote(value):
+    return isinstance(value, Remote) or isinstance(value, type) and "_fevalgraph_state" in vars(value)
+
+
+def ask(remote, what, *rest, place=""):
+    connection, number, name = state(remote)
+    return connection.ask(what, number, *rest, place=place)
+
+
+def call(remote, args, kwargs):
+    if state(remote)[0].pid != os.getpid() and remote in ORIGINS:
+        remote = restore(*ORIGINS[remote])
+    return ask(remote, "call", args, kwargs, place=f"the arguments of {state(remote)[2]}()")
+
+
+def attribute(remote, attr):
+    if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__name__", "__qualname__"):
+        raise AttributeError(f"{attr!r} of {state(remote)[2]!r} is in the submission's process")
+    return ask(remote, "get", attr)
+
+
+class Remote:
+    """Stands for an object in the submission's process. It is no data: what a grader compares
+    or tests for truth has to be plain."""
+
+    __slots__ = "_fevalgraph_state", "__weakref__"
+
+    def __repr__(self):
+        return f"<{state(self)[2]!r} in the submission's process>"
+
+    __str__ = __repr__
+
+    def __reduce_ex__(self, protocol):
+        if self in ORIGINS:
+            return restore, ORIGINS[self]
+        raise CannotCross(f"{self!r} can be neither copied nor pickled")
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        raise CannotCross(f"{self!r} cannot be compared: it is an object of the submission, and no plain data")
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        raise CannotCross(f"{self!r} is neither true nor false: it is an object of the submission, and no plain data")
+
+    def __getattr__(self, attr):
+        return attribute(self, attr)
+
+    def __setattr__(self, attr, value):
+        ask(self, "set", attr, value, place=f"the value of {attr}")
+
+
+class Function(Remote):
+    __slots__ = ()
+
+    def __call__(self, *args, **kwargs):
+        return call(self, args, kwargs)
+
+    def __bool__(self):
+        return True
+
+    def __eq__(self, other):
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+class Iterator(Remote):
+    __slots__ = ()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        step = ask(self, "next")
+        if type(step) is not tuple or len(step) != 2 or type(step[0]) is not bool:
+            raise Malformed("a message of the submission's process is no step of an iterator")
+        if not step[0]:
+            raise StopIteration
+        return step[1]
+
+
+class Object(Remote):
+    """An object that code of the submission returned."""
+
+    __slots__ = ()
+
+    def __call__(self, *args, **kwargs):
+        return call(self, args, kwargs)
+
+    def __iter__(self):
+        return iter(special(self, "__iter__"))
+
+    def __enter__(self):
+        return special(self, "__enter__")
+
+    def __exit__(self, *_):
+        special(self, "__exit__", None, None, None)
+        return False
+
+
+class Instance(Object):
+    """An object that the grader made, by calling a class of the submission."""
+
+    __slots__ = ()
+
+    def __len__(self):
+        return special(self, "__len__", kind=int)
+
+    def __bool__(self):
+        return special(self, "__bool__", kind=bool)
+
+    def __str__(self):
+        return special(self, "__str__", kind=str)
+
+    def __contains__(self, value):
+        return special(self, "__contains__", value, kind=bool)
+
+    def __getitem__(self, key):
+        return special(self, "__getitem__", key)
+
+    def __setitem__(self, key, value):
+        special(self, "__setitem__", key, value)
+
+    def __delitem__(self, key):
+        special(self, "__delitem__", key)
+
+
+STAND_INS = {b"f": Function, b"i": Iterator, b"o": Object, b"n": Instance}
+
+
+def special(remote, method, *args, kind=None):
+    value = ask(remote, "special", method, args, place=f"the arguments of {method}()")
+    if kind is not None and type(value) is not kind:
+        raise Malformed(f"{method} of the submission is a {describe(value)} and no {kind.__name__}")
+    return value
+
+
+class Class(type):
+    """The class of stand-ins for classes of the submission."""
+
+    def __new__(cls, name, bases, namespace):
+        if bases:
+            raise CannotCross(f"{bases[0].__name__!r} is a class of the submission, from which none of the grader can derive")
+        return super().__new__(cls, name, bases, namespace)
+
+    def __call__(cls, *args, **kwargs):
+        return call(cls, args, kwargs)
+
+    def __getattr__(cls, attr):
+        if attr == "_fevalgraph_state":
+            raise AttributeError(attr)
+        return attribute(cls, attr)
+
+    def __setattr__(cls, attr, value):
+        ask(cls, "set", attr, value, place=f"the value of {attr}")
+
+    def __instancecheck__(cls, instance):
+        return is_remote(instance) and instance._fevalgraph_state[0] is state(cls)[0] and ask(cls, "isinstance", state(instance)[1]) is True
+
+    def __reduce_ex__(cls, protocol):
+        raise CannotCross(f"{cls.__name__!r} can be neither copied nor pickled")
+
+
+def make_class(name, base):
+    """Makes what stands for a class. That of an exception is an exception."""
+    namespace = {"__module__": "submission"}
+    return type(name, (exception_class(base),), namespace) if base else Class(name, (), namespace)
+
+
+ORIGINS = weakref.WeakKeyDictionary()  # of functions of modules: name, path, attribute
+
+
+def restore(name, path, attr):
+    return load(name, path, True).get(attr)
+
+
+# --- Modules -----------------------------------------------------------------------------
+
+class Module:
+    """A module in the submission's process."""
+
+    def __init__(self, connection, number, names, name, path):
+        self.connection, self.number, self.names, self.name, self.path = connection, number, names, name, path
+        self.kept = {}
+
+    def get(self, attr):
+        if attr in self.kept:
+            return self.kept[attr]
+        if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__version__", "__author__"):
+            raise AttributeError(f"{attr!r} of the module {self.name!r} is in the submission's process")
+        if self.connection.pid != os.getpid():
+            return load(self.name, self.path, True).get(attr)
+        value = self.connection.ask("get", self.number, attr)
+        if is_remote(value):
+            self.kept[attr] = value
+            if isinstance(value, Function) and self.path:
+                ORIGINS[value] = self.name, self.path, attr
+        return value
+
+
+connection = None
+connecting = threading.Lock()
+loaded = {}  # modules by process, name and path
+
+
+def connect():
+    global connection
+    with connecting:
+        if connection is None or connection.pid != os.getpid():
+            connection = Connection()
+            watch_imports()
+        return connection
+
+
+def load(name, path, registered, source=None):
+    """Has the submission's process load a module: a file of the submission, or a source."""
+    key = os.getpid(), name, path
+    if source is None and key in loaded:
+        return loaded[key]
+    c = connect()
+    try:
+        answer = c.ask("import", name, path, registered, source)
+    except SubmissionError as e:
+        if c.ended:
+            raise exception_class("ImportError")(str(e)) from None
+        raise
+    if type(answer) is not tuple or len(answer) != 2 or type(answer[0]) is not int or type(answer[1]) is not list or not all(type(n) is str for n in answer[1]):
+        raise Malformed("a message of the submission's process is no module")
+    module = loaded[key] = Module(c, *answer, name, path if source is None else "")
+    return module
+
+
+def fill(namespace, path, source=None):
+    """Makes the module with this namespace stand for one of the submission."""
+    if os.environ.get(CHILD):
+        raise ImportError("what stands for a module of the submission was imported by the submission")
+    name = namespace.get("__name__") or "submission"
+    there = sys.modules.get(name)
+    registered = there is not None and vars(there) is namespace
+    loaded.pop((os.getpid(), name, path), None)  # it is executed anew, as by reload
+    module = load(name, path, registered, source)
+    namespace.update(__getattr__=module.get, __dir__=lambda: list(module.names), __all__=list(module.names))
+
+
+STAND_IN = re.compile(rb"""\n_fevalgraph_fill\(globals\(\), ("[ -!#-~]*"), "[./a-z]*"\)\n\Z""")
+
+
+def watch_imports():
+    """Has files that were written while the grader runs loaded in the submission's process: a
+    grader may write what the submission returned into one and import that."""
+    source = importlib.machinery.SourceFileLoader
+    if hasattr(source, "_fevalgraph"):
+        return
+    begun = os.stat(STARTED if os.path.exists(STARTED) else __file__).st_ctime_ns
+    execute = source.exec_module
+
+    def recent(path):
+        try:
+            return os.stat(path).st_ctime_ns > begun or os.path.realpath(path).startswith(HERE + os.sep)
+        except OSError:
+            return True
+
+    def exec_module(self, module):
+        if not recent(self.path):
+            return execute(self, module)
+        with open(self.path, "rb") as f:
+            text = f.read()
+        copied = STAND_IN.search(text)
+        if copied:  # which names a file of the submission, and is not executed itself
+            fill(vars(module), ast.literal_eval(str(copied[1], "ascii")))
+        else:
+            fill(vars(module), self.path, text)
+
+    source.exec_module, source._fevalgraph = exec_module, True
+    for loader, method in ((importlib.machinery.SourcelessFileLoader, "exec_module"), (importlib.machinery.ExtensionFileLoader, "create_module")):
+        setattr(loader, method, refusing(getattr(loader, method), recent))
+
+
+def refusing(original, recent):
+    def method(self, what):
+        if recent(self.path):
+            raise ImportError(f"{self.path} was written while the grader runs, and is no source", name=self.name, path=self.path)
+        return original(self, what)
+    return method

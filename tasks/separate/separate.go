@@ -1,0 +1,207 @@
+// Package separate keeps a submission's Python modules out of the process that grades them.
+//
+// In a workspace, each module of the submission is replaced by a stand-in, which the grader
+// imports as it would the module. The first of them starts another Python process, which loads
+// the real modules and cannot reach the grader's files and processes; calls, values and
+// exceptions are passed between the two. The Python package below fevalgraph_separate does that.
+// This package says what has to be in the workspace, and what a grader's files import.
+package separate
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
+)
+
+//go:embed fevalgraph_separate/*.py standin.py.tmpl
+var files embed.FS
+
+// The paths of a workspace that are not the problem's or the submission's.
+const (
+	directory  = ".separate"
+	submission = directory + "/submission"
+	started    = directory + "/started"
+	unusable   = directory + "/unusable"
+	printed    = directory + "/log"
+)
+
+const template = "standin.py.tmpl"
+
+// Modules has the submission's modules of a workspace run in a process of their own.
+type Modules struct {
+	Reads []string // files and directories of the workspace that the process can read
+}
+
+// Describe adds what can change how modules behave.
+func (m *Modules) Describe(manifest *graph.Manifest) {
+	manifest.String("import", "separate")
+	manifest.Strings("import_reads", m.Reads)
+	for name, content := range sources() {
+		manifest.String("import "+name, cache.SumBytes(content).String())
+	}
+}
+
+// sources yields the files of this package that are put into a workspace.
+func sources() func(yield func(string, []byte) bool) {
+	return func(yield func(string, []byte) bool) {
+		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			content, err := files.ReadFile(name)
+			if err == nil && !yield(name, content) {
+				return fs.SkipAll
+			}
+			return err
+		})
+	}
+}
+
+// Inputs returns what a workspace gets in place of the tree of a submission.
+func (m *Modules) Inputs(ctx context.Context, s cache.Store, tree cache.Digest) ([]backend.Input, error) {
+	standIns, err := standIns(ctx, s, tree)
+	if err != nil {
+		return nil, fmt.Errorf("replacing the submission's modules: %w", err)
+	}
+	inputs := []backend.Input{{Path: ".", Tree: standIns}, {Path: submission, Tree: tree}}
+	for name, content := range sources() {
+		if name != template {
+			inputs = append(inputs, backend.Input{Path: path.Join(directory, name), Content: content})
+		}
+	}
+	return inputs, nil
+}
+
+// standIns stores the tree that the grader sees of a submission: no code and no links, which
+// could lead to code.
+func standIns(ctx context.Context, s cache.Store, tree cache.Digest) (cache.Digest, error) {
+	var seen []cache.Entry
+	err := cache.WalkTree(ctx, s, tree, func(e cache.Entry) error {
+		switch {
+		case e.Path == directory || strings.HasPrefix(e.Path, directory+"/"):
+			return nil
+		case path.Ext(e.Path) == ".py" && !e.Dir:
+			g, err := cache.PutBytes(ctx, s, standIn(e.Path))
+			if err != nil {
+				return fmt.Errorf("storing %s: %w", e.Path, err)
+			}
+			e = cache.Entry{Path: e.Path, Digest: g, Executable: e.Executable}
+		case e.Link != "" || importable(e.Path) && !e.Dir:
+			return nil
+		}
+		seen = append(seen, e)
+		return nil
+	})
+	if err != nil {
+		return cache.Digest{}, err
+	}
+	built, err := cache.BuildTree(seen)
+	if err != nil {
+		return cache.Digest{}, err
+	}
+	return built.Root, built.Store(ctx, s)
+}
+
+// importable reports whether Python runs code of a file other than a source.
+func importable(name string) bool {
+	switch path.Ext(name) {
+	case ".pyc", ".pyo", ".pyd", ".so", ".pth", ".egg-link":
+		return true
+	}
+	return false
+}
+
+// standIn returns the module that stands for one of the submission.
+func standIn(name string) []byte {
+	runtime, err := filepath.Rel(path.Dir(name), directory)
+	if err != nil {
+		panic(err) // both are relative
+	}
+	content, err := files.ReadFile(template)
+	if err != nil {
+		panic(err)
+	}
+	return []byte(strings.NewReplacer("PATH", strconv.QuoteToASCII(name), "RUNTIME", strconv.QuoteToASCII(filepath.ToSlash(runtime))).Replace(string(content)))
+}
+
+// Workspace is what of a backend.Session is of use here.
+type Workspace interface {
+	Dir() string
+	Place(ctx context.Context, inputs ...backend.Input) error
+	Collect(ctx context.Context, path string) (io.ReadCloser, error)
+}
+
+// Begin makes a workspace ready for the grader, and returns variables of its environment.
+// Python files that are written from now on are loaded as the submission's modules are.
+func (m *Modules) Begin(ctx context.Context, w Workspace, env environ.List) ([]string, error) {
+	if err := w.Place(ctx, backend.Input{Path: started, Content: []byte{}, Replace: true}); err != nil {
+		return nil, fmt.Errorf("beginning the grader: %w", err)
+	}
+	var hidden []string
+	for _, v := range env {
+		if v.Secret != "" {
+			hidden = append(hidden, v.Name)
+		}
+	}
+	return []string{
+		"FEVALGRAPH_SEPARATE=" + path.Join(w.Dir(), directory),
+		"FEVALGRAPH_SEPARATE_READS=" + strings.Join(m.Reads, ":"),
+		"FEVALGRAPH_SEPARATE_HIDES=" + strings.Join(hidden, ","),
+	}, nil
+}
+
+// End writes what the submission printed to out. It is an error if its process could not be
+// kept from the grader, and so was not started.
+func (m *Modules) End(ctx context.Context, w Workspace, out io.Writer) error {
+	const most = 4 << 10
+	switch why, err := collect(ctx, w, unusable, most); {
+	case err != nil:
+		return err
+	case len(why) > 0:
+		return fmt.Errorf(`import = "separate": this machine cannot keep the submission's process from the grader's (%s); judge it on a machine that can, or accept import = "direct"`, why)
+	}
+	f, err := w.Collect(ctx, printed)
+	if err != nil {
+		return missing(err)
+	}
+	defer f.Close()
+	if _, err := io.Copy(out, io.LimitReader(f, maxPrinted)); err != nil {
+		return fmt.Errorf("fetching what the submission printed: %w", err)
+	}
+	return nil
+}
+
+const maxPrinted = 64 << 20
+
+func collect(ctx context.Context, w Workspace, name string, most int64) ([]byte, error) {
+	f, err := w.Collect(ctx, name)
+	if err != nil {
+		return nil, missing(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, fmt.Errorf("fetching %s: %w", name, err)
+	}
+	return content, nil
+}
+
+// missing returns nil if err says that there is no file.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("fetching what the submission's process left: %w", err)
+}

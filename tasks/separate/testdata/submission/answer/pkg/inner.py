@@ -1,0 +1,2 @@
+def inner():
+    return __name__
