@@ -39,7 +39,7 @@ var attacks = []struct {
 	{"the project's tests", `cat $HERE/project/test || echo HELD`, false},
 	{"a file of the system", `for f in /etc/fevalgraph-test /usr/fevalgraph-test /fevalgraph-test; do ! touch $f || exit; done; echo HELD`, false},
 	{"passwords of the system", `[ -z "$(cat /etc/shadow /etc/gshadow 2>/dev/null)" ] && echo HELD`, true},
-	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ ! -s $f ] || exit; done; echo HELD`, true},
+	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ -z "$(cat $f 2>/dev/null | tr -d "\\0")" ] || exit; done; echo HELD`, true},
 	{"ending the caller", `kill -0 $CALLER || echo HELD`, true},
 	{"ending process 1", `trap '' TERM; for s in $(seq 64); do kill -$s 1 2>/dev/null; done; sleep 0.05; echo HELD`, true},
 	{"seeing other processes", `[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 12 ] && echo HELD`, true},
