@@ -10,9 +10,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// managers are directories below the home directory in which managers of versions keep programs,
-// and the parts of them that these programs need; "" is all of a directory. Every other directory
-// may also have credentials in it, whatever else it is for.
+// managers maps directories of the home directory in which managers of versions keep programs to
+// the parts that these programs need; "" is the whole directory. Any other directory could have
+// credentials in it, too.
 var managers = map[string][]string{
 	".asdf": {""}, ".bun": {""}, ".elan": {""}, ".fnm": {""}, ".ghcup": {""}, ".goenv": {""}, ".gvm": {""}, ".jenv": {""},
 	".juliaup": {""}, ".nodenv": {""}, ".nvm": {""}, ".opam": {""}, ".phpenv": {""}, ".plenv": {""}, ".proto": {""},
@@ -23,8 +23,8 @@ var managers = map[string][]string{
 	".rye":    {"py", "self", "shims", "tools"}, // and credentials
 }
 
-// prefixParts are the parts of a directory that programs were installed below, unless it is also
-// one of the user's data, as ~/.local is.
+// prefixParts lists what programs need of a hidden directory of the home directory that they were
+// installed below. The rest can be the user's data, as in ~/.local.
 var prefixParts = []string{"bin", "include", "lib", "lib64", "libexec", "pyvenv.cfg"}
 
 // inHome returns the path below the home directory.
@@ -35,7 +35,7 @@ func (b *Backend) inHome(path string) (below string, ok bool) {
 	return strings.CutPrefix(path, b.opt.Home+"/")
 }
 
-// managed returns what a manager of versions keeps in the home directory if path is in that.
+// managed returns the directories of the manager of versions that path belongs to.
 func (b *Backend) managed(path string) []string {
 	below, _ := b.inHome(path)
 	name, _, deeper := strings.Cut(below, "/")
@@ -49,8 +49,8 @@ func (b *Backend) managed(path string) []string {
 	return dirs
 }
 
-// prefix returns the parts of dir that belong to its programs if some were installed below it:
-// all of it, unless it is a hidden one of the home directory, where other things may be as well.
+// prefix returns the parts of dir that belong to its programs, if programs were installed below it:
+// all of dir, or prefixParts of a hidden directory of the home directory.
 func (b *Backend) prefix(dir string) []string {
 	for _, sub := range []string{"bin", "lib"} {
 		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
@@ -67,8 +67,7 @@ func (b *Backend) prefix(dir string) []string {
 	return parts
 }
 
-// linked is where programs are shown that a directory of PATH, below the home directory, has
-// links to.
+// linked returns the places of programs that a directory below the home directory has links to.
 func (b *Backend) linked(dir string) (found []isolation.Place) {
 	if _, ok := b.inHome(dir); !ok {
 		return nil

@@ -12,8 +12,8 @@ import (
 
 // restrict keeps this process to the files of the view, which stay where they are. terminal
 // allows the terminal of its session. Others are the caller's: Landlock cannot tell a
-// pseudo terminal that the program opens from one of another process. private allows /dev/shm,
-// which is the process's own then. Otherwise it belongs to all programs of the machine.
+// pseudo terminal that the program opens from one of another process. private allows /dev/shm, which
+// other programs of the machine would share if ownMemory had not replaced it.
 func (v *View) restrict(terminal, private bool) error {
 	var rules []landlock.Rule
 	allow := func(path string, dir, file func(...string) landlock.FSRule) {
@@ -52,11 +52,11 @@ func (v *View) restrict(terminal, private bool) error {
 	return nil
 }
 
-// sharedMemory is where programs share memory by names, such as Python's multiprocessing.
+// sharedMemory is the directory in which programs share memory by names, as Python's multiprocessing does.
 const sharedMemory = "/dev/shm"
 
-// ownMemory gives this process a /dev/shm and IPC of its own, and reports whether it has them: not
-// if the machine refuses these namespaces, or if the view has a place that the mount would hide.
+// ownMemory gives this process a private /dev/shm and private IPC, and reports whether it did. It
+// does not if the machine refuses these namespaces, or if the mount would hide a place of the view.
 func (v *View) ownMemory() (bool, error) {
 	for _, m := range v.mounts() {
 		if strings.HasPrefix(m.source+"/", sharedMemory+"/") {
@@ -75,8 +75,8 @@ func (v *View) ownMemory() (bool, error) {
 	return true, nil
 }
 
-// scope keeps this thread, and all that it starts, from abstract sockets of other programs. The
-// kernel can do that from Linux 6.12 on; see Scoped.
+// scope keeps this thread, and all that it starts, from abstract sockets of other programs. It
+// does nothing where the kernel cannot do that; see Scoped.
 func scope() error {
 	if !Scoped() {
 		return nil
@@ -93,8 +93,8 @@ func scope() error {
 	return nil
 }
 
-// Scoped reports whether the kernel can keep programs from the abstract sockets and, at level
-// Partial, from signalling the processes of others.
+// Scoped reports whether the kernel can keep programs from abstract sockets and, at level Partial,
+// from signalling other processes, as Linux does from 6.12 on.
 func Scoped() bool {
 	const since = 6
 	version, err := landlocked()

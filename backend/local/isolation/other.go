@@ -14,7 +14,7 @@ type Process struct{}
 // Command is an error: only Linux isolates.
 func Command(*exec.Cmd, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
 
-// Scoped is false.
+// Scoped returns false.
 func Scoped() bool { return false }
 
 // Begin does nothing.
