@@ -3,8 +3,8 @@ package backend
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -35,16 +35,25 @@ func RedactBytes(b []byte, secrets []string) []byte {
 	return maskable(secrets).mask(b)
 }
 
-// patterns are what is looked for by its first byte, longest first.
-type patterns map[byte][][]byte
+// pattern is a form of a secret. One that wraps can have breaks of lines in it.
+type pattern struct {
+	text  []byte
+	wraps bool
+}
 
-func (p patterns) mask(b []byte) []byte {
+// patterns finds patterns by their beginnings.
+type patterns struct {
+	begins [256]bool
+	pairs  map[[2]byte][]pattern // by the first two bytes of a text
+}
+
+func (p *patterns) mask(b []byte) []byte {
 	r := redactor{secrets: p}
 	return r.scan(nil, b, true)
 }
 
 // maskable returns what is looked for, each once.
-func maskable(secrets []string) patterns {
+func maskable(secrets []string) *patterns {
 	var parts []string
 	for _, s := range secrets {
 		parts = append(parts, s, strings.TrimSpace(s))
@@ -53,36 +62,102 @@ func maskable(secrets []string) patterns {
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return len(s) < MinSecret })
-	for _, s := range slices.Clone(parts) {
-		parts = append(parts, encodings(s)...)
-	}
-	slices.SortFunc(parts, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	parts = slices.Compact(parts)
-	out := patterns{}
+	wraps := map[string]bool{}
 	for _, s := range parts {
-		out[s[0]] = append(out[s[0]], []byte(s))
+		wraps[s] = false
+		for _, form := range letterings(s) {
+			wraps[form] = false
+		}
+		for _, form := range encodings(s) {
+			wraps[form] = true
+		}
+	}
+	out := &patterns{pairs: map[[2]byte][]pattern{}}
+	for s, wraps := range wraps {
+		p := pattern{[]byte(s), wraps}
+		pairs := [][2]byte{{s[0], s[1]}}
+		if wraps {
+			pairs = append(pairs, [2]byte{s[0], '\r'}, [2]byte{s[0], '\n'})
+		}
+		for _, pair := range pairs {
+			out.pairs[pair] = append(out.pairs[pair], p)
+		}
+		out.begins[s[0]] = true
 	}
 	return out
 }
 
-// encodings are the forms in which programs print a text: in JSON, as a literal of
-// Python or Go, in a URL, in base64, alone or within more, and in hexadecimal.
-func encodings(s string) []string {
+// letterings returns the forms in which programs print a text as letters: in JSON, as a literal of
+// Python, Go or the shell, in a URL, in XML or HTML.
+func letterings(s string) []string {
 	quoted := strconv.Quote(s)
 	ascii := strconv.QuoteToASCII(s)
 	forms := []string{
 		quoted[1 : len(quoted)-1], ascii[1 : len(ascii)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`),
 		strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s),
 		url.QueryEscape(s), url.PathEscape(s),
-		hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
+		strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s),
 	}
 	if encoded, err := json.Marshal(s); err == nil { // with <, > and & as numbers
 		forms = append(forms, string(encoded[1:len(encoded)-1]))
+	}
+	for _, quotes := range [][2]string{{"&quot;", "'"}, {"&quot;", "&#x27;"}, {"&quot;", "&#39;"}, {"&quot;", "&apos;"}, {"&#34;", "&#39;"}} {
+		forms = append(forms, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, quotes[0], "'", quotes[1]).Replace(s))
+	}
+	const unreserved = "-._~" // and letters and digits; then what urllib and JavaScript leave, too
+	for _, safe := range []string{"", "/", "!'()*", "!#$&'()*+,/:;=?@"} {
+		for _, verb := range []string{"%%%02X", "%%%02x"} {
+			forms = append(forms, spelled(s, verb, "", unreserved+safe))
+		}
+	}
+	const printable = " !\"#$%&'()*+,-./:;<=>?@[]^_`{|}~"
+	for verb, escaped := range map[string]string{
+		`\x%02x`: "'", `\x%02X`: "'", `\%03o`: "'", "&#%d;": "&<>", "&#x%x;": "&<>", "&#x%X;": "&<>", "=%02X": "=",
+	} {
+		safe := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(escaped, r) {
+				return -1
+			}
+			return r
+		}, printable)
+		forms = append(forms, spelled(s, verb, "", printable), spelled(s, verb, "", safe))
+	}
+	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(leastForm, len(s)) || len(form) < MinSecret })
+}
+
+// leastForm is the number of letters below which a form that is not the text itself is not masked.
+const leastForm = 2 * MinSecret
+
+// spelled writes each byte of s by a verb, with a separator, but for letters, digits and those of
+// safe. Without safe it writes all of them so.
+func spelled(s, verb, between, safe string) string {
+	var out strings.Builder
+	for i := range len(s) {
+		if i > 0 {
+			out.WriteString(between)
+		}
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if safe != "" && (letter || strings.IndexByte(safe, c) >= 0) {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, verb, c)
+		}
+	}
+	return out.String()
+}
+
+// encodings returns the forms in which programs print a text as numbers or for transport: each
+// byte of it escaped, in hexadecimal, and in base64, alone or within more.
+func encodings(s string) []string {
+	var forms []string
+	for _, verb := range []string{"%02x", "%02X", `\x%02x`, `\x%02X`, `\%03o`, `\%o`, `\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X", "=%02X"} {
+		forms = append(forms, spelled(s, verb, "", ""))
+	}
+	for _, between := range []string{":", " ", "-", ", ", ","} {
+		for _, verb := range []string{"%02x", "%02X", "0x%02x", "%d"} {
+			forms = append(forms, spelled(s, verb, between, ""))
+		}
 	}
 	for before := range 3 { // bytes that share a group of three with the beginning
 		for _, code := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -95,8 +170,7 @@ func encodings(s string) []string {
 		}
 	}
 	forms = append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
-	const least = 2 * MinSecret // letters of a form that is not the text itself
-	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(least, len(s)) || len(form) < MinSecret })
+	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(leastForm, len(s)) || len(form) < MinSecret })
 }
 
 // RedactJSON masks the secrets in the texts of a JSON document, and in nothing else: not
@@ -117,7 +191,7 @@ func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 // maskTexts masks the values of a valid JSON document that are texts, but for those of
 // facts and below. It takes the document as it is written: one of empty objects would be
 // many times as large when it is decoded.
-func (p patterns) maskTexts(document []byte, facts []string) []byte {
+func (p *patterns) maskTexts(document []byte, facts []string) []byte {
 	out := make([]byte, 0, len(document))
 	fact := false          // the value that follows is that of a fact
 	depth, spared := 0, -1 // of what is open, and of the fact that is
@@ -162,7 +236,7 @@ func (p patterns) maskTexts(document []byte, facts []string) []byte {
 }
 
 // maskText masks a text as it stands in JSON.
-func (p patterns) maskText(text []byte) []byte {
+func (p *patterns) maskText(text []byte) []byte {
 	plain := decodedText(text)
 	masked := p.mask([]byte(plain))
 	if string(masked) == plain {
@@ -182,7 +256,7 @@ func decodedText(text []byte) (plain string) {
 
 type redactor struct {
 	w       io.Writer
-	secrets patterns
+	secrets *patterns
 	held    []byte // read, not yet decided
 	covered int    // bytes from here on that belong to a secret found before
 	masking bool   // the byte before belonged to a secret
@@ -194,7 +268,7 @@ func (r *redactor) Write(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	if len(r.secrets) == 0 {
+	if len(r.secrets.pairs) == 0 {
 		return r.w.Write(p)
 	}
 	r.held = append(r.held, p...)
@@ -248,13 +322,58 @@ func (r *redactor) scan(out, text []byte, last bool) []byte {
 // match returns the length of the longest secret that text begins with, and
 // whether a longer one could still turn out to be there.
 func (r *redactor) match(text []byte) (n int, undecided bool) {
-	for _, s := range r.secrets[text[0]] {
-		switch {
-		case bytes.HasPrefix(text, s):
-			return len(s), undecided
-		case bytes.HasPrefix(s, text):
-			undecided = true
-		}
+	if !r.secrets.begins[text[0]] || len(text) == 1 {
+		return 0, r.secrets.begins[text[0]]
 	}
-	return 0, undecided
+	for _, p := range r.secrets.pairs[[2]byte{text[0], text[1]}] {
+		length, more := p.match(text)
+		n, undecided = max(n, length), undecided || more
+	}
+	return n, undecided
+}
+
+// match returns the length of the pattern at the beginning of text, 0 if it is not there, and
+// whether it could be there in a longer text.
+func (p pattern) match(text []byte) (n int, more bool) {
+	switch {
+	case bytes.HasPrefix(text, p.text):
+		return len(p.text), false
+	case bytes.HasPrefix(p.text, text):
+		return 0, true
+	case !p.wraps:
+		return 0, false
+	}
+	at := 0
+	for i, c := range p.text {
+		if i > 0 {
+			at += lineBreak(text[at:])
+		}
+		switch {
+		case at >= len(text):
+			return 0, true
+		case text[at] != c:
+			return 0, false
+		}
+		at++
+	}
+	return at, false
+}
+
+// lineBreak returns the length of a break of lines and the indentation that follows it.
+func lineBreak(text []byte) int {
+	const indentation = 16
+	n := 0
+	if bytes.HasPrefix(text, []byte("\r")) {
+		n++
+	}
+	if !bytes.HasPrefix(text[n:], []byte("\n")) {
+		if n == len(text) { // what follows is not known yet
+			return n
+		}
+		return 0
+	}
+	n++
+	for end := n + indentation; n < len(text) && n < end && (text[n] == ' ' || text[n] == '\t'); n++ {
+	}
+	return n
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -37,6 +38,17 @@ func TestRedact(t *testing.T) {
 		{"in base64", []string{"hunter22"}, "aHVudGVyMjI= xodW50ZXIyMg==", "***= x***g=="},
 		{"within base64", []string{"hunter22hunter"}, base64.StdEncoding.EncodeToString([]byte("user:hunter22hunter!")), "dXNlcjp***iE="},
 		{"in hexadecimal", []string{"hunter22"}, "68756e7465723232 68756E7465723232", "*** ***"},
+		{"in hexadecimal with separators", []string{"hunter22"}, "68:75:6e:74:65:72:32:32 68 75 6E 74 65 72 32 32 0x68, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x32, 0x32", "*** *** ***"},
+		{"in hexadecimal of two lines", []string{"hunter22"}, "6875\n6e7465723232", "***"},
+		{"as numbers", []string{"hunter22"}, "[104, 117, 110, 116, 101, 114, 50, 50]", "[***]"},
+		{"in base64 of two lines", []string{"hunter22hunter"}, "aHVudGVy\r\nMjJodW50ZXI=, ZGF0YT1odW50ZXIyMmh1bnRlcg\n  ==", "***=, ZGF0YT1***g\n  =="},
+		{"not quite in base64 of two lines", []string{"hunter22hunter"}, "aHVudGVy\n\nMjJodW50ZXI", "aHVudGVy\n\nMjJodW50ZXI"},
+		{"quoted by urllib", []string{"a/b (c)~é"}, "a/b%20%28c%29~%C3%A9 a%2Fb%20%28c%29~%C3%A9 a%2fb%20%28c%29~%c3%a9", "*** *** ***"},
+		{"quoted by JavaScript", []string{"a/b (c)"}, "a%2Fb%20(c) a/b%20(c)", "*** ***"},
+		{"escaped bytes", []string{"pässwörd"}, `b'p\xc3\xa4ssw\xc3\xb6rd' $'p\303\244ssw\303\266rd' \x70\xc3\xa4\x73\x73\x77\xc3\xb6\x72\x64`, `b'***' $'***' ***`},
+		{"in XML and HTML", []string{`a<b>&"c'd`}, `a&lt;b&gt;&amp;"c'd a&lt;b&gt;&amp;&quot;c&#x27;d a&lt;b&gt;&amp;&#34;c&#39;d a&lt;b&gt;&amp;&quot;c&apos;d`, "*** *** *** ***"},
+		{"as references of characters", []string{"hunter22"}, "&#104;&#117;&#110;&#116;&#101;&#114;&#50;&#50; &#x68;&#x75;&#x6e;&#x74;&#x65;&#x72;&#x32;&#x32;", "*** ***"},
+		{"quoted-printable", []string{"a=b\tcdé"}, "a=3Db=09cd=C3=A9", "***"},
 		{"not text", []string{"\x00\xff\xfe\x01"}, "a\x00\xff\xfe\x01b", "a***b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -81,6 +93,17 @@ func TestRedactPassesOn(t *testing.T) {
 	} {
 		if _, err := w.Write([]byte(step.in)); err != nil || out.String() != step.want {
 			t.Errorf("after %q: got %q, %v; want %q", step.in, out.String(), err, step.want)
+		}
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	line := []byte(strings.Repeat("0123 [hunter] aHVudGVy x=%20 \\x70 68:75 passed tests/test_one.py::test\n", 1000))
+	w := backend.Redact(io.Discard, []string{"hunter22-hunter22", "pässwörd/with=more", strings.Repeat("key-0123456789", 200)})
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if _, err := w.Write(line); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (e Environment) baseOf(b *lang.Backend) []environ.Var {
 	}
 	for _, name := range b.Passthrough {
 		if value, ok := e.LookupEnv(name); ok {
-			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
+			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true, Passed: true})
 		}
 	}
 	for _, name := range b.Inherit {

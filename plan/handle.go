@@ -131,7 +131,7 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 
 // Rehydrate makes a backend as compiling did, for the same use.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
-	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: environ.List(env.baseOf(b)).Variables()}
+	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: environ.List(env.baseOf(b)).Preparing()}
 	var err error
 	if h.made, err = env.Executor(b, h.env); err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/seccomp"
 )
 
 // supported reports whether a server can be started here.
@@ -25,6 +26,16 @@ func supported() error { return nil }
 // session without the terminal: the run ends it, not an interrupt.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// confine denies this thread, and so the server and its programs, system calls that neither
+// needs. Containers are used by one program after another: what programs left in IPC, whose
+// memory counts for none of them, would be there for the next.
+func confine() error {
+	if err := (seccomp.Reach | seccomp.IPC).Install(); err != nil {
+		return fmt.Errorf("filtering system calls: %w", err)
+	}
+	return nil
 }
 
 // controlGroups is where they are mounted.

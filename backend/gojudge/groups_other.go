@@ -17,6 +17,8 @@ func supported() error {
 
 func tie(*exec.Cmd) {}
 
+func confine() error { return nil }
+
 func weigh(string, int) {}
 
 func removeGroups(string) error { return nil }

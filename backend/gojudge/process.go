@@ -222,13 +222,17 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 }
 
 // run starts the program on a thread that lives as long as it does: where that
-// is possible, the system ends it with the thread.
+// is possible, the system ends it with the thread. What confine denies the thread, it is
+// denied, too.
 func (p *process) run() error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this
 		tie(p.cmd)
-		err := p.cmd.Start()
+		err := confine()
+		if err == nil {
+			err = p.cmd.Start()
+		}
 		if err != nil {
 			close(p.ended)
 			started <- err

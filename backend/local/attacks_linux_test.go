@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ var attacks = []struct {
 	{"the project's tests", `cat $HERE/project/test || echo HELD`, false},
 	{"a file of the system", `for f in /etc/fevalgraph-test /usr/fevalgraph-test /fevalgraph-test; do ! touch $f || exit; done; echo HELD`, false},
 	{"passwords of the system", `[ -z "$(cat /etc/shadow /etc/gshadow 2>/dev/null)" ] && echo HELD`, true},
-	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ ! -s $f ] || exit; done; echo HELD`, true},
+	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ -z "$(cat $f 2>/dev/null | tr -d "\\0")" ] || exit; done; echo HELD`, true},
 	{"ending the caller", `kill -0 $CALLER || echo HELD`, true},
 	{"ending process 1", `trap '' TERM; for s in $(seq 64); do kill -$s 1 2>/dev/null; done; sleep 0.05; echo HELD`, true},
 	{"seeing other processes", `[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 12 ] && echo HELD`, true},
@@ -245,4 +246,61 @@ func TestReadOnly(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	need(t, isolation.Full)
 	backendtest.TestPlaces(t, opener(isolation.Full, ""))
+}
+
+// What a PATH leads to in the home directory shows programs and what they need, and nothing that
+// lies beside them.
+func TestHomeInPath(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	shown := []string{
+		".docker/bin/tool", ".gem/ruby/3.4.0/bin/tool", ".own/bin/tool", ".own/lib/part", ".local/bin/tool", ".local/lib/part",
+		".nvm/versions/node/v24/bin/tool", ".nvm/nvm.sh", ".pyenv/bin/tool", ".pyenv/versions/3.14/bin/python", ".pyenv/libexec/pyenv",
+		".cargo/bin/tool", ".rustup/toolchains/stable/bin/rustc", ".dotnet/tools/tool", ".dotnet/shared/part", ".asdf/shims/tool", ".asdf/installs/tool/1/bin/tool",
+		".local/share/uv/tools/linked/bin/linked", ".local/share/uv/tools/linked/lib/part", "conda/bin/tool", "conda/lib/part", "conda/share/part",
+	}
+	closed := []string{
+		".docker/config.json", ".gem/credentials", ".own/token", ".own/data/token", ".local/share/keyrings/key", ".local/state/key",
+		".cargo/credentials.toml", ".cargo/config.toml", ".dotnet/corefx/cryptography/key", ".rye/credentials", ".ssh/key", ".netrc",
+	}
+	for _, file := range append(slices.Clone(shown), closed...) {
+		path := filepath.Join(home, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(secret), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../share/uv/tools/linked/bin/linked", filepath.Join(home, ".local/bin/linked")); err != nil {
+		t.Fatal(err)
+	}
+	search := backendtest.Path
+	for _, file := range shown {
+		if dir := filepath.Dir(file); filepath.Base(file) == "tool" {
+			search += ":" + filepath.Join(home, dir)
+		}
+	}
+	for _, level := range []isolation.Level{isolation.Full, isolation.Partial} {
+		t.Run(string(level), func(t *testing.T) {
+			need(t, level)
+			s := open(t, local.Options{Isolation: string(level), Scratch: t.TempDir(), Path: backendtest.Path, Home: home}, backend.Spec{})
+			seen := func(file string) bool {
+				t.Helper()
+				var out bytes.Buffer
+				if _, err := s.Exec(t.Context(), backend.Command{
+					Argv: []string{"sh", "-c", `cat "${0#x}" 2>/dev/null`, "x" + filepath.Join(home, file)}, Env: []string{"PATH=" + search}, Output: &out,
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return out.String() == secret
+			}
+			for _, file := range shown {
+				if !seen(file) {
+					t.Errorf("a program needs %s", file)
+				}
+			}
+			for _, file := range closed {
+				if seen(file) {
+					t.Errorf("%s can be read", file)
+				}
+			}
+		})
+	}
 }

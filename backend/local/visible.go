@@ -148,7 +148,8 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	}
 	for _, path := range programs {
 		if s.outside(path) {
-			places = append(places, s.b.tool(filepath.Clean(path))...)
+			path = filepath.Clean(path)
+			places = append(append(places, s.b.tool(path)...), s.b.linked(path)...)
 		}
 	}
 	for _, path := range named {
@@ -198,14 +199,15 @@ func (b *Backend) unlessClosed(path string) []isolation.Place {
 // that it belongs to, as far as that shows nothing closed.
 func (b *Backend) tool(path string) []isolation.Place {
 	found := b.unlessClosed(path)
-	candidates := []string{b.homeOf(path)}
-	for dir := filepath.Dir(path); len(candidates) < 3; dir = filepath.Dir(dir) {
-		candidates = append(candidates, dir)
+	for _, dir := range b.managed(path) {
+		found = append(found, b.unlessClosed(dir)...)
 	}
-	for i, dir := range candidates {
-		if dir != "" && (i == 0 || isPrefix(dir)) {
-			found = append(found, b.unlessClosed(dir)...)
+	dir := filepath.Dir(path)
+	for range 2 {
+		for _, part := range b.prefix(dir) {
+			found = append(found, b.unlessClosed(part)...)
 		}
+		dir = filepath.Dir(dir)
 	}
 	// The interpreter of an environment may lie elsewhere, as may the target of a link.
 	for _, link := range []string{path, filepath.Join(path, "python")} {
@@ -216,32 +218,11 @@ func (b *Backend) tool(path string) []isolation.Place {
 	return found
 }
 
-// homeOf is the directory below the caller's home directory that a manager of versions
-// keeps for itself and that path lies in, such as ~/.pyenv; "" is none.
-func (b *Backend) homeOf(path string) string {
-	below, found := strings.CutPrefix(path, b.opt.Home+"/")
-	name, _, deeper := strings.Cut(below, "/")
-	if b.opt.Home == "" || !found || !deeper || name[0] != '.' || slices.Contains([]string{".cache", ".config", ".local"}, name) {
-		return ""
-	}
-	return b.opt.Home + "/" + name
-}
-
 // knownInterpreter is the path of the Python that uv chose, if it was asked for one.
 func (b *Backend) knownInterpreter() string {
 	b.probe.Lock()
 	defer b.probe.Unlock()
 	return b.python.path
-}
-
-// isPrefix reports whether dir is one below which programs were installed.
-func isPrefix(dir string) bool {
-	for _, sub := range []string{"bin", "lib"} {
-		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
 }
 
 // covers reports whether dir is closed, or something below it.

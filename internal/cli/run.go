@@ -174,7 +174,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 			Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
 	}
 	if out.Exit == exit.NotJudged || out.Exit == exit.Usage {
-		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed, `fevalgraph explain ADDR` why it ran")
+		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed,\n  `fevalgraph explain ADDR` why it ran")
 	}
 }
 

@@ -27,7 +27,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/seccomp"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
@@ -67,6 +67,7 @@ var rooms = []room{
 	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
+	{"internal/seccomp", nil, "it denies system calls to whatever is started"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/testkit", []string{"cache", "reapi"}, "it is for tests of any room"},

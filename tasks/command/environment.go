@@ -142,11 +142,11 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		return graph.Outcome{}, fmt.Errorf("opening a session: %w", err)
 	}
 	said := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(said, w.Log), e.Env.Secrets())
+	redacted := backend.Redact(io.MultiWriter(said, w.Log), e.Env.Masked())
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, takeInside, e.Overrides},
-		Env:  e.Env.Variables(), Dir: "project", Timeout: uvTimeout, Online: true, Output: redacted,
+		Env:  e.Env.Preparing(), Dir: "project", Timeout: uvTimeout, Online: true, Output: redacted,
 	})
 	redacted.Close()
 	if err != nil {
@@ -157,7 +157,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 	}
 	if exit.Code != 0 || exit.Signal != "" {
 		lacks, err := e.Machine.Lacks(ctx, ending.Setup{
-			Backend: e.Backend, Spec: backend.Spec{Name: w.Addr}, Env: e.Env.Variables(), Secrets: e.Env.Secrets(), Line: "uv pip compile", Exit: exit,
+			Backend: e.Backend, Spec: backend.Spec{Name: w.Addr}, Env: e.Env.Preparing(), Secrets: e.Env.Masked(), Line: "uv pip compile", Exit: exit,
 		})
 		if err = ending.Blame(lacks, err, said.Bytes(), false); err != nil {
 			return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
@@ -295,13 +295,13 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env envir
 	said := &capped.Buffer{}
 	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
 		Argv: requirements.Environment(python, p.shared, lines),
-		Env:  env.Variables(), Timeout: uvTimeout, Output: said,
+		Env:  env.Preparing(), Timeout: uvTimeout, Output: said,
 	})
 	if err != nil {
 		return prepared{}, err
 	}
 	if exit.Code != 0 || exit.Signal != "" || exit.TimedOut {
-		return prepared{}, fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Secrets()))))
+		return prepared{}, fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))
 	}
 	at.done, at.snapshot, p.snapshot = true, snapshot, snapshot
 	return p, nil

@@ -217,8 +217,8 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	}
 	printed, stdout, stderr := &capped.Buffer{}, &capped.Buffer{}, &capped.Buffer{}
 	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
-	out := backend.Redact(io.MultiWriter(stdout, w.Log), k.secrets)
-	errs := backend.Redact(io.MultiWriter(stderr, w.Log), k.secrets)
+	out := backend.Redact(io.MultiWriter(stdout, w.Log), r.Env.Masked())
+	errs := backend.Redact(io.MultiWriter(stderr, w.Log), r.Env.Masked())
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: r.argv(session, uv, r.Argv), Env: env, Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
 		Output: io.MultiWriter(unmasked, out), Errors: io.MultiWriter(unmaskedErrors, errs), Notes: w.Log,
@@ -366,10 +366,10 @@ func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session,
 	left := r.SetupTimeout
 	run := func(line, dir string, argv []string) (*Exit, error) {
 		var said capped.Buffer
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Secrets()))
-		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Secrets())
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Masked()))
+		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Masked())
 		exit, err := session.Exec(ctx, backend.Command{
-			Argv: argv, Env: r.Env.Variables(), Dir: dir, Timeout: left, Online: true, Output: redacted,
+			Argv: argv, Env: r.Env.Preparing(), Dir: dir, Timeout: left, Online: true, Output: redacted,
 		})
 		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
 			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)

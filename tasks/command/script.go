@@ -27,7 +27,7 @@ type attempt struct {
 // lacks describes a program of line that the machine lacks, or returns "".
 func (r *Run) lacks(ctx context.Context, a attempt, line string) (string, error) {
 	return r.Machine.Lacks(ctx, ending.Setup{
-		Backend: r.Backend, Spec: a.empty, Env: r.Env.Variables(), Secrets: r.Env.Secrets(), Line: line, Exit: a.exit,
+		Backend: r.Backend, Spec: a.empty, Env: r.Env.Preparing(), Secrets: r.Env.Masked(), Line: line, Exit: a.exit,
 		In: func(s backend.Session, program []string) []string { return r.argv(s, a.uv, program) },
 	})
 }

@@ -162,7 +162,7 @@ func (t *Task) runner(python *prepared) *Run {
 // make runs the command in a workspace that is ready, and keeps the outputs.
 func (t *Task) make(ctx context.Context, w *graph.Work, session backend.Session, python *prepared) (graph.Outcome, backend.Exit, error) {
 	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
-	secrets := t.Env.Secrets()
+	secrets := t.Env.Masked()
 	out, errs := backend.Redact(io.MultiWriter(stdout, w.Log), secrets), backend.Redact(io.MultiWriter(stderr, w.Log), secrets)
 	argv := t.Argv
 	if python != nil {

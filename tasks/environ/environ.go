@@ -24,6 +24,8 @@ type Var struct {
 	Name, Value string
 	Secret      string // name of the secret it holds: the value is not hashed and not shown
 	Unhashed    bool   // cannot change a verdict: proxies, certificates
+	// Passed marks a variable of the caller's, whose URLs can have a name and a password in them.
+	Passed bool
 }
 
 // List is an environment, complete, in order; later ones win.
@@ -53,14 +55,39 @@ func (l List) Describe(m *graph.Manifest) {
 	}
 }
 
-// Variables are KEY=value, with room for a few more.
+// Variables are KEY=value, with room for a few more, for commands that run what a submission
+// is made of: URLs that were passed are without names and passwords.
 func (l List) Variables() []string {
+	return l.variables(backend.WithoutUserinfo)
+}
+
+// Preparing are Variables for commands that fetch packages or ask the machine.
+func (l List) Preparing() []string {
+	return l.variables(func(value string) string { return value })
+}
+
+func (l List) variables(passed func(string) string) []string {
 	const more = 4
 	env := make([]string, 0, len(l)+more)
 	for _, v := range l {
+		if v.Passed {
+			v.Value = passed(v.Value)
+		}
 		env = append(env, v.Name+"="+v.Value)
 	}
 	return env
+}
+
+// Masked are Secrets, and the names and passwords in URLs that were passed: what logs must
+// not have. They are in no key.
+func (l List) Masked() []string {
+	masked := l.Secrets()
+	for _, v := range l {
+		if v.Passed {
+			masked = append(masked, backend.Userinfo(v.Value)...)
+		}
+	}
+	return masked
 }
 
 // Value is that of a variable, the one that counts; "" when there is none.

@@ -52,6 +52,37 @@ func TestDescribeSecret(t *testing.T) {
 	}
 }
 
+// TestPassed keeps names and passwords of URLs from all commands but those that prepare.
+func TestPassed(t *testing.T) {
+	for _, c := range []struct{ value, bare, secret string }{
+		{"http://proxy:3128", "http://proxy:3128", ""},
+		{"http://user:p4ssw0rd-long@proxy:3128/", "http://proxy:3128/", "p4ssw0rd-long"},
+		{"user:p4ssw0rd-long@proxy:3128", "proxy:3128", "p4ssw0rd-long"},
+		{"https://p4ssw0rd-long@index/simple", "https://index/simple", "p4ssw0rd-long"},
+		{"https://user:p%40ss/w0rd@index/simple", "https://user:p%40ss/w0rd@index/simple", ""}, // no URL: the slash ends the host
+		{"https://user:p%40ssw0rd@index/simple", "https://index/simple", "p@ssw0rd"},
+		{"https://user:p@ssw0rds@index/simple", "https://index/simple", "p@ssw0rds"},
+		{"https://user:word@index/simple", "https://index/simple", "user:word"},
+		{"one=https://a:p4ssw0rd-1@one/x two=https://b:p4ssw0rd-2@two/x", "one=https://one/x two=https://two/x", "p4ssw0rd-2"},
+		{"https://index/simple/name@1.0", "https://index/simple/name@1.0", ""},
+		{"/etc/ssl/certificate.pem", "/etc/ssl/certificate.pem", ""},
+	} {
+		l := List{{Name: "A", Value: c.value}, {Name: "P", Value: c.value, Unhashed: true, Passed: true}}
+		if got, want := l.Variables(), []string{"A=" + c.value, "P=" + c.bare}; !slices.Equal(got, want) {
+			t.Errorf("Variables: %q, want %q", got, want)
+		}
+		if got, want := l.Preparing(), []string{"A=" + c.value, "P=" + c.value}; !slices.Equal(got, want) {
+			t.Errorf("Preparing: %q, want %q", got, want)
+		}
+		if got := l.Masked(); len(got) > 0 != (c.secret != "") || c.secret != "" && !slices.Contains(got, c.secret) {
+			t.Errorf("Masked: %q of %s, want %q", got, c.value, c.secret)
+		}
+		if len(l.Secrets()) > 0 {
+			t.Errorf("Secrets: %q, which keys would depend on", l.Secrets())
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	l := List{{Name: "A", Value: "1"}, {Name: "T", Value: "s3cret", Secret: "token"}, {Name: "A", Value: "x=y"}, {Name: "P", Value: "p", Unhashed: true}}
 	if got, want := l.Variables(), []string{"A=1", "T=s3cret", "A=x=y", "P=p"}; !slices.Equal(got, want) {

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // Environments makes sure, once per backend, set of requirements, interpreter
@@ -71,7 +72,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.secrets())))
+		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, environ.List(r.Env).Masked())))
 	}
 	p.done, p.snapshot = true, snapshot
 	return python, snapshot, nil
@@ -79,7 +80,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 
 // place is where r has pytest provided.
 func (r *Run) place(python string) place {
-	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(r.variables())}
+	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(environ.List(r.Env).Preparing())}
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
@@ -92,7 +93,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 	p.mu.Unlock()
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
-		Argv: append(r.pytest(python, true), "--version"), Env: r.variables(), Timeout: prepareTimeout, Output: &out,
+		Argv: append(r.pytest(python, true), "--version"), Env: environ.List(r.Env).Preparing(), Timeout: prepareTimeout, Output: &out,
 	})
 	if err == nil && exit.Code == 0 {
 		return nil
@@ -104,7 +105,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
 	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
-		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.secrets())))
+		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), environ.List(r.Env).Masked())))
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

@@ -227,9 +227,9 @@ func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome,
 
 // test runs pytest in a workspace that is ready, and stores what it leaves.
 func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
-	env := r.environ(session.Dir())
+	env := r.environ(session.Dir(), r.variables())
 	log := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.secrets())
+	redacted := backend.Redact(io.MultiWriter(log, w.Log), environ.List(r.Env).Masked())
 	var output io.Writer = redacted
 	unmasked := log
 	if len(r.secrets()) > 0 {
@@ -284,7 +284,7 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 // they run. A session is returned also with an error that came later; the caller closes it.
 func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, readOnly ...string) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
-	python, snapshot, err := r.Environment.prepare(ctx, r, r.variables())
+	python, snapshot, err := r.Environment.prepare(ctx, r, environ.List(r.Env).Preparing())
 	if err != nil {
 		return nil, "", err
 	}
@@ -297,7 +297,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last boo
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}
-	env := r.environ(session.Dir())
+	env := r.environ(session.Dir(), environ.List(r.Env).Preparing())
 	if len(r.Setup) > 0 {
 		w.Phase(graph.Executing)
 	}
@@ -337,9 +337,8 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input
 // variables are those that were configured.
 func (r *Run) variables() []string { return environ.List(r.Env).Variables() }
 
-// environ is the environment of the tests in a workspace at dir.
-func (r *Run) environ(dir string) []string {
-	env := r.variables()
+// environ completes the environment of commands in a workspace at dir.
+func (r *Run) environ(dir string, env []string) []string {
 	if r.RelativeAssets {
 		dir = ""
 	}
@@ -362,8 +361,8 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 	left := r.SetupTimeout
 	for _, line := range r.Setup {
 		var said capped.Buffer // by the command alone: it is what gets judged
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.secrets()))
-		redacted := backend.Redact(io.MultiWriter(&said, out), r.secrets())
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), environ.List(r.Env).Masked()))
+		redacted := backend.Redact(io.MultiWriter(&said, out), environ.List(r.Env).Masked())
 		exit, err := session.Exec(ctx, backend.Command{
 			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Online: true, Output: redacted,
 		})
@@ -378,7 +377,7 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 		if exit.Code == 0 && !exit.TimedOut {
 			continue
 		}
-		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: r.variables(), Secrets: r.secrets(), Line: line, Exit: exit})
+		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: environ.List(r.Env).Preparing(), Secrets: environ.List(r.Env).Masked(), Line: line, Exit: exit})
 		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}

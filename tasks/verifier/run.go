@@ -155,7 +155,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session) (graph.Outcome, error) {
 	w.Phase(graph.Executing)
 	said := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(said, w.Log), r.Env.Secrets())
+	redacted := backend.Redact(io.MultiWriter(said, w.Log), r.Env.Masked())
 	exit, err := session.Exec(ctx, r.command(redacted))
 	redacted.Close()
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/internal/seccomp"
 )
 
 func init() {
@@ -82,25 +84,47 @@ func takeOver() int {
 
 // isolate restricts this process, or this thread of it and what it starts.
 func (o *order) isolate() error {
+	denied := seccomp.Reach | seccomp.Namespaces
 	if o.Level == Partial {
-		if err := o.View.restrict(o.Foreground); err != nil {
+		private, err := o.View.ownMemory()
+		if err != nil {
 			return err
 		}
-		return renounce()
-	}
-	if o.View.PrivateNetwork {
-		if err := LoopbackUp(); err != nil {
-			return fmt.Errorf("bringing up the loopback: %w", err)
+		if !private {
+			denied |= seccomp.IPC
+		}
+		if err := o.View.restrict(o.Foreground, private); err != nil {
+			return err
+		}
+	} else {
+		if o.View.PrivateNetwork {
+			if err := LoopbackUp(); err != nil {
+				return fmt.Errorf("bringing up the loopback: %w", err)
+			}
+		}
+		if err := o.View.enter(o.Foreground); err != nil {
+			return err
+		}
+		// The program has the same user, and must not trace or forge this process.
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+			return fmt.Errorf("forbidding to be traced: %w", err)
 		}
 	}
-	if err := o.View.enter(o.Foreground); err != nil {
+	// Parts of the kernel look for keys without being asked. This fails where a user has as many
+	// keyrings as the kernel allows, or the kernel has none; the program cannot ask for any then, either.
+	_, _ = unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
+	if err := renounce(); err != nil {
 		return err
 	}
-	// The program has the same user, and must not trace or forge this process.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("forbidding to be traced: %w", err)
+	if o.Level == Full {
+		if err := scope(); err != nil {
+			return err
+		}
 	}
-	return renounce()
+	if err := denied.Install(); err != nil {
+		return fmt.Errorf("filtering system calls: %w", err)
+	}
+	return nil
 }
 
 // renounce gives up all capabilities for what this thread starts, for good.

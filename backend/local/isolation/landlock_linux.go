@@ -3,8 +3,8 @@ package isolation
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
@@ -12,8 +12,9 @@ import (
 
 // restrict keeps this process to the files of the view, which stay where they are. terminal
 // allows the terminal of its session. Others are the caller's: Landlock cannot tell a
-// pseudo terminal that the program opens from one of another process.
-func (v *View) restrict(terminal bool) error {
+// pseudo terminal that the program opens from one of another process. private allows /dev/shm, which
+// other programs of the machine would share if ownMemory had not replaced it.
+func (v *View) restrict(terminal, private bool) error {
 	var rules []landlock.Rule
 	allow := func(path string, dir, file func(...string) landlock.FSRule) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -29,9 +30,8 @@ func (v *View) restrict(terminal bool) error {
 	if terminal {
 		writable = append(writable, "/dev/tty")
 	}
-	const memory = "/dev/shm"
-	if !slices.ContainsFunc(v.Writable, func(path string) bool { return strings.HasPrefix(path, memory+"/") }) { // else workspaces are there
-		writable = append(writable, memory)
+	if private {
+		writable = append(writable, sharedMemory)
 	}
 	for _, path := range writable {
 		allow(path, landlock.RWDirs, landlock.RWFiles)
@@ -39,7 +39,7 @@ func (v *View) restrict(terminal bool) error {
 	for _, o := range v.Overlays {
 		allow(o.Lower, landlock.RWDirs, landlock.RWFiles)
 	}
-	if err := landlocked(); err != nil {
+	if _, err := landlocked(); err != nil {
 		return err // best effort would do nothing
 	}
 	kernel := landlock.V11
@@ -52,11 +52,62 @@ func (v *View) restrict(terminal bool) error {
 	return nil
 }
 
-// landlocked is an error where the kernel has no Landlock, or has it turned off.
-func landlocked() error {
-	const version = 1 // LANDLOCK_CREATE_RULESET_VERSION
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, version); errno != 0 {
-		return fmt.Errorf("asking for Landlock: %w", errno)
+// sharedMemory is the directory in which programs share memory by names, as Python's multiprocessing does.
+const sharedMemory = "/dev/shm"
+
+// ownMemory gives this process a private /dev/shm and private IPC, and reports whether it did. It
+// does not if the machine refuses these namespaces, or if the mount would hide a place of the view.
+func (v *View) ownMemory() (bool, error) {
+	for _, m := range v.mounts() {
+		if strings.HasPrefix(m.source+"/", sharedMemory+"/") {
+			return false, nil
+		}
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWIPC); err != nil {
+		return false, nil // as for every user but root
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return false, fmt.Errorf("keeping mounts private: %w", err)
+	}
+	if err := mountEmpty(sharedMemory, "mode=1777"); err != nil {
+		return false, fmt.Errorf("mounting %s: %w", sharedMemory, err)
+	}
+	return true, nil
+}
+
+// scope keeps this thread, and all that it starts, from abstract sockets of other programs. It
+// does nothing where the kernel cannot do that; see Scoped.
+func scope() error {
+	if !Scoped() {
+		return nil
+	}
+	scoped := [3]uint64{2: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET} // handled accesses of files and of networks, and scopes
+	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&scoped)), unsafe.Sizeof(scoped), 0)
+	if errno != 0 {
+		return fmt.Errorf("restricting sockets: %w", errno)
+	}
+	defer unix.Close(int(rules))
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0); errno != 0 {
+		return fmt.Errorf("restricting sockets: %w", errno)
 	}
 	return nil
+}
+
+// Scoped reports whether the kernel can keep programs from abstract sockets and, at level Partial,
+// from signalling other processes, as Linux does from 6.12 on.
+func Scoped() bool {
+	const since = 6
+	version, err := landlocked()
+	return err == nil && version >= since
+}
+
+// landlocked returns the version of the kernel's Landlock, or an error if it has none, or has it
+// turned off.
+func landlocked() (version int, err error) {
+	const askVersion = 1 // LANDLOCK_CREATE_RULESET_VERSION
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
+	if errno != 0 {
+		return 0, fmt.Errorf("asking for Landlock: %w", errno)
+	}
+	return int(v), nil
 }

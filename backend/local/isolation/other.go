@@ -14,6 +14,9 @@ type Process struct{}
 // Command is an error: only Linux isolates.
 func Command(*exec.Cmd, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
 
+// Scoped returns false.
+func Scoped() bool { return false }
+
 // Begin does nothing.
 func (p *Process) Begin(bool) error { return nil }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -143,7 +144,12 @@ func isolated(s *kind.Site) kind.Finding {
 	case reason != nil:
 		return kind.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
 	}
-	return kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
+	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
+	if level != isolation.None && !isolation.Scoped() {
+		found.State = "warning"
+		found.Detail += "; commands can reach abstract Unix sockets of the machine (hint: Linux 6.12 with Landlock keeps them from these)"
+	}
+	return found
 }
 
 func python(ctx context.Context, s *kind.Site) kind.Finding {
