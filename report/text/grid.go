@@ -90,7 +90,7 @@ func (g Grid) footer() string {
 	if g.Footer == "" {
 		return ""
 	}
-	return "\n" + g.Footer + "\n"
+	return "\n" + Hang(g.Footer, g.Width) + "\n"
 }
 
 // Markdown draws the grid as a GitHub-flavoured Markdown table. Cells must
