@@ -26,15 +26,18 @@ func (p *Project) openLog() (err error) {
 		}
 	}
 	if p.access == Reading {
-		if p.log, err = buildlog.ReadOf(path, addrs); err != nil {
+		if p.log, err = buildlog.ReadOf(path, p.place.Key(path), addrs); err != nil {
 			return exit.With(exit.NotJudged, err)
 		}
 		return nil
 	}
-	if p.log, err = buildlog.OpenOf(path, addrs); options.IsDenied(err) {
+	if p.log, err = buildlog.OpenOf(path, p.place.Key(path), addrs); options.IsDenied(err) {
 		return exit.With(exit.Usage, options.HintStateDir(err))
 	} else if err != nil {
 		return exit.With(exit.NotJudged, err)
+	}
+	if p.log.Foreign() > 0 {
+		p.place.Foreign(path)
 	}
 	if n := p.log.Dropped(); n > 0 {
 		p.options.Note(options.LogDamaged{Dropped: n})

@@ -301,7 +301,7 @@ func settledCommand(ts *testscript.TestScript, _ []string) (err error) {
 			return true
 		}
 		var run *event.Run
-		if run, err = event.FindRun(ts.MkAbs(".fevalgraph"), "latest"); err != nil {
+		if run, err = event.FindRun(recordsIn(ts.MkAbs(".fevalgraph")), "latest"); err != nil {
 			return true
 		}
 		decided := 0

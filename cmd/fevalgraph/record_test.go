@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -15,17 +18,37 @@ type runRecord struct {
 	states   map[string]event.State
 }
 
+// recordsIn reads what was recorded in a state directory with the key of the user of the test, whose
+// home is beside the project or above it, or else is that of the process.
+func recordsIn(state string) event.Records {
+	home, _ := os.UserHomeDir()
+	for dir := filepath.Dir(state); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, name := range []string{".home", "home"} {
+			if _, err := os.Stat(filepath.Join(dir, name, ".local", "state", "fevalgraph", "key")); err == nil {
+				home = filepath.Join(dir, name)
+			}
+		}
+	}
+	o := eval.Options{LookupEnv: func(name string) (string, bool) {
+		if name == "HOME" {
+			return home, true
+		}
+		return "", false
+	}}
+	return o.RecordsIn(state, false)
+}
+
 // lastRun reads the record of the latest run in a state directory, or of a later one of eval.
 func lastRun(state string) (*runRecord, error) {
-	ids, err := event.Runs(state)
+	ids, err := event.Runs(recordsIn(state))
 	if err != nil || len(ids) == 0 {
 		return nil, errors.Join(event.ErrNoRuns, err)
 	}
-	run := event.OpenRun(state, ids[len(ids)-1])
+	run := event.OpenRun(recordsIn(state), ids[len(ids)-1])
 	if start, ok := run.Start(); ok && start.AdHoc {
 		return readRun(run)
 	}
-	if run, err = event.FindRun(state, "latest"); err != nil {
+	if run, err = event.FindRun(recordsIn(state), "latest"); err != nil {
 		return nil, err
 	}
 	return readRun(run)

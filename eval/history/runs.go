@@ -22,7 +22,7 @@ type Run struct {
 }
 
 // Runs lists the recorded runs of a project with a state, the latest first, and no more than limit; 0 is all.
-func Runs(state string, limit int) ([]Run, error) {
+func Runs(state event.Records, limit int) ([]Run, error) {
 	ids, err := event.Runs(state)
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)

@@ -38,8 +38,12 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
 	case options.JobsReduced:
 		return fmt.Sprintf("warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+	case options.ForeignRun:
+		return fmt.Sprintf("warning: what %s says that its run did is not signed by you and does not count; only its signed records do\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
 		return ForeignRecords(n.Count), true
+	case options.StateForeign:
+		return fmt.Sprintf("warning: %s and what else is in its directory without your proof are ignored: another user, another key\n  or another place wrote them; what they were about is judged again\n", text.Line(n.Path, 0)), true
 	case options.LogDamaged:
 		return fmt.Sprintf("warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped), true
 	case options.LockUnhashed:
