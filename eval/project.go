@@ -131,7 +131,7 @@ func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.StateDirOf(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
 	p.place, p.records = o.Place(p.state, access == Writing), o.RecordsIn(p.state, access == Writing)
 	p.trust = o.OpenTrust()
-	p.trust.Adding = access != Reading
+	p.trust.Adding = access != Reading && !o.Restricted
 	userState, _ := o.UserState() // sessions and records say why there is none
 	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, Place: p.place, ReadOnly: access == Reading, LookupEnv: o.Getenv}
 	p.site.Notice, p.site.Leftover = o.NoticeMachines, o.NoticeLeftover

@@ -107,7 +107,7 @@ func (c *checkout) mayFail(args ...string) (stdout string) {
 // lastRun is the record of the last run that ended.
 func (c *checkout) lastRun() *runRecord {
 	c.t.Helper()
-	r, err := lastRun(filepath.Join(c.dir, ".fevalgraph"))
+	r, err := lastRun(recordsIn(filepath.Join(c.dir, ".fevalgraph")))
 	if err != nil {
 		c.t.Fatal(err)
 	}
