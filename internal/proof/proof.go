@@ -123,6 +123,9 @@ func (p Place) Unseal(path string, b []byte) (content []byte, ok bool) {
 
 // Read returns what was sealed into a file; nil when the file is missing or anything else.
 func (p Place) Read(path string) []byte {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe waits
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
