@@ -89,6 +89,7 @@ func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadF
 
 // Exists reports whether anything is at a path.
 func (f *ReaderFiles) Exists(path string) bool {
+	path = f.place().Resolve(path)
 	f.l.input("exists", path)
 	_, err := os.Stat(path)
 	return err == nil
@@ -96,6 +97,7 @@ func (f *ReaderFiles) Exists(path string) bool {
 
 // Present reports whether an entry is at a path, be it a link that leads nowhere.
 func (f *ReaderFiles) Present(path string) bool {
+	path = f.place().Resolve(path)
 	f.l.input("link", path)
 	_, err := os.Lstat(path)
 	return err == nil

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -87,13 +88,13 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 
 // unheeded warns of settings that are not used.
 func (r *research) unheeded() {
-	for of, known := range heeded {
+	for _, of := range slices.Sorted(maps.Keys(heeded)) {
 		n := r.Root
 		if of != "" {
 			n = yamlfile.At(r.Root, strings.Split(of, ".")...)
 		}
 		for _, key := range yamlfile.Keys(n) {
-			if !slices.Contains(known, key) {
+			if !slices.Contains(heeded[of], key) {
 				r.Warn(yamlfile.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that nothing here heeds")
 			}
 		}

@@ -39,7 +39,7 @@ func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the
 
 // place is where a written path leads, if a function may look there.
 func (f Files) place(written string) (string, error) {
-	name := f.resolve(written)
+	name := f.Resolve(written)
 	if f.Allowed != nil && !f.Allowed(name) {
 		return "", &OutsideError{written}
 	}
@@ -253,7 +253,8 @@ func Glob(dir, pattern string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-func (f Files) resolve(name string) string {
+// Resolve returns the absolute path that a name means.
+func (f Files) Resolve(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
