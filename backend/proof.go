@@ -2,10 +2,11 @@ package backend
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // SessionKey proves who listed a session. A registry lies in a project, which may come
@@ -23,10 +24,7 @@ func (k SessionKey) Prove(run string, e Entry) string {
 	if err != nil {
 		return ""
 	}
-	mac := hmac.New(sha256.New, k)
-	mac.Write([]byte(run + "\x00"))
-	mac.Write(text)
-	return hex.EncodeToString(mac.Sum(nil))
+	return hex.EncodeToString(proof.Key(k).Of([]byte(run+"\x00"), text))
 }
 
 // Check returns ErrForeign for an entry that the key did not prove. No key proves none.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // indexKeep is how long an entry outlives its last use.
@@ -24,7 +25,8 @@ const indexKeep = 60 // days
 // Its methods are safe for concurrent use. Several processes may save to one
 // path: the last one wins, and what it wrote is whole.
 type FileIndex struct {
-	path string
+	path  string
+	place proof.Place
 
 	mu      sync.Mutex
 	entries indexTable
@@ -49,18 +51,18 @@ type indexEntry struct {
 }
 
 // OpenFileIndex begins to load the index at path, for which methods wait. A file
-// that is missing, torn, corrupt or of another version is an empty index; so is one
-// that cannot be read, since the index only ever saves time.
-func OpenFileIndex(path string) (*FileIndex, error) {
+// that is missing, torn, corrupt, not proven at the place or of another version is an
+// empty index; so is one that cannot be read, since the index only ever saves time.
+func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening file index: %w", err)
 	}
-	ix := &FileIndex{path: abs}
+	ix := &FileIndex{path: abs, place: place}
 	ix.mu.Lock() // until they are read, which only callers that look for an entry wait for
 	go func() {
 		defer ix.mu.Unlock()
-		if b, err := os.ReadFile(abs); err == nil {
+		if b := place.Read(path); b != nil {
 			ix.entries, _ = decodeIndex(b)
 		}
 	}()
@@ -164,7 +166,7 @@ func (ix *FileIndex) Save() error {
 	dir := filepath.Dir(ix.path)
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = atomicfile.Write(ix.path, 0o644, ix.entries.encode(today()-indexKeep))
+		err = atomicfile.Write(ix.path, 0o644, ix.place.Seal(ix.path, ix.entries.encode(today()-indexKeep)))
 	}
 	if err != nil {
 		return fmt.Errorf("saving file index: %w", err)

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"maps"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // stabilize waits until the file's stamps are old enough to be believed.
@@ -41,7 +42,7 @@ func lstat(t testing.TB, path string) fs.FileInfo {
 func settledIndex(t testing.TB, path, src string) *FileIndex {
 	t.Helper()
 	stabilize(t, src)
-	ix, err := OpenFileIndex(path)
+	ix, err := OpenFileIndex(path, proof.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestFileIndexReadsOnce(t *testing.T) {
 	if err := ix.Save(); err != nil {
 		t.Fatal(err)
 	}
-	ix, _ = OpenFileIndex(saved)
+	ix, _ = OpenFileIndex(saved, proof.Place{})
 	if g, reads := digest(t, ix, path); reads != 0 || g != SumBytes([]byte("one")) {
 		t.Errorf("after loading: %s after %d reads", g, reads)
 	}
@@ -112,7 +113,7 @@ func TestFileIndexReadsOnce(t *testing.T) {
 func TestFileIndexRacyFile(t *testing.T) {
 	dir := t.TempDir()
 	path, saved := filepath.Join(dir, "f"), filepath.Join(dir, "index")
-	ix, _ := OpenFileIndex(saved)
+	ix, _ := OpenFileIndex(saved, proof.Place{})
 	for i := range 300 {
 		want := []byte(strconv.Itoa(1000 + i))
 		if err := os.WriteFile(path, want, 0o644); err != nil {
@@ -126,7 +127,7 @@ func TestFileIndexRacyFile(t *testing.T) {
 			if err := ix.Save(); err != nil {
 				t.Fatal(err)
 			}
-			ix, _ = OpenFileIndex(saved)
+			ix, _ = OpenFileIndex(saved, proof.Place{})
 		}
 	}
 	if _, reads := digest(t, ix, path); reads != 1 {
@@ -166,7 +167,7 @@ func TestFileIndexErrors(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	overwriteNew(t, path, "x")
 	fi := lstat(t, path)
-	ix, _ := OpenFileIndex(filepath.Join(dir, "index"))
+	ix, _ := OpenFileIndex(filepath.Join(dir, "index"), proof.Place{})
 	if _, err := ix.Digest(dir, lstat(t, dir)); err == nil {
 		t.Error("a directory has a digest")
 	}
@@ -189,25 +190,30 @@ func TestFileIndexErrors(t *testing.T) {
 
 // Each damage to a saved index makes it empty: no digest comes out of it.
 func TestFileIndexDamage(t *testing.T) {
-	whole := indexOf(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}})
-	if e, err := decodeIndex(whole); err != nil || len(entriesOf(&e)) != 2 {
-		t.Fatalf("%d entries, %v", len(entriesOf(&e)), err)
+	path, place := filepath.Join(t.TempDir(), "index"), proof.Place{}
+	whole := place.Seal(path, indexOf(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}}))
+	read := func(b []byte) int {
+		content, _ := place.Unseal(path, b)
+		e, _ := decodeIndex(content)
+		return len(entriesOf(&e))
+	}
+	if n := read(whole); n != 2 {
+		t.Fatalf("%d entries", n)
 	}
 	for bit := range len(whole) * 8 {
 		b := bytes.Clone(whole)
 		b[bit/8] ^= 1 << (bit % 8)
-		if _, err := decodeIndex(b); err == nil {
+		if read(b) != 0 {
 			t.Fatalf("bit %d flipped and it went unnoticed", bit)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "index")
 	for size := range len(whole) {
 		overwriteNew(t, path, string(whole[:size]))
-		if ix, err := OpenFileIndex(path); err != nil || len(known(ix)) != 0 {
+		if ix, err := OpenFileIndex(path, proof.Place{}); err != nil || len(known(ix)) != 0 {
 			t.Fatalf("%d bytes left: %d entries, %v", size, len(known(ix)), err)
 		}
 	}
-	if ix, err := OpenFileIndex(filepath.Dir(path)); err != nil || len(known(ix)) != 0 {
+	if ix, err := OpenFileIndex(filepath.Dir(path), proof.Place{}); err != nil || len(known(ix)) != 0 {
 		t.Errorf("a directory as index: %v", err)
 	}
 }
@@ -288,8 +294,7 @@ func TestIndexOrder(t *testing.T) {
 		for _, id := range ids {
 			b = appendIndexEntry(b, pathID{id}, &indexEntry{})
 		}
-		sum := sha256.Sum256(b)
-		if _, err := decodeIndex(append(b, sum[:]...)); err == nil {
+		if _, err := decodeIndex(b); err == nil {
 			t.Errorf("%v is taken for an index", ids)
 		}
 	}
@@ -299,7 +304,7 @@ func TestFileIndexSave(t *testing.T) {
 	dir := t.TempDir()
 	path, saved := filepath.Join(dir, "f"), filepath.Join(dir, "index")
 	overwriteNew(t, path, "x")
-	empty, _ := OpenFileIndex(saved)
+	empty, _ := OpenFileIndex(saved, proof.Place{})
 	if err := empty.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +321,7 @@ func TestFileIndexSave(t *testing.T) {
 	if err := ix.Save(); err != nil || !os.SameFile(first, lstat(t, saved)) {
 		t.Errorf("saved again without change: %v", err)
 	}
-	again, _ := OpenFileIndex(saved)
+	again, _ := OpenFileIndex(saved, proof.Place{})
 	if _, old := known(again)[pathID{1}]; old || len(known(again)) != 2 {
 		t.Errorf("%d entries; want all but the old one", len(known(again)))
 	}
@@ -327,7 +332,7 @@ func TestFileIndexSave(t *testing.T) {
 
 func TestFileIndexConcurrent(t *testing.T) {
 	dir := t.TempDir()
-	ix, _ := OpenFileIndex(filepath.Join(dir, "index"))
+	ix, _ := OpenFileIndex(filepath.Join(dir, "index"), proof.Place{})
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
@@ -367,7 +372,7 @@ func BenchmarkFileIndex(b *testing.B) {
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()
 	for b.Loop() {
-		ix, _ := OpenFileIndex(path)
+		ix, _ := OpenFileIndex(path, proof.Place{})
 		for i := range n {
 			if _, ok := ix.lookup(idOf("/project/problems/some_problem/tests/file_"+strconv.Itoa(i)), fileState{}); !ok {
 				b.Fatal("lost ", i)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
@@ -61,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 	if err := ix.Save(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Save = %v; want ENOSPC", err)
 	}
-	if again, _ := OpenFileIndex(filepath.Join(dir, "index")); len(known(again)) != 1 {
+	if again, _ := OpenFileIndex(filepath.Join(dir, "index"), proof.Place{}); len(known(again)) != 1 {
 		t.Errorf("the index after it has %d entries; want the old one", len(known(again)))
 	}
 

@@ -11,8 +11,7 @@ import (
 )
 
 // A saved index is indexMagic, then one record of indexRecordSize bytes per
-// entry in order of its id, then the SHA-256 of all of that. Numbers are
-// little-endian:
+// entry in order of its id, all of it sealed. Numbers are little-endian:
 //
 //	0   id      [16]byte
 //	16  size    int64
@@ -23,7 +22,7 @@ import (
 //	56  hash    [32]byte
 //	88  used    uint32
 const (
-	indexMagic      = "fevalgraph-index 1\n"
+	indexMagic      = "fevalgraph-index 2\n"
 	indexRecordSize = 92
 )
 
@@ -76,7 +75,7 @@ func (t *indexTable) change(id pathID, e *indexEntry) {
 // encode returns the form that is saved of entries that were used no earlier than
 // on a day.
 func (t *indexTable) encode(oldest uint32) []byte {
-	b := make([]byte, 0, len(indexMagic)+len(t.saved)+len(t.changes)*indexRecordSize+sha256.Size)
+	b := make([]byte, 0, len(indexMagic)+len(t.saved)+len(t.changes)*indexRecordSize)
 	b = append(b, indexMagic...)
 	keep := func(record []byte) {
 		if binary.LittleEndian.Uint32(record[indexRecordSize-4:]) >= oldest {
@@ -99,21 +98,15 @@ func (t *indexTable) encode(oldest uint32) []byte {
 	for r := range slices.Chunk(rest, indexRecordSize) {
 		keep(r)
 	}
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...)
+	return b
 }
 
-// decodeIndex reads what encode returned, and keeps it; one wrong bit refuses it
-// all.
+// decodeIndex reads what encode returned, and keeps it.
 func decodeIndex(b []byte) (indexTable, error) {
-	body := len(b) - sha256.Size
-	if body < len(indexMagic) || (body-len(indexMagic))%indexRecordSize != 0 || string(b[:len(indexMagic)]) != indexMagic {
+	if len(b) < len(indexMagic) || (len(b)-len(indexMagic))%indexRecordSize != 0 || string(b[:len(indexMagic)]) != indexMagic {
 		return indexTable{}, errBadIndex
 	}
-	if sum := sha256.Sum256(b[:body]); !bytes.Equal(sum[:], b[body:]) {
-		return indexTable{}, errBadIndex
-	}
-	t := indexTable{saved: b[len(indexMagic):body]}
+	t := indexTable{saved: b[len(indexMagic):]}
 	var last []byte
 	for r := range slices.Chunk(t.saved, indexRecordSize) {
 		id := r[:len(pathID{})]

@@ -1,11 +1,10 @@
 package cache
 
 import (
-	"crypto/hkdf"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // RecordKey signs records. Whoever can write to a store's directory can lay a record into
@@ -16,24 +15,17 @@ type RecordKey []byte
 // NewRecordKey returns the key for records of who has a secret. The secret may have other
 // uses, whose proofs are no signatures of records.
 func NewRecordKey(secret []byte) (RecordKey, error) {
-	key, err := hkdf.Key(sha256.New, secret, nil, "fevalgraph records", sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("deriving the key of records: %w", err)
-	}
-	return key, nil
+	key, err := proof.NewKey(secret, "fevalgraph records")
+	return RecordKey(key), err
 }
 
 // sign returns the signature of a record's sum.
-func (k RecordKey) sign(sum []byte) []byte {
-	mac := hmac.New(sha256.New, k)
-	mac.Write(sum)
-	return mac.Sum(nil)
-}
+func (k RecordKey) sign(sum []byte) []byte { return proof.Key(k).Of(sum) }
 
 // signed reports whether text is the signature of a sum.
 func (k RecordKey) signed(sum, text []byte) bool {
 	signature, err := hex.DecodeString(string(text))
-	return err == nil && hmac.Equal(signature, k.sign(sum))
+	return err == nil && proof.Key(k).Proves(signature, sum)
 }
 
 // ForeignError says that the store has a record which no key that it trusts has signed.

@@ -26,18 +26,27 @@ func (p *Project) openLog() (err error) {
 		}
 	}
 	if p.access == Reading {
-		if p.log, err = buildlog.ReadOf(path, addrs); err != nil {
+		if p.log, err = buildlog.ReadOf(path, p.place.Key(path), addrs); err != nil {
 			return exit.With(exit.NotJudged, err)
 		}
+		p.noteForeignLog(path)
 		return nil
 	}
-	if p.log, err = buildlog.OpenOf(path, addrs); options.IsDenied(err) {
+	if p.log, err = buildlog.OpenOf(path, p.place.Key(path), addrs); options.IsDenied(err) {
 		return exit.With(exit.Usage, options.HintStateDir(err))
 	} else if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
+	p.noteForeignLog(path)
 	if n := p.log.Dropped(); n > 0 {
 		p.options.Note(options.LogDamaged{Dropped: n})
 	}
 	return nil
+}
+
+// noteForeignLog reports a log that has entries of others.
+func (p *Project) noteForeignLog(path string) {
+	if p.log.Foreign() > 0 {
+		p.place.Foreign(path)
+	}
 }

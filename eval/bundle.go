@@ -50,15 +50,15 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	if signer == nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("a bundle is signed, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
-	run, err := event.FindRun(o.StateDir(), r.Run)
+	run, err := event.FindRun(o.Records(), r.Run)
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	results, err := history.Results(o.StateDir(), run.ID)
+	results, err := history.Results(o.Records(), run.ID)
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	nodes, err := answersOf(o.StateDir(), run)
+	nodes, err := answersOf(o.Records(), run)
 	if err != nil {
 		return nil, exit.Past(err)
 	}
@@ -97,7 +97,7 @@ func goneHint(err error) error {
 }
 
 // answersOf are the nodes that have an answer in a run, in the order in which the run decided them.
-func answersOf(state string, run *event.Run) ([]provenance.Answered, error) {
+func answersOf(state event.Records, run *event.Run) ([]provenance.Answered, error) {
 	var all []provenance.Answered
 	places := map[string]int{}
 	var failed error

@@ -18,7 +18,7 @@ func Comparison(o Options) *compare.Comparison {
 // run would judge, with why their verdicts no longer hold.
 func resultsNow(ctx context.Context, o Options) (results *report.Results, stale map[string]string, err error) {
 	run := ""
-	if latest, err := event.FindRun(o.StateDir(), "latest"); err == nil {
+	if latest, err := event.FindRun(o.Records(), "latest"); err == nil {
 		run = latest.ID
 	}
 	return presentOf(ctx, o, run, true)

@@ -91,11 +91,11 @@ func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, erro
 
 // ExplainPast says why a node ran, or was served, in a recorded run, by its record.
 func ExplainPast(o Options, arg, run string) (*Explanation, error) {
-	past, err := event.FindRun(o.StateDir(), run)
+	past, err := event.FindRun(o.Records(), run)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := history.Node(o.StateDir(), past, arg, func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
+	done, err := history.Node(o.Records(), past, arg, func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
 	if err != nil {
 		return nil, err
 	}

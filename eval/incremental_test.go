@@ -110,7 +110,7 @@ func scores(t *testing.T, out *eval.Outcome) string {
 // nodes the run decided about.
 func taken(t *testing.T, o eval.Options, run string) (partitions int, decided []string) {
 	t.Helper()
-	err := event.OpenRun(o.StateDir(), run).Each(func(e event.Event) bool {
+	err := event.OpenRun(o.Records(), run).Each(func(e event.Event) bool {
 		switch e := e.(type) {
 		case event.NodesSame:
 			partitions++
@@ -327,7 +327,7 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 	if partitions, _ := taken(t, o, out.Run); partitions != 3 {
 		t.Errorf("%d partitions are taken over after clean", partitions)
 	}
-	runs, err := event.Runs(o.StateDir())
+	runs, err := event.Runs(o.Records())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -40,6 +41,9 @@ func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error)
 	}
 	if p.trust.Allows(asks) {
 		return made, nil
+	}
+	if p.access != Reading {
+		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s has to be asked who it is, and this project is not trusted with that: look at it with `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
 		p.untrusted.Do(func() { p.options.Note(options.Untrusted{}) })

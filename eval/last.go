@@ -27,7 +27,7 @@ const lastRuns = 100
 // on the project as it is, only what a stale checkpoint is shown with.
 func (p *Project) lastResults() map[plan.CellID]lastResult {
 	last, files := map[plan.CellID]lastResult{}, map[string]bool{}
-	ids, err := event.Runs(p.state)
+	ids, err := event.Runs(p.records)
 	if err != nil {
 		return last
 	}
@@ -36,8 +36,8 @@ func (p *Project) lastResults() map[plan.CellID]lastResult {
 		if len(missing) == 0 || at < len(ids)-lastRuns {
 			break
 		}
-		run := event.OpenRun(p.state, id)
-		cells, err := history.Cells(p.state, run, files)
+		run := event.OpenRun(p.records, id)
+		cells, err := history.Cells(p.records, run, files)
 		if err != nil { // it ended without results, or is damaged
 			errors.As(err, &p.damaged)
 			continue
@@ -89,7 +89,7 @@ func addLast(last map[plan.CellID]lastResult, cells []report.Cell, run string, i
 // run has, or "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when
 // nothing was recorded.
 func Results(o Options, run string) (*report.Results, error) {
-	results, err := history.Results(o.StateDir(), run)
+	results, err := history.Results(o.Records(), run)
 	if err != nil {
 		return nil, exit.Past(err)
 	}

@@ -14,11 +14,11 @@ import (
 // the name of a cell, of which it is the node that printed something;
 // one that was cached has the log of the run that made it.
 func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, error) {
-	past, err := event.FindRun(o.StateDir(), run)
+	past, err := event.FindRun(o.Records(), run)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := history.Node(o.StateDir(), past, arg, func(done event.NodeDone) int {
+	done, err := history.Node(o.Records(), past, arg, func(done event.NodeDone) int {
 		switch {
 		case done.State == event.Broken:
 			return 2

@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -36,6 +37,8 @@ type Project struct {
 	options  *Options
 	access   Access
 	state    string // .fevalgraph
+	place    proof.Place
+	records  event.Records
 	run      string // id for what happens in this invocation
 	stores   *stores.Stores
 	index    *cache.FileIndex
@@ -91,7 +94,7 @@ func openChanged(ctx context.Context, o Options, access Access) (*Project, error
 	if o.AdHoc != nil || o.References > 0 {
 		return openProject(ctx, o, access, nil)
 	}
-	return openProject(ctx, o, access, partition.ReadIndex(o.StateDir()))
+	return openProject(ctx, o, access, partition.ReadIndex(o.StateDir(), o.Place(o.StateDir(), access == Writing)))
 }
 
 func openProject(ctx context.Context, o Options, access Access, known *partition.Index) (*Project, error) {
@@ -126,10 +129,11 @@ func openProject(ctx context.Context, o Options, access Access, known *partition
 // newProject is a project of which nothing is open yet.
 func newProject(o *Options, cfg *lang.Config, access Access) *Project {
 	p := &Project{options: o, Config: cfg, access: access, state: o.StateDirOf(cfg.Root), run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	p.place, p.records = o.Place(p.state, access == Writing), o.RecordsIn(p.state, access == Writing)
 	p.trust = o.OpenTrust()
-	p.trust.Adding = access != Reading
+	p.trust.Adding = access != Reading && !o.Restricted
 	userState, _ := o.UserState() // sessions and records say why there is none
-	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, ReadOnly: access == Reading, LookupEnv: o.Getenv}
+	p.site = &kind.Site{Root: cfg.Root, State: p.state, UserState: userState, Scratch: options.ScratchDir(), Run: p.run, Place: p.place, ReadOnly: access == Reading, LookupEnv: o.Getenv}
 	p.site.Notice, p.site.Leftover = o.NoticeMachines, o.NoticeLeftover
 	p.site.Key, _ = o.UserKey(access == Writing) // openSessions says why there is none
 	return p
@@ -153,7 +157,7 @@ func (p *Project) open(ctx context.Context) error {
 		return err
 	}
 	p.site.Store = p.stores.Store
-	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files")); err != nil {
+	if p.index, err = cache.OpenFileIndex(filepath.Join(p.state, "files"), p.place); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
 	p.site.Digest = p.index.Digest

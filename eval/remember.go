@@ -205,7 +205,7 @@ func (m *remembering) index(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
-	return next.Write(p.state)
+	return next.Write(p.state, p.place)
 }
 
 // suites notes the nodes of suites, if all of them have answers.

@@ -28,7 +28,7 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 	if err != nil {
 		return err
 	}
-	s := pages.Source{State: o.StateDir(), Store: store, Project: filepath.Base(dir), Version: o.Version}
+	s := pages.Source{State: o.Records(), Store: store, Project: filepath.Base(dir), Version: o.Version}
 	var present *pages.Present
 	if len(runs) == 0 {
 		var mistakes diag.List
@@ -45,7 +45,7 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 
 // presentPage returns the current results for a page, or nil without recorded runs.
 func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
-	latest, err := event.FindRun(o.StateDir(), "latest")
+	latest, err := event.FindRun(o.Records(), "latest")
 	if errors.Is(err, event.ErrNoRuns) {
 		return nil, nil
 	}
@@ -61,9 +61,9 @@ func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
 
 // LatestRun is the run of a project that began last, which may go on; nil is none.
 func LatestRun(o Options) (*event.Run, error) {
-	ids, err := event.Runs(o.StateDir())
+	ids, err := event.Runs(o.Records())
 	for _, id := range slices.Backward(ids) {
-		run := event.OpenRun(o.StateDir(), id)
+		run := event.OpenRun(o.Records(), id)
 		if start, ok := run.Start(); !ok || !start.AdHoc {
 			return run, err
 		}

@@ -73,7 +73,7 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 // read has none.
 func (p *Project) brokenIn(run string) map[string]string {
 	keys := map[string]string{}
-	_ = event.OpenRun(p.state, run).Each(func(e event.Event) bool {
+	_ = event.OpenRun(p.records, run).Each(func(e event.Event) bool {
 		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
 			keys[done.Addr] = done.Key
 		}

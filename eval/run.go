@@ -250,7 +250,7 @@ type recording struct {
 // record begins the record of a run. Progress hears of the nodes that are decided about,
 // the record of all of them.
 func (p *Project) record(r Request, g goals) (*recording, error) {
-	recorder, err := event.NewRecorder(p.state, p.run)
+	recorder, err := event.NewRecorder(p.records, p.run)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all 
 
 // latestFiles is the manifest of the latest run; without entries when it has none.
 func (p *Project) latestFiles() event.Manifest {
-	run, err := event.FindRun(p.state, "latest")
+	run, err := event.FindRun(p.records, "latest")
 	if err != nil {
 		return event.Manifest{}
 	}
@@ -122,7 +122,7 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) (all []
 		return nil, nil
 	}
 	last := p.lastResults()
-	runs, _ := event.Runs(p.state) // without them, none is named
+	runs, _ := event.Runs(p.records) // without them, none is named
 	asked := make([]bool, p.Plan.Graph.Len())
 	for _, id := range rep.Nodes {
 		asked[id] = true
@@ -187,7 +187,7 @@ func (p *Project) holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause
 // configuration has. A checkpoint that was last judged in another run than the latest has that
 // Run, and one that a run would judge again a State.
 func Present(ctx context.Context, o Options) (*report.Results, error) {
-	latest, err := event.FindRun(o.StateDir(), "latest")
+	latest, err := event.FindRun(o.Records(), "latest")
 	if err != nil {
 		return nil, exit.Past(err)
 	}

@@ -58,7 +58,7 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) 
 		return nil, err
 	}
 	defer p.Close()
-	packed, err := packs.Write(ctx, &o, r.File, p.stores.Store, nodes, p.state, r.Run)
+	packed, err := packs.Write(ctx, &o, r.File, p.stores.Store, nodes, p.records, r.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 
 // Trust lets calls that only read ask the backends of a project who they are, and returns
 // the project's directory and what that takes. more adds what a project is trusted with beside
-// evaluation; it may be nil.
-func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Trusted) (root string, all []user.Trusted, err error) {
+// evaluation; it may be nil. agree is called with both before the project is trusted; its error
+// keeps Trust from it.
+func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Trusted, agree func(root string, all []user.Trusted) error) (root string, all []user.Trusted, err error) {
 	p, err := openProject(ctx, o, Reading, nil)
 	if err != nil {
 		return "", nil, err
@@ -35,6 +36,9 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 		for _, t := range more(p.Config) {
 			p.trust.Add(t.Addr, t.Asks)
 		}
+	}
+	if err := agree(p.trust.Root, p.trust.Asked()); err != nil {
+		return "", nil, err
 	}
 	if err := p.trust.Save(); err != nil {
 		return "", nil, exit.With(exit.NotJudged, err)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // The files of a run's directory.
@@ -31,6 +32,21 @@ const (
 	latestFile   = "latest"
 	runsDir      = "runs"
 )
+
+// Records is where runs are recorded: a state directory, and the key that proves which of the
+// records in it are the user's. A moved directory keeps its runs, since they are a history of what
+// was done, and not a statement about the project as it is.
+type Records struct {
+	Dir     string
+	Key     proof.Key
+	Foreign func(path string) // called for what the key does not prove; may be nil
+}
+
+func (s Records) foreign(path string) {
+	if s.Foreign != nil {
+		s.Foreign(path)
+	}
+}
 
 // NewRunID returns an id that sorts by time and reads as one, such as
 // 20260102-030405-8003ab: three digits are the fraction of the second, in steps
@@ -45,7 +61,7 @@ func NewRunID(now time.Time, random uint16) string {
 // logs of broken attempts. It implements Sink.
 type Recorder struct {
 	dir   string
-	state string
+	state Records
 	run   string
 	file  *os.File
 	buf   *bufio.Writer
@@ -59,8 +75,8 @@ type Recorder struct {
 }
 
 // NewRecorder creates runs/<run>/ in the project's state directory.
-func NewRecorder(state, run string) (*Recorder, error) {
-	dir := filepath.Join(state, runsDir, run)
+func NewRecorder(state Records, run string) (*Recorder, error) {
+	dir := filepath.Join(state.Dir, runsDir, run)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("creating the run record: %w", err)
 	}
@@ -140,10 +156,10 @@ func (r *Recorder) Close() error {
 	err := errors.Join(r.err, r.logs, r.buf.Flush(), r.file.Close())
 	if err == nil {
 		r.sums[EventsFile] = [sha256.Size]byte(r.sum.Sum(nil))
-		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(), 0o644)
+		err = os.WriteFile(filepath.Join(r.dir, SumsFile), r.sums.encode(r.state.Key, r.run), 0o644)
 	}
 	if err == nil && !r.adHoc {
-		err = atomicfile.WriteDurable(LatestFile(r.state), 0o644, []byte(r.run+"\n"))
+		err = atomicfile.WriteDurable(LatestFile(r.state.Dir), 0o644, []byte(r.run+"\n"))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the run record: %w", err)
@@ -153,16 +169,17 @@ func (r *Recorder) Close() error {
 
 // Run is the record of a past run.
 type Run struct {
-	ID  string
-	dir string
+	ID    string
+	dir   string
+	state Records
 }
 
 // ErrNoRuns says that nothing has been recorded.
 var ErrNoRuns = errors.New("no run has been recorded here yet; `fevalgraph run` makes one")
 
 // Runs lists the ids of recorded runs, oldest first.
-func Runs(state string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(state, runsDir))
+func Runs(state Records) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(state.Dir, runsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -181,7 +198,7 @@ func Runs(state string) ([]string, error) {
 
 // FindRun opens the record of a run, given by its id, a part of it that no
 // other has, "latest", or "latest~2" for the second one before that; "" is "latest".
-func FindRun(state, name string) (*Run, error) {
+func FindRun(state Records, name string) (*Run, error) {
 	ids, err := Runs(state)
 	if err != nil {
 		return nil, err
@@ -214,7 +231,7 @@ func FindRun(state, name string) (*Run, error) {
 }
 
 // before opens the record of the run that is so many before the latest. Ad hoc runs do not count.
-func before(state string, ids []string, back string) (*Run, error) {
+func before(state Records, ids []string, back string) (*Run, error) {
 	n, err := strconv.Atoi(back)
 	if err != nil || n < 0 {
 		return nil, fmt.Errorf("latest~%s: want a number after latest~", back)
@@ -236,18 +253,19 @@ func before(state string, ids []string, back string) (*Run, error) {
 func LatestFile(state string) string { return filepath.Join(state, latestFile) }
 
 // latest returns the index of the latest run, or -1.
-func latest(state string, ids []string) int {
-	content, err := os.ReadFile(LatestFile(state))
-	if at := slices.Index(ids, strings.TrimSpace(string(content))); err == nil && at >= 0 {
+func latest(state Records, ids []string) int {
+	content, err := readCapped(LatestFile(state.Dir), 1<<10)
+	if at := slices.Index(ids, strings.TrimSpace(string(content))); err == nil && at >= 0 && !OpenRun(state, ids[at]).Foreign() {
 		return at
 	}
 	return regular(state, ids)
 }
 
-// regular returns the index of the last run that is not ad hoc, or -1.
-func regular(state string, ids []string) int {
+// regular returns the index of the last run that is neither ad hoc nor foreign, or -1.
+func regular(state Records, ids []string) int {
 	for at, id := range slices.Backward(ids) {
-		if start, ok := OpenRun(state, id).Start(); !ok || !start.AdHoc {
+		run := OpenRun(state, id)
+		if start, ok := run.Start(); (!ok || !start.AdHoc) && !run.Foreign() {
 			return at
 		}
 	}
@@ -255,8 +273,8 @@ func regular(state string, ids []string) int {
 }
 
 // OpenRun opens the record of the run with an id, which need not be there.
-func OpenRun(state, id string) *Run {
-	return &Run{ID: id, dir: filepath.Join(state, runsDir, id)}
+func OpenRun(state Records, id string) *Run {
+	return &Run{ID: id, dir: filepath.Join(state.Dir, runsDir, id), state: state}
 }
 
 // open opens a file of the record. A link or a device could be read without end.
@@ -278,13 +296,40 @@ func (r *Run) readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(file)
+	return readAll(file, largestFile)
+}
+
+func readCapped(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, most)
+}
+
+// readAll reads a file that is no larger than most: one from elsewhere could be larger than memory.
+func readAll(file *os.File, most int64) ([]byte, error) {
+	info, err := file.Stat()
+	if err == nil && info.Size() > most {
+		err = fmt.Errorf("%s has %d bytes, and at most %d are expected: remove it", file.Name(), info.Size(), most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // Each calls fn for every event of the run, in order, until it returns false.
 // Lines that do not decode, such as one cut off by a crash, are skipped. That the
-// file is not what was written, a *DamagedError, shows at its end.
+// file is not what was written, a *DamagedError, shows at its end. A record that is not
+// proven, a *ForeignError, has no events; one without sums, whose run goes on or was
+// killed, has those that it has.
 func (r *Run) Each(fn func(Event) bool) error {
+	all, err := r.sums()
+	if err != nil {
+		return err
+	}
 	file, err := r.open(EventsFile)
 	if err != nil {
 		return fmt.Errorf("reading the run record: %w", err)
@@ -292,16 +337,32 @@ func (r *Run) Each(fn func(Event) bool) error {
 	defer file.Close()
 	sum := sha256.New()
 	reader := bufio.NewReader(io.TeeReader(file, sum))
+	if all == nil {
+		reader = bufio.NewReader(io.LimitReader(file, largestUnproven))
+	}
 	for {
-		line, err := reader.ReadBytes('\n')
+		line, err := readLine(reader)
 		if e := Decode(line); e != nil && !fn(e) {
 			return nil
 		}
 		if errors.Is(err, io.EOF) {
-			return r.check(EventsFile, sum.Sum(nil))
+			return all.check(r, EventsFile, sum.Sum(nil))
 		}
 		if err != nil {
 			return fmt.Errorf("reading the run record: %w", err)
+		}
+	}
+}
+
+// readLine returns the next line, of which no more than largestEventLine is kept: an event is shorter.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line) < largestEventLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
 		}
 	}
 }
@@ -326,9 +387,23 @@ type Manifest struct {
 }
 
 // Manifest returns the run's manifest: fs.ErrNotExist when the run ended without
-// results, and a *DamagedError when the file is not what was written.
+// results, which is how a record without sums is read, a *ForeignError when it is not
+// proven, and a *DamagedError when the file is not what was written.
 func (r *Run) Manifest() (*Manifest, error) {
-	content, err := r.read(ManifestFile)
+	if all, err := r.sums(); err != nil {
+		return nil, err
+	} else if all == nil {
+		return nil, fmt.Errorf("reading the run record: %w", fs.ErrNotExist)
+	}
+	return r.manifest(r.read)
+}
+
+// Claimed returns the manifest that the record has, whoever wrote it, to tell which partition
+// files may be needed.
+func (r *Run) Claimed() (*Manifest, error) { return r.manifest(r.readFile) }
+
+func (r *Run) manifest(read func(name string) ([]byte, error)) (*Manifest, error) {
+	content, err := read(ManifestFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the run record: %w", err)
 	}

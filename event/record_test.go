@@ -13,7 +13,7 @@ import (
 
 func record(t *testing.T, state, run string, events ...Event) {
 	t.Helper()
-	r, err := NewRecorder(state, run)
+	r, err := NewRecorder(Records{Dir: state}, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func record(t *testing.T, state, run string, events ...Event) {
 func TestLatestIsNeverAdHoc(t *testing.T) {
 	state := t.TempDir()
 	for _, run := range []string{"a", "b-eval", "c", "d-eval"} {
-		r, err := NewRecorder(state, run)
+		r, err := NewRecorder(Records{Dir: state}, run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,21 +41,21 @@ func TestLatestIsNeverAdHoc(t *testing.T) {
 			if err := os.Remove(LatestFile(state)); err != nil { // as after a crash of the first run
 				t.Fatal(err)
 			}
-			if found, err := FindRun(state, "latest"); err != nil || found.ID != "a" {
+			if found, err := FindRun(Records{Dir: state}, "latest"); err != nil || found.ID != "a" {
 				t.Errorf("without the file the latest is %v, %v", found, err)
 			}
 		}
 	}
 	for name, want := range map[string]string{"latest": "c", "": "c", "latest~0": "c", "latest~1": "a", "d-eval": "d-eval"} {
-		if run, err := FindRun(state, name); err != nil || run.ID != want {
+		if run, err := FindRun(Records{Dir: state}, name); err != nil || run.ID != want {
 			t.Errorf("%q is %v, %v, want %s", name, run, err, want)
 		}
 	}
-	if _, err := FindRun(state, "latest~2"); err == nil || err.Error() != "latest~2: the latest has 1 before it" {
+	if _, err := FindRun(Records{Dir: state}, "latest~2"); err == nil || err.Error() != "latest~2: the latest has 1 before it" {
 		t.Errorf("latest~2: %v", err)
 	}
 	only := t.TempDir()
-	r, err := NewRecorder(only, "x")
+	r, err := NewRecorder(Records{Dir: only}, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +63,14 @@ func TestLatestIsNeverAdHoc(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FindRun(only, "latest"); !errors.Is(err, ErrNoRuns) {
+	if _, err := FindRun(Records{Dir: only}, "latest"); !errors.Is(err, ErrNoRuns) {
 		t.Errorf("the only run is of eval: %v", err)
 	}
 }
 
 func TestRecorder(t *testing.T) {
 	state := t.TempDir()
-	r, err := NewRecorder(state, "run1")
+	r, err := NewRecorder(Records{Dir: state}, "run1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	run := OpenRun(state, "run1")
+	run := OpenRun(Records{Dir: state}, "run1")
 	n := 0
 	if err := run.Each(func(Event) bool { n++; return true }); err != nil || n != len(every)+1 {
 		t.Errorf("%d events, %v", n, err)
@@ -146,7 +146,7 @@ func TestTruncated(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "runs", "run1", EventsFile), []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run, err := FindRun(state, "run1")
+	run, err := FindRun(Records{Dir: state}, "run1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestTruncated(t *testing.T) {
 func TestNodeRunsTwice(t *testing.T) {
 	state := t.TempDir()
 	record(t, state, "run1", NodeDone{Type: "node.done", Addr: "a", State: Cached}, NodeReopened{Type: "node.reopened", Addr: "a", State: Cached}, NodeDone{Type: "node.done", Addr: "a", State: Done})
-	run, _ := FindRun(state, "run1")
+	run, _ := FindRun(Records{Dir: state}, "run1")
 	if done, err := run.Node("a"); err != nil || done.State != Done {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -179,7 +179,7 @@ func TestNodeRunsTwice(t *testing.T) {
 
 func TestRecorderFails(t *testing.T) {
 	state := t.TempDir()
-	r, err := NewRecorder(state, "run1")
+	r, err := NewRecorder(Records{Dir: state}, "run1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,17 +198,17 @@ func TestRecorderFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "file"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewRecorder(filepath.Join(state, "file"), "run1"); err == nil {
+	if _, err := NewRecorder(Records{Dir: filepath.Join(state, "file")}, "run1"); err == nil {
 		t.Error("no error for a state directory that is a file")
 	}
 }
 
 func TestFindRun(t *testing.T) {
 	state := t.TempDir()
-	if _, err := FindRun(state, ""); !errors.Is(err, ErrNoRuns) {
+	if _, err := FindRun(Records{Dir: state}, ""); !errors.Is(err, ErrNoRuns) {
 		t.Errorf("%v", err)
 	}
-	if ids, err := Runs(state); err != nil || ids != nil {
+	if ids, err := Runs(Records{Dir: state}); err != nil || ids != nil {
 		t.Errorf("%q, %v", ids, err)
 	}
 	runs := []string{"20260101-100000-aa11", "20260101-100000-bb22", "20260102-090000-cc33"}
@@ -218,7 +218,7 @@ func TestFindRun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "runs", "stray"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if ids, err := Runs(state); err != nil || !slices.Equal(ids, runs) {
+	if ids, err := Runs(Records{Dir: state}); err != nil || !slices.Equal(ids, runs) {
 		t.Errorf("%q, %v", ids, err)
 	}
 	for _, try := range []struct{ name, want, err string }{
@@ -233,7 +233,7 @@ func TestFindRun(t *testing.T) {
 		{name: "../runs", err: `there is no run "../runs"`},
 		{name: "stray", err: "there is no run"},
 	} {
-		run, err := FindRun(state, try.name)
+		run, err := FindRun(Records{Dir: state}, try.name)
 		switch {
 		case try.err != "":
 			if err == nil || !strings.HasPrefix(err.Error(), try.err) {
@@ -245,7 +245,7 @@ func TestFindRun(t *testing.T) {
 	}
 	// An id that is a part of another is still found.
 	record(t, state, "20260101")
-	if run, err := FindRun(state, "20260101"); err != nil || run.ID != "20260101" {
+	if run, err := FindRun(Records{Dir: state}, "20260101"); err != nil || run.ID != "20260101" {
 		t.Errorf("%+v, %v", run, err)
 	}
 	// The note of the latest run is gone, or names one that is.
@@ -253,7 +253,7 @@ func TestFindRun(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(state, "latest"), []byte(note), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if run, err := FindRun(state, "latest"); err != nil || run.ID != runs[2] {
+		if run, err := FindRun(Records{Dir: state}, "latest"); err != nil || run.ID != runs[2] {
 			t.Errorf("note %q: %+v, %v", note, run, err)
 		}
 	}
@@ -280,7 +280,7 @@ func TestSince(t *testing.T) {
 	state := t.TempDir()
 	record(t, state, "run1", every[0].event, every[2].event)
 	path := filepath.Join(state, "runs", "run1", EventsFile)
-	run := OpenRun(state, "run1")
+	run := OpenRun(Records{Dir: state}, "run1")
 	var got []Event
 	follow := func(place int64) int64 {
 		t.Helper()
@@ -324,7 +324,7 @@ func TestSince(t *testing.T) {
 	if note, ok := got[3].(NodeNote); !ok || note.Text != long || len(got) != 5 {
 		t.Errorf("%d events, of which the fourth is a %T", len(got), got[3])
 	}
-	if _, err := OpenRun(state, "absent").Since(0, func(Event) {}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenRun(Records{Dir: state}, "absent").Since(0, func(Event) {}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

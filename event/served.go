@@ -18,7 +18,7 @@ type Served struct {
 }
 
 // ServedIn sums up the runs of a project's state directory that have ended.
-func ServedIn(state string) (Served, error) {
+func ServedIn(state Records) (Served, error) {
 	var s Served
 	ids, err := Runs(state)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 
 func TestServedIn(t *testing.T) {
 	state := t.TempDir()
-	if got, err := ServedIn(state); err != nil || got != (Served{}) {
+	if got, err := ServedIn(Records{Dir: state}); err != nil || got != (Served{}) {
 		t.Fatalf("of no runs: %+v, %v", got, err)
 	}
 	record := func(run string, events ...Event) {
-		r, err := NewRecorder(state, run)
+		r, err := NewRecorder(Records{Dir: state}, run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestServedIn(t *testing.T) {
 	record("2", RunStart{Type: "run.start"}, RunEnd{Type: "run.end", Cached: 4, SavedBytes: 40, SavedSeconds: 2})
 	record("3", RunStart{Type: "run.start"}, long) // was killed
 	record("4")
-	got, err := ServedIn(state)
+	got, err := ServedIn(Records{Dir: state})
 	if want := (Served{Runs: 2, Hits: 5, Misses: 3, Bytes: 50, Time: 2.5}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

@@ -2,19 +2,40 @@ package event
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // SumsFile is the file of a run's directory that tells whether the others are as
-// they were written: their SHA-256 and names, as `sha256sum -c` reads them. A
-// run that did not end, or that an old version recorded, has none.
-const SumsFile = "sums"
+// they were written: their SHA-256 and names, as `sha256sum -c` reads them, and a
+// comment with the proof of these. A run that did not end has none.
+const (
+	SumsFile    = "sums"
+	proofPrefix = "# proof "
+)
+
+// Sizes of files that are read as a whole, in bytes: far above those of the largest runs.
+const (
+	largestFile      = 256 << 20
+	largestUnproven  = 1 << 30 // of the events of a run without sums
+	largestEventLine = 64 << 20
+)
+
+// ForeignError says that a run's record is not proven by the key of its Records.
+type ForeignError struct{ Run string }
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("run %s was recorded by another user or with another key, so its record does not count; `fevalgraph run` makes another record", e.Run)
+}
 
 // DamagedError says that a file of a run's record is not what was written.
 type DamagedError struct {
@@ -29,7 +50,18 @@ func (e *DamagedError) Error() string {
 // sums are the SHA-256 of files, by their names in the run's directory.
 type sums map[string][sha256.Size]byte
 
-func (s sums) encode() []byte {
+func (s sums) encode(key proof.Key, run string) []byte {
+	text := s.lines()
+	return append(text, proofLine(key, run, text)...)
+}
+
+// proofLine has the SHA-256 of the lines before it, which tells damage from what another key proves.
+func proofLine(key proof.Key, run string, lines []byte) []byte {
+	sum := sha256.Sum256(lines)
+	return fmt.Appendf(nil, "%s%x %x\n", proofPrefix, sum, key.Of([]byte("run\x00"+run+"\x00"), sum[:]))
+}
+
+func (s sums) lines() []byte {
 	names := make([]string, 0, len(s))
 	for name := range s {
 		names = append(names, name)
@@ -44,9 +76,23 @@ func (s sums) encode() []byte {
 
 var errBadSums = errors.New("malformed list of sums")
 
-// decodeSums reads what encode wrote, and nothing else.
-func decodeSums(text []byte) (sums, error) {
+// decodeSums reads what encode wrote, and nothing else. Sums that are not proven are a
+// *ForeignError.
+func decodeSums(key proof.Key, run string, text []byte) (sums, error) {
 	s := sums{}
+	at := bytes.LastIndex(text, []byte(proofPrefix))
+	if at < 0 {
+		return nil, errBadSums
+	}
+	said := text[at:]
+	text = text[:at]
+	line, sum := proofLine(key, run, text), len(proofPrefix)+2*sha256.Size
+	switch {
+	case len(said) != len(line) || !bytes.Equal(said[:sum], line[:sum]) || said[sum] != ' ' || said[len(said)-1] != '\n':
+		return nil, errBadSums
+	case !hmac.Equal(said, line):
+		return nil, &ForeignError{Run: run}
+	}
 	for line := range strings.Lines(string(text)) {
 		digits, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		sum, err := hex.DecodeString(digits)
@@ -55,7 +101,7 @@ func decodeSums(text []byte) (sums, error) {
 		}
 		s[name] = [sha256.Size]byte(sum)
 	}
-	if !bytes.Equal(s.encode(), text) {
+	if !bytes.Equal(s.lines(), text) {
 		return nil, errBadSums
 	}
 	return s, nil
@@ -74,7 +120,7 @@ func isRecordFile(name string) bool {
 }
 
 // sums reads the sums of the run; nil when it has none. Sums that are damaged
-// themselves are a *DamagedError.
+// themselves are a *DamagedError, those that are not proven a *ForeignError.
 func (r *Run) sums() (sums, error) {
 	text, err := r.readFile(SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,19 +129,28 @@ func (r *Run) sums() (sums, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the run record: %w", err)
 	}
-	s, err := decodeSums(text)
+	s, err := decodeSums(r.state.Key, r.ID, text)
+	var foreign *ForeignError
+	if errors.As(err, &foreign) {
+		r.state.foreign(filepath.Join(r.dir, SumsFile))
+		return nil, err
+	}
 	if err != nil {
 		return nil, &DamagedError{Run: r.ID, File: SumsFile}
 	}
 	return s, nil
 }
 
+// Foreign reports whether another user, or another key, proves the record.
+func (r *Run) Foreign() bool {
+	_, err := r.sums()
+	var foreign *ForeignError
+	return errors.As(err, &foreign)
+}
+
 // check compares what was read of a file with what was written.
-func (r *Run) check(name string, sum []byte) error {
-	all, err := r.sums()
-	if err != nil {
-		return err
-	}
+func (s sums) check(r *Run, name string, sum []byte) error {
+	all := s
 	want, listed := all[name]
 	if missing := all != nil && !listed; missing || listed && !bytes.Equal(want[:], sum) {
 		return &DamagedError{Run: r.ID, File: name}
@@ -103,12 +158,17 @@ func (r *Run) check(name string, sum []byte) error {
 	return nil
 }
 
-// read returns the content of a file of the record, if it is what was written.
+// read returns the content of a file of the record, if it is what was written. The sums come
+// first: nothing else is read of a record that is not proven.
 func (r *Run) read(name string) ([]byte, error) {
+	all, err := r.sums()
+	if err != nil {
+		return nil, err
+	}
 	content, err := r.readFile(name)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(content)
-	return content, r.check(name, sum[:])
+	return content, all.check(r, name, sum[:])
 }

@@ -178,7 +178,7 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := buildlog.OpenOn(disk, filepath.Join(l.dir, "log"))
+	log, err := buildlog.OpenOn(disk, filepath.Join(l.dir, "log"), nil)
 	if err != nil {
 		return nil, err
 	}

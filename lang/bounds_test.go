@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // What would fill the memory or the stack, or never end, is a mistake with its place.
@@ -46,6 +48,22 @@ func TestBounds(t *testing.T) {
 		{"product", "locals {\n  a = range(1000)\n  b = setproduct(local.a, local.a, local.a)\n}", "", "more than 1000000 elements"},
 		{"indent", "locals {\n  a = indent(1000000000, \"a\\nb\")\n}", "", "between 0 and 10000"},
 		{"width", "locals {\n  a = format(\"%1000000000d\", 1)\n}", "", "width above 10000"},
+		{"nested loops", "locals {\n  a = range(1000)\n  b = [for x in local.a : [for y in local.a : [for z in local.a : [for w in local.a : w]]]]\n}", "too-large", "more than 5000000 parts of expressions"},
+		{"wide loops", "locals {\n  a = range(1000)\n  b = [for x in local.a : [for y in local.a : [" + many("x,", 10_000) + "]]]\n}", "too-large", "more than 5000000 parts of expressions"},
+		{"loops that errors do not end", "locals {\n  a = range(1000)\n  b = try([for x in local.a : [for y in local.a : [for z in local.a : [for w in local.a : w]]]], 1)\n}", "", "more than 5000000 parts of expressions"},
+		{"loops of a template", "locals {\n  a = range(1000)\n  b = \"%{for x in local.a}%{for y in local.a}%{for z in local.a}${z}%{endfor}%{endfor}%{endfor}\"\n}", "too-large", "more than 5000000 parts of expressions"},
+		{"nested attempts", "locals {\n  a = " + many("try(", 40) + "local.b.c" + many(", local.b.c)", 40) + "\n  b = {}\n}", "", "no expression succeeded"},
+		{"long template", "locals {\n  a = join(\"\", [for x in range(1000) : \"" + many("0", 10_000) + "\"])\n  b = \"" + many("${local.a}", 2_000) + "\"\n}", "too-large", "more than 128 MiB of text"},
+		{"texts of a loop", "locals {\n  a = join(\"\", [for x in range(1000) : \"" + many("0", 10_000) + "\"])\n  b = [for x in range(1000) : upper(local.a)]\n}", "", "more than 128 MiB of text"},
+		{"number in a template", `locals { a = "${"1e400000000" * 1}" }`, "too-large", "out of range"},
+		{"square in a template", `locals { a = "${1e999 * 1e999}" }`, "too-large", "out of range"},
+		{"remainder of a text", `locals { a = "1e400000000" % 3 }`, "too-large", "out of range"},
+		{"negative text", `locals { a = "${-"1e400000000"}" }`, "too-large", "out of range"},
+		{"number in a condition", `locals { a = [for x in ["1e400000000"] : true ? x * 1 : "a"] }`, "too-large", "out of range"},
+		{"number as a key", `locals { a = { for x in ["1e400000000"] : x * 1 => 1 } }`, "too-large", "out of range"},
+		{"number of a function", `locals { a = "${abs("1e400000000")}" }`, "", "out of range"},
+		{"number for a function", `locals { a = upper(abs("1e400000000")) }`, "", "out of range"},
+		{"number in a format", `locals { a = format("%d", "1e400000000") }`, "", "out of range"},
 		{"cases", `
 problem "p" {
   judge {
@@ -59,6 +77,10 @@ task "t" {
 }`, "out-of-range", "at most 100000 cases"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
+			switch try.name {
+			case "loops that errors do not end", "loops of a template", "texts of a loop", "long template":
+				longtest.Skip(t)
+			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(try.text), 0o644); err != nil {
 				t.Fatal(err)

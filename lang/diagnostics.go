@@ -159,6 +159,10 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](h); ok && errors.As(call.FunctionCallError(), &outside) {
 		return f.outside(outside)
 	}
+	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](h); ok && funcs.IsGuard(call.CalledFunctionName()) && call.FunctionCallError() != nil {
+		f.code, f.summary, f.detail = "too-large", "Value too large", "It cannot be used: "+call.FunctionCallError().Error()+"."
+		return f
+	}
 	if h.Summary == "Attribute redefined" {
 		f.code, f.summary = "duplicate", "Duplicate attribute"
 		f.detail = strings.Replace(strings.Replace(f.detail, "The argument", "The attribute", 1), "Each argument may be set only once", "Each may be set only once", 1)

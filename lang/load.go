@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
 // Load reads a configuration. It returns every finding at once, sorted by
@@ -71,6 +72,7 @@ type loader struct {
 	unresolved bool       // no point in evaluating: a file did not parse
 	tolerant   bool       // of files that do not parse, what could be read is used
 	uses       []use
+	budget     funcs.Budget // of its expressions
 }
 
 func newLoader(ctx context.Context, o Options) *loader {
@@ -114,6 +116,9 @@ func (l *loader) load() {
 			return
 		}
 		l.evaluate(d)
+	}
+	if err := l.budget.Exceeded(); err != nil && !l.findings.HasErrors() { // an expression went on without a value
+		l.report(finding{code: "too-large", summary: "Configuration too large", detail: "It cannot be evaluated: " + err.Error() + "."})
 	}
 	l.reportDoubt()
 	l.assemble()

@@ -410,6 +410,10 @@ func (l *loader) builtins(dir string) map[string]function.Function {
 		for _, f := range l.options.Functions {
 			library[f.Name] = l.callable(f, dir)
 		}
+		for name, f := range library {
+			library[name] = l.budget.Charged(f)
+		}
+		maps.Copy(library, l.budget.Guards())
 		l.libraries[dir] = library
 	}
 	return l.libraries[dir]

@@ -124,8 +124,11 @@ func (l *loader) parse(path string, at *finding) *source {
 	if file != nil {
 		src.body, _ = file.Body.(*hclsyntax.Body)
 	}
-	if src.body != nil && bytes.Contains(text, []byte("\r\n")) {
-		withoutReturns(src.body, text)
+	if src.body != nil {
+		if bytes.Contains(text, []byte("\r\n")) {
+			withoutReturns(src.body, text)
+		}
+		guard(src.body)
 	}
 	for _, p := range problems {
 		l.reportHCL(p, "syntax")

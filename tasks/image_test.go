@@ -66,7 +66,7 @@ func newBuild(t *testing.T) *build {
 	b.write("Dockerfile", "FROM x\n")
 	b.write("a", "1")
 	var err error
-	if b.log, err = buildlog.Open(filepath.Join(t.TempDir(), "log")); err != nil {
+	if b.log, err = buildlog.Open(filepath.Join(t.TempDir(), "log"), nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.log.Close() })

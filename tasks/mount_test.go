@@ -10,10 +10,11 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 func mountOf(t *testing.T, source string) *Mount {
-	index, err := cache.OpenFileIndex(filepath.Join(t.TempDir(), "files"))
+	index, err := cache.OpenFileIndex(filepath.Join(t.TempDir(), "files"), proof.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

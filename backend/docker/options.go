@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Kind is what registry entries of this backend are listed under.
@@ -75,8 +76,9 @@ type Options struct {
 	Env []string
 
 	// Facts is a directory in which is remembered what containers of an image
-	// said about themselves; empty is nothing remembered.
+	// said about themselves, sealed at Place; "" remembers nothing.
 	Facts string
+	Place proof.Place
 	// FactsReadOnly remembers nothing new there.
 	FactsReadOnly bool
 

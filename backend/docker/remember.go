@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
@@ -20,23 +19,18 @@ func (b *Backend) memory(suffix string, parts ...string) string {
 	return filepath.Join(b.opt.Facts, snapshotTag(parts...)+suffix)
 }
 
-// recall returns what was remembered, nil when nothing was, or nothing whole.
+// recall returns what was remembered; nil when nothing was, or nothing that is proven.
 func (b *Backend) recall(name string) []byte {
 	if b.opt.Facts == "" {
 		return nil
 	}
-	sealed, err := os.ReadFile(name)
-	text, whole := cache.Unseal(sealed)
-	if err != nil || !whole {
-		return nil
-	}
-	return text
+	return b.opt.Place.Read(name)
 }
 
 // remember is best effort: without it the next run asks again.
 func (b *Backend) remember(name string, text []byte) {
 	if b.opt.Facts != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
-		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
+		_ = atomicfile.Write(name, 0o644, b.opt.Place.Seal(name, text))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // What machines are asked.
@@ -35,17 +36,18 @@ type Fact struct {
 
 // File has facts of machines of one kind. It is safe for concurrent use.
 type File struct {
-	path string
+	path  string
+	place proof.Place
 
 	mu    sync.Mutex
 	known map[string]Fact
 }
 
-// Read reads facts. A file that is not there, or is damaged, has none: the machines know.
-func Read(path string) *File {
-	f := &File{path: path, known: map[string]Fact{}}
-	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &f.known) != nil || f.known == nil {
+// Read reads facts from a file of a place. A file that is missing, damaged or not proven has
+// none: the machines know.
+func Read(path string, place proof.Place) *File {
+	f := &File{path: path, place: place, known: map[string]Fact{}}
+	if json.Unmarshal(place.Read(path), &f.known) != nil || f.known == nil {
 		f.known = map[string]Fact{}
 	}
 	return f
@@ -82,7 +84,7 @@ func (f *File) Put(answers map[string]Fact) error {
 		err = os.MkdirAll(filepath.Dir(f.path), 0o755)
 	}
 	if err == nil {
-		err = atomicfile.Write(f.path, 0o644, append(text, '\n'))
+		err = atomicfile.Write(f.path, 0o644, f.place.Seal(f.path, append(text, '\n')))
 	}
 	return err
 }

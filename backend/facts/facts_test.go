@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "facts.json")
-	f := Read(path)
+	f := Read(path, proof.Place{})
 	if _, known := f.Get(Platform); known {
 		t.Fatal("a file that is not there knows something")
 	}
@@ -24,7 +25,7 @@ func TestFile(t *testing.T) {
 	if err := f.Put(map[string]Fact{Isolation: {Text: "full"}}); err != nil {
 		t.Fatal(err)
 	}
-	again := Read(path)
+	again := Read(path, proof.Place{})
 	if got, known := again.Get(Platform); !known || !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, %v", got, known)
 	}
@@ -40,7 +41,7 @@ func TestFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(damage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := Read(path).All(); len(got) != 0 {
+		if got := Read(path, proof.Place{}).All(); len(got) != 0 {
 			t.Errorf("the damaged file %q has %v", damage, got)
 		}
 	}

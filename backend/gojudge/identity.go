@@ -24,12 +24,12 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	if err != nil {
 		return nil, err // there is no such program
 	}
-	if found := recall(name); found != nil {
+	if found := s.recall(name); found != nil {
 		return found, nil
 	}
 	identity, err := s.ask(ctx)
 	if err == nil && !s.opt.FactsReadOnly {
-		remember(name, identity)
+		s.remember(name, identity)
 	}
 	return identity, err
 }

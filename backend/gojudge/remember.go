@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
@@ -69,24 +68,22 @@ func fileState(path string) string {
 	return fmt.Sprintf("%s %d %d %s", real, info.Size(), info.ModTime().UnixNano(), inode(info))
 }
 
-// recall returns what was remembered, nil when nothing was, or nothing whole.
-func recall(name string) backend.Identity {
+// recall returns what was remembered; nil when nothing was, or nothing that is proven.
+func (s *Sandbox) recall(name string) backend.Identity {
 	if name == "" {
 		return nil
 	}
-	sealed, err := os.ReadFile(name)
-	text, whole := cache.Unseal(sealed)
 	var known backend.Identity
-	if err != nil || !whole || json.Unmarshal(text, &known) != nil || len(known) < 2 {
+	if json.Unmarshal(s.opt.Place.Read(name), &known) != nil || len(known) < 2 {
 		return nil
 	}
 	return known
 }
 
 // remember is best effort: without it the next run asks again.
-func remember(name string, identity backend.Identity) {
+func (s *Sandbox) remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = atomicfile.Write(name, 0o644, cache.Seal(text))
+		_ = atomicfile.Write(name, 0o644, s.opt.Place.Seal(name, text))
 	}
 }

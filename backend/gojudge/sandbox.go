@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Options configure a Sandbox.
@@ -23,9 +24,10 @@ type Options struct {
 	// the identity.
 	Versions []string
 	// Facts is a directory in which the identity of a server of ours is
-	// remembered between runs; "" remembers nothing. FactsReadOnly keeps from
-	// writing there.
+	// remembered between runs, sealed at Place; "" remembers nothing. FactsReadOnly
+	// keeps from writing there.
 	Facts         string
+	Place         proof.Place
 	FactsReadOnly bool
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -45,9 +46,10 @@ type Options struct {
 	// Notice tells the user that the engine takes no more actions, and that it does again. It
 	// is called under a lock, and may be nil.
 	Notice func(text string)
-	// Facts is the file of what machines said of themselves. NotAsked is the error of a
+	// Facts is the file of what machines said of themselves, sealed at Place. NotAsked is the error of a
 	// question that they have not answered, where none may be asked; nil asks them.
 	Facts    string
+	Place    proof.Place
 	NotAsked error
 }
 
@@ -77,7 +79,7 @@ func New(o Options) *Backend {
 		o.Notice = func(string) {}
 	}
 	o.Host.Run = strings.ToLower(rand.Text())
-	return &Backend{opt: o, gate: newGate(o.InFlight, o.Notice), facts: facts.Read(o.Facts), files: &files{paths: map[string]cache.Digest{}},
+	return &Backend{opt: o, gate: newGate(o.InFlight, o.Notice), facts: facts.Read(o.Facts, o.Place), files: &files{paths: map[string]cache.Digest{}},
 		opened: map[[sha256.Size]byte]int{}, snapshots: map[string]*snapshot{}}
 }
 

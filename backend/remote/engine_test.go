@@ -24,6 +24,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // opened is a session of a backend that knows its workers.
@@ -265,7 +266,7 @@ func TestSandbox(t *testing.T) {
 	m := start(t)
 	judge := filepath.Join(t.TempDir(), "judge")
 	known := filepath.Join(t.TempDir(), "facts.json")
-	if err := facts.Read(known).Put(map[string]facts.Fact{remote.Place: {Text: "/w"}, facts.Sandbox: {Identity: backend.Identity{{Label: "sandbox", Value: "1"}}}}); err != nil {
+	if err := facts.Read(known, proof.Place{}).Put(map[string]facts.Fact{remote.Place: {Text: "/w"}, facts.Sandbox: {Identity: backend.Identity{{Label: "sandbox", Value: "1"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	b, store := m.open(t, func(o *remote.Options) { o.Facts, o.Judge = known, judge })

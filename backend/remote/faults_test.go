@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
@@ -107,7 +108,7 @@ func testOtherWorker(t *testing.T, at *site) {
 	if _, err := b.Capabilities().BareIdentity(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f := facts.Read(known)
+	f := facts.Read(known, proof.Place{})
 	was, _ := f.Get(facts.Bare)
 	was.Identity[0].Value = "plan9/mips"
 	if err := f.Put(map[string]facts.Fact{facts.Bare: was}); err != nil {

@@ -138,20 +138,15 @@ func (b *Backend) remember(name string, m *made) error {
 	path := b.remembered(name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = atomicfile.Write(path, 0o644, cache.Seal(Encode(m)))
+		err = atomicfile.Write(path, 0o644, b.opt.Place.Seal(path, Encode(m)))
 	}
 	return err
 }
 
 // recall returns what an earlier run prepared; nil if there is nothing.
 func (b *Backend) recall(name string) *made {
-	sealed, err := os.ReadFile(b.remembered(name))
-	if err != nil {
-		return nil
-	}
-	text, ok := cache.Unseal(sealed)
 	m := &made{}
-	if !ok || json.Unmarshal(text, m) != nil {
+	if json.Unmarshal(b.opt.Place.Read(b.remembered(name)), m) != nil {
 		return nil
 	}
 	return m

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Options configure a Pool.
@@ -28,8 +29,10 @@ type Options struct {
 	// NotAsked is the error of questions about machines that are not known, for a caller
 	// that must not launch any; nil lets the pool launch clusters.
 	NotAsked error
-	// Facts is the file in which the pool keeps what its machines said of themselves.
+	// Facts is the file in which the pool keeps what its machines said of themselves, sealed
+	// at Place.
 	Facts string
+	Place proof.Place
 	// Waiting returns how many nodes wait for slots, beside those that have asked for
 	// one, and the seconds that they will take; nil: none ever.
 	Waiting func() (nodes int, seconds float64)
@@ -114,7 +117,7 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	sum := sha256.Sum256(text)
 	p.kind = hex.EncodeToString(sum[:])
-	p.facts = facts.Read(o.Facts)
+	p.facts = facts.Read(o.Facts, o.Place)
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	if o.Idle > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
@@ -74,7 +75,7 @@ func assetChild(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	states, err := cache.OpenFileIndex(filepath.Join(*dir, "files"))
+	states, err := cache.OpenFileIndex(filepath.Join(*dir, "files"), proof.Place{})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	log, err := buildlog.Open(filepath.Join(dir, "state", "buildlog"))
+	log, err := buildlog.Open(filepath.Join(dir, "state", "buildlog"), nil)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	recorder, err := event.NewRecorder(filepath.Join(dir, "state"), "bench")
+	recorder, err := event.NewRecorder(event.Records{Dir: filepath.Join(dir, "state")}, "bench")
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
@@ -85,7 +86,7 @@ func hashChild(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	states, err := cache.OpenFileIndex(filepath.Join(flags.Arg(0), "..", "no index"))
+	states, err := cache.OpenFileIndex(filepath.Join(flags.Arg(0), "..", "no index"), proof.Place{})
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func described(t graph.Task) (cache.Key, error) {
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "materialize:sources", Kind: "materialize", Task: t})
 	store := cache.NewMemory()
-	log, err := buildlog.Read(os.DevNull)
+	log, err := buildlog.Read(os.DevNull, nil)
 	if err != nil {
 		return cache.Key{}, err
 	}

@@ -91,16 +91,13 @@ func (p *project) parts(whole *contender, args []string) []*contender {
 
 // lastRun is how long the last run worked, in seconds.
 func (p *project) lastRun() (seconds float64, err error) {
-	run, err := event.FindRun(filepath.Join(p.dir, ".fevalgraph"), "latest")
-	if err == nil {
-		err = run.Each(func(e event.Event) bool {
-			if end, ok := e.(event.RunEnd); ok {
-				seconds = end.Seconds
-			}
-			return true
-		})
+	state := filepath.Join(p.dir, ".fevalgraph")
+	id, err := os.ReadFile(event.LatestFile(state))
+	if err != nil {
+		return 0, err
 	}
-	return seconds, err
+	end, _, err := event.OpenRun(event.Records{Dir: state}, strings.TrimSpace(string(id))).End()
+	return end.Seconds, err
 }
 
 func (f *figures) leaveOut(names string) {

@@ -2,25 +2,34 @@ package buildlog
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
 	"slices"
+
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // A build log is a sequence of frames and nothing else:
 //
 //	0  mark      "\xffFG\xfe": not UTF-8, so no text in a payload holds it
 //	4  length    uint32, little-endian, of the payload
-//	8  checksum  uint32, CRC-32C of length and payload
-//	12 payload
+//	8  checksum  uint32, CRC-32C of length, proof and payload
+//	12 proof     [16]byte, of the payload by the log's key
+//	28 payload
 //
 // A reader that meets anything else looks for the next mark, so that damage
-// costs the frames it touches and no more. A torn tail is such damage.
+// costs the frames it touches and no more. A torn tail is such damage. Frames whose
+// checksum is right and whose proof is not are foreign: another user, or another
+// project, wrote them.
 const (
 	frameMark   = "\xffFG\xfe"
-	frameHeader = 12
+	frameSum    = 8
+	frameProof  = 12
+	proofSize   = 16
+	frameHeader = frameProof + proofSize
 )
 
 // maxPayload bounds one entry: above any honest one, and small enough that a
@@ -35,9 +44,12 @@ func crc32c(parts ...[]byte) (sum uint32) {
 	return sum
 }
 
-type framer struct{ table *crc32.Table }
+type framer struct {
+	table *crc32.Table
+	key   proof.Key
+}
 
-func newFramer() framer { return framer{crc32.MakeTable(crc32.Castagnoli)} }
+func newFramer(key proof.Key) framer { return framer{crc32.MakeTable(crc32.Castagnoli), key} }
 
 // start appends the room for a frame's header to b; seal fills it in once the
 // payload follows.
@@ -46,23 +58,28 @@ func (framer) start(b []byte) []byte { return append(b, make([]byte, frameHeader
 func (f framer) seal(frame []byte) {
 	copy(frame, frameMark)
 	binary.LittleEndian.PutUint32(frame[4:], uint32(len(frame)-frameHeader))
-	binary.LittleEndian.PutUint32(frame[8:], f.checksum(frame))
+	copy(frame[frameProof:frameHeader], f.key.Of(frame[frameHeader:]))
+	binary.LittleEndian.PutUint32(frame[frameSum:], f.checksum(frame))
 }
 
 func (f framer) checksum(frame []byte) uint32 {
-	return crc32.Update(crc32.Checksum(frame[4:8], f.table), f.table, frame[frameHeader:])
+	return crc32.Update(crc32.Checksum(frame[4:8], f.table), f.table, frame[frameProof:])
 }
 
 // scan calls fn with the place of each good frame in b and returns how many
 // frames were lost: within each stretch that is not a frame, the marks in it,
-// and at least one.
-func (f framer) scan(b []byte, fn func(start, end int)) (lost int) {
+// and at least one. Foreign frames are counted and skipped.
+func (f framer) scan(b []byte, fn func(start, end int)) (lost, foreign int) {
 	gap := 0 // where the stretch since the last good frame begins
 	for at := 0; at < len(b); {
 		end := f.frameAt(b, at)
 		if end > 0 {
 			lost += lostIn(b[gap:at])
-			fn(at, end)
+			if f.proven(b[at:end]) {
+				fn(at, end)
+			} else {
+				foreign++
+			}
 			at, gap = end, end
 			continue
 		}
@@ -72,7 +89,7 @@ func (f framer) scan(b []byte, fn func(start, end int)) (lost int) {
 		}
 		at += 1 + next
 	}
-	return lost + lostIn(b[gap:])
+	return lost + lostIn(b[gap:]), foreign
 }
 
 // streamBuffer is how much of a log stream has in memory, unless a frame is larger.
@@ -109,7 +126,7 @@ func (f framer) stream(r io.Reader, fn func(frame []byte) bool) (whole bool, err
 	}
 }
 
-// readAt returns the good frame at an offset of r; nil when there is none.
+// readAt returns the good, proven frame at an offset of r; nil when there is none.
 func (f framer) readAt(r io.ReaderAt, offset int64) ([]byte, error) {
 	const most = 1 << 10 // of the frames are shorter
 	b := make([]byte, most)
@@ -126,7 +143,7 @@ func (f framer) readAt(r io.ReaderAt, offset int64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if end := f.frameAt(b, 0); end > 0 {
+	if end := f.frameAt(b, 0); end > 0 && f.proven(b[:end]) {
 		return b[:end], nil
 	}
 	return nil, nil
@@ -162,5 +179,10 @@ func (framer) endOf(b []byte, at int) int {
 
 // good reports whether the checksum of a frame is right.
 func (f framer) good(frame []byte) bool {
-	return f.checksum(frame) == binary.LittleEndian.Uint32(frame[8:])
+	return f.checksum(frame) == binary.LittleEndian.Uint32(frame[frameSum:])
+}
+
+// proven reports whether the proof of a frame is right.
+func (f framer) proven(frame []byte) bool {
+	return hmac.Equal(frame[frameProof:frameHeader], f.key.Of(frame[frameHeader:])[:proofSize])
 }

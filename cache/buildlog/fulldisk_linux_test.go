@@ -26,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Append = %v; want ENOSPC", err)
 	}
-	if r, err := Read(path); err != nil || r.Dropped() != 0 {
+	if r, err := Read(path, testKey); err != nil || r.Dropped() != 0 {
 		t.Errorf("the log after it: %v, %d dropped", err, r.Dropped())
 	}
 	if _, ok := l.Get("first"); !ok {

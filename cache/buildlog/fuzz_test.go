@@ -15,7 +15,7 @@ func FuzzLog(f *testing.F) {
 	f.Add(append([]byte(frameMark+"\xff\xff\xff\xff"), whole...))
 	f.Add([]byte(frameMark + frameMark))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l := &Log{framer: newFramer()}
+		l := &Log{framer: newFramer(testKey)}
 		l.load(b)
 		if l.live > l.size {
 			t.Fatalf("%d live bytes of %d", l.live, l.size)
@@ -29,7 +29,7 @@ func FuzzLog(f *testing.F) {
 			}
 		}
 		for cut := range min(len(b), 40) { // good frames stay good behind garbage
-			m := &Log{framer: newFramer()}
+			m := &Log{framer: newFramer(testKey)}
 			m.load(append(bytes.Clone(b[:cut]), whole...))
 			if len(m.entries) < 3 {
 				t.Fatalf("behind %d bytes of garbage: %d entries", cut, len(m.entries))

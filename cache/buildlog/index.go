@@ -120,6 +120,14 @@ func (l *Log) indexPath() string { return l.path + ".index" }
 // indexFor reads the index of the log f; nil when there is none that is about most of
 // it.
 func (l *Log) indexFor(f files.File) *index {
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	// Each record of the index stands for a longer frame of the log: a larger index is none of ours.
+	if own, err := os.Lstat(l.indexPath()); err != nil || own.Size() > info.Size()+int64(indexHead)+compactSlack {
+		return nil
+	}
 	b, err := os.ReadFile(l.indexPath())
 	if err != nil {
 		return nil
@@ -128,8 +136,7 @@ func (l *Log) indexFor(f files.File) *index {
 	if x == nil || x.size < 0 {
 		return nil
 	}
-	info, err := f.Stat()
-	if err != nil || info.Size() < x.size || info.Size()-x.size > x.size/8+compactSlack {
+	if info.Size() < x.size || info.Size()-x.size > x.size/8+compactSlack {
 		return nil
 	}
 	if inode, end, err := identity(f, x.size); err != nil || inode != x.inode || end != x.end {

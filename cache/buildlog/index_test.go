@@ -37,7 +37,7 @@ func numbered(i, round int) Entry {
 // pick opens the log for some addresses, and closes it.
 func pick(t testing.TB, path string, addrs ...string) *Log {
 	t.Helper()
-	l, err := OpenOf(path, addrs)
+	l, err := OpenOf(path, testKey, addrs)
 	if err == nil {
 		err = l.Close()
 	}
@@ -67,7 +67,7 @@ func TestIndex(t *testing.T) {
 	if !usesIndex(t, path) {
 		t.Fatal("the index is not of the log")
 	}
-	l, err := OpenOf(path, []string{"a:7"})
+	l, err := OpenOf(path, testKey, []string{"a:7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestIndexOfNoUse(t *testing.T) {
 			return os.WriteFile(path, append(b, more...), 0o600)
 		},
 		"of a log that was compacted": func(path string) error {
-			l, err := Open(path)
+			l, err := Open(path, testKey)
 			if err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func TestIndexOfNoUse(t *testing.T) {
 			if usesIndex(t, path) {
 				t.Fatal("it is used")
 			}
-			all, err := Read(path)
+			all, err := Read(path, testKey)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestIndexIsNotForReaders(t *testing.T) {
 	if err := os.Remove(path + ".index"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadOf(path, []string{"a:1"}); err != nil {
+	if _, err := ReadOf(path, testKey, []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
 	if usesIndex(t, path) {

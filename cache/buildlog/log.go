@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/files"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // compactSlack is how much garbage a log may hold beyond as much as it holds
@@ -44,20 +45,21 @@ type content struct {
 	live    int64             // bytes of frames that entries refers to
 	size    int64             // bytes of the file
 	dropped int
+	foreign int
 }
 
 var errClosed = errors.New("the build log is closed")
 
 // Open opens the log at path and creates it if needed. Damage is
 // never an error: what can be read is kept, and Dropped says how much could
-// not.
-func Open(path string) (*Log, error) { return OpenOf(path, nil) }
+// not. Entries that the key does not prove are not read, as Foreign says.
+func Open(path string, key proof.Key) (*Log, error) { return OpenOf(path, key, nil) }
 
 // OpenOf is Open for a caller that needs only the entries of some
 // addresses; the others cost next to nothing. Such a log is never compacted. Addresses
 // that are nil, and not just none, are all.
-func OpenOf(path string, addrs []string) (*Log, error) {
-	return openOn(files.OS, path, setOf(addrs))
+func OpenOf(path string, key proof.Key, addrs []string) (*Log, error) {
+	return openOn(files.OS, path, key, setOf(addrs))
 }
 
 // setOf is nil for nil.
@@ -73,17 +75,19 @@ func setOf(addrs []string) map[string]bool {
 }
 
 // OpenOn is Open with files that are not the system's own.
-func OpenOn(s files.System, path string) (*Log, error) { return openOn(s, path, nil) }
+func OpenOn(s files.System, path string, key proof.Key) (*Log, error) {
+	return openOn(s, path, key, nil)
+}
 
-func openOn(s files.System, path string, wanted map[string]bool) (*Log, error) {
-	l, err := openAt(s, path, wanted)
+func openOn(s files.System, path string, key proof.Key, wanted map[string]bool) (*Log, error) {
+	l, err := openAt(s, path, key, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("opening build log: %w", err)
 	}
 	return l, nil
 }
 
-func openAt(s files.System, path string, wanted map[string]bool) (*Log, error) {
+func openAt(s files.System, path string, key proof.Key, wanted map[string]bool) (*Log, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -91,13 +95,13 @@ func openAt(s files.System, path string, wanted map[string]bool) (*Log, error) {
 	if err := s.MkdirAll(filepath.Dir(abs)); err != nil {
 		return nil, err
 	}
-	l := &Log{files: s, path: abs, framer: newFramer(), wanted: wanted}
+	l := &Log{files: s, path: abs, framer: newFramer(key), wanted: wanted}
 	l.lock.Path = abs + ".lock"
 	err = l.locked(func() error {
 		if err := l.reopen(); err != nil {
 			return err
 		}
-		if l.dropped > 0 && l.wanted == nil {
+		if l.dropped+l.foreign > 0 && l.wanted == nil {
 			_ = l.compact() // or else the damage is counted again next time
 			return nil
 		}
@@ -116,12 +120,12 @@ func openAt(s files.System, path string, wanted map[string]bool) (*Log, error) {
 // Read reads the log at path for plan and explain: it creates,
 // locks and writes nothing, and a log that is not there is empty. An entry
 // that another process is appending just then may be missing from it.
-func Read(path string) (*Log, error) { return ReadOf(path, nil) }
+func Read(path string, key proof.Key) (*Log, error) { return ReadOf(path, key, nil) }
 
 // ReadOf is Read for a caller that needs only the entries of some addresses, as
 // OpenOf.
-func ReadOf(path string, addrs []string) (*Log, error) {
-	l := &Log{files: files.OS, path: path, readOnly: true, framer: newFramer(), wanted: setOf(addrs)}
+func ReadOf(path string, key proof.Key, addrs []string) (*Log, error) {
+	l := &Log{files: files.OS, path: path, readOnly: true, framer: newFramer(key), wanted: setOf(addrs)}
 	if err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading build log: %w", err)
 	}
@@ -157,6 +161,13 @@ func (l *Log) Dropped() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dropped
+}
+
+// Foreign returns how many entries were not read because the key does not prove them.
+func (l *Log) Foreign() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.foreign
 }
 
 // Append makes e the last entry of its address. When it returns nil the entry
@@ -252,11 +263,11 @@ func (l *Log) compactIfWorth() {
 // compact replaces the file by one that holds the last entry of each address,
 // those that other processes appended included.
 func (l *Log) compact() error {
-	dropped := l.dropped
+	dropped, foreign := l.dropped, l.foreign
 	if err := l.reopen(); err != nil {
 		return err
 	}
-	dropped = max(dropped, l.dropped)
+	dropped, foreign = max(dropped, l.dropped), max(foreign, l.foreign)
 	addrs := make([]string, 0, len(l.entries))
 	for a := range l.entries {
 		addrs = append(addrs, a)
@@ -272,7 +283,7 @@ func (l *Log) compact() error {
 	if err == nil {
 		err = l.reopen()
 	}
-	l.dropped = dropped
+	l.dropped, l.foreign = dropped, foreign
 	return err
 }
 

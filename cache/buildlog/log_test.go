@@ -13,11 +13,15 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
+
+// testKey proves the entries of tests.
+var testKey = proof.Key("key")
 
 func openLog(t testing.TB, path string) *Log {
 	t.Helper()
-	l, err := Open(path)
+	l, err := Open(path, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +90,7 @@ func TestLogRoundTrip(t *testing.T) {
 	}
 	check("as appended", l)
 	check("opened beside it", openLog(t, path))
-	ro, err := Read(path)
+	ro, err := Read(path, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +127,7 @@ func TestLogRefuses(t *testing.T) {
 
 func TestReadMakesNothing(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Read(filepath.Join(dir, "sub", "log"))
+	l, err := Read(filepath.Join(dir, "sub", "log"), testKey)
 	if err != nil || len(l.Addrs()) != 0 || l.Dropped() != 0 {
 		t.Errorf("%v", err)
 	}
@@ -171,7 +175,7 @@ func TestLogTornTail(t *testing.T) {
 		if boundary {
 			dropped = 0
 		}
-		ro, err := Read(path)
+		ro, err := Read(path, testKey)
 		if err != nil || ro.Dropped() != dropped || len(ro.Addrs()) != intact {
 			t.Fatalf("%d bytes: read %d entries, dropped %d, %v; want %d and %d", size, len(ro.Addrs()), ro.Dropped(), err, intact, dropped)
 		}
@@ -195,7 +199,7 @@ func TestLogResync(t *testing.T) {
 	whole, ends := writeLog(t, 3)
 	for cut := ends[0] + 1; cut < ends[1]; cut++ {
 		b := slices.Concat(whole[:cut], whole[ends[1]:])
-		l := &Log{framer: newFramer()}
+		l := &Log{framer: newFramer(testKey)}
 		l.load(b)
 		if l.dropped != 1 || len(l.entries) != 2 {
 			t.Fatalf("second entry cut at %d: %d entries, dropped %d", cut-ends[0], len(l.entries), l.dropped)
@@ -210,7 +214,7 @@ func TestLogBitFlips(t *testing.T) {
 	for bit := range len(whole) * 8 {
 		b := bytes.Clone(whole)
 		b[bit/8] ^= 1 << (bit % 8)
-		l := &Log{framer: newFramer()}
+		l := &Log{framer: newFramer(testKey)}
 		l.load(b)
 		hit, _ := slices.BinarySearch(ends, bit/8+1)
 		for i := range n {
@@ -230,7 +234,7 @@ func TestLogBitFlips(t *testing.T) {
 func TestLogForgery(t *testing.T) {
 	forged := entryOf(2)
 	forged.Addr = "forged"
-	f := newFramer()
+	f := newFramer(testKey)
 	frame, err := appendEntry(f.start(nil), &forged)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +250,7 @@ func TestLogForgery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[frameHeader+2] ^= 1
-	l = &Log{framer: newFramer()}
+	l = &Log{framer: newFramer(testKey)}
 	if l.load(b); len(l.entries) != 0 || l.dropped != 1 {
 		t.Errorf("found %q in the ruins, dropped %d", l.Addrs(), l.dropped)
 	}
@@ -315,7 +319,7 @@ func TestLogRemovedUnderneath(t *testing.T) {
 
 func BenchmarkOpen(b *testing.B) {
 	var whole []byte
-	f := newFramer()
+	f := newFramer(testKey)
 	const n = 100_000
 	for i := range n {
 		e := entryOf(i)
@@ -330,7 +334,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if l, err := Read(path); err != nil || len(l.entries) != n {
+		if l, err := Read(path, testKey); err != nil || len(l.entries) != n {
 			b.Fatal(err, len(l.entries))
 		}
 	}
@@ -342,7 +346,7 @@ func TestLogOfSome(t *testing.T) {
 	entry := func(addr, message string) Entry {
 		return Entry{Addr: addr, Key: cache.Key{1}, Class: cache.ClassDone, Message: message}
 	}
-	whole, err := Open(path)
+	whole, err := Open(path, testKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +359,7 @@ func TestLogOfSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted := []string{"b", "d"}
-	some, err := OpenOf(path, wanted)
+	some, err := OpenOf(path, testKey, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,11 +381,11 @@ func TestLogOfSome(t *testing.T) {
 	if err := some.Close(); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadOf(path, wanted)
+	read, err := ReadOf(path, testKey, wanted)
 	if err != nil || !slices.Equal(read.Addrs(), []string{"b", "d"}) {
 		t.Errorf("it has %q, %v", read.Addrs(), err)
 	}
-	if whole, err = Open(path); err != nil {
+	if whole, err = Open(path, testKey); err != nil {
 		t.Fatal(err)
 	}
 	defer whole.Close()

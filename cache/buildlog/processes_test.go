@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 // hammer appends to a log that others append to as well. It ends when the file end is
 // there, or with end "" after hammerRounds, and leaves the number of its rounds in a file.
 func hammer(dir, id, end string) error {
-	l, err := Open(filepath.Join(dir, "log"))
+	l, err := Open(filepath.Join(dir, "log"), testKey)
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,38 @@ func (l *Log) read() error {
 			return err
 		}
 	}
+	if forged, err := l.forged(); err != nil {
+		return err
+	} else if forged {
+		l.reset()
+		l.foreign = 1
+		return nil
+	}
 	b, err := files.ReadFile(l.files, l.path)
 	if err != nil {
 		return err
 	}
 	l.load(b)
 	return nil
+}
+
+// trustedSize is the size from which on a log is read only if its first entry is proven.
+const trustedSize = 64 << 20
+
+// forged reports whether a large file does not begin with a proven entry: it is more likely another
+// user's than damaged, and could be larger than memory.
+func (l *Log) forged() (bool, error) {
+	f, err := files.Open(l.files, l.path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() < trustedSize {
+		return false, err
+	}
+	first, err := l.framer.readAt(f, 0)
+	return first == nil, err
 }
 
 // pick is read for a caller that wants a few of many entries: nothing else of the file stays
@@ -64,7 +90,7 @@ func (l *Log) pickFrame(frame []byte) bool {
 	if err != nil || !l.wanted[addr] {
 		return err == nil
 	}
-	return l.framer.good(frame) && l.index(string(frame[frameHeader:]))
+	return l.framer.good(frame) && l.framer.proven(frame) && l.index(string(frame[frameHeader:]))
 }
 
 // frameAddr is the address of the entry in a frame. It shares memory with it.
@@ -79,7 +105,7 @@ func (l *Log) load(b []byte) {
 	l.reset()
 	l.size = int64(len(b))
 	unreadable := 0
-	l.dropped = l.framer.scan(b, func(start, end int) {
+	l.dropped, l.foreign = l.framer.scan(b, func(start, end int) {
 		if !l.index(text[start+frameHeader : end]) {
 			unreadable++
 		}

@@ -16,11 +16,11 @@ import (
 func TestLogPicked(t *testing.T) {
 	whole, ends := writeLog(t, 5)
 	long := Entry{Addr: "a:long", Message: strings.Repeat("m", 3*streamBuffer), Broken: "why"}
-	frame, err := appendEntry(newFramer().start(nil), &long)
+	frame, err := appendEntry(newFramer(testKey).start(nil), &long)
 	if err != nil {
 		t.Fatal(err)
 	}
-	newFramer().seal(frame)
+	newFramer(testKey).seal(frame)
 	flipped := bytes.Clone(whole)
 	flipped[ends[2]+frameHeader+60] ^= 1
 	address := bytes.Clone(whole)
@@ -29,9 +29,9 @@ func TestLogPicked(t *testing.T) {
 	unwanted[ends[0]+frameHeader+40] ^= 1
 	length := bytes.Clone(whole)
 	length[ends[0]+4] ^= 1
-	foreign := newFramer().start(nil)
+	foreign := newFramer(testKey).start(nil)
 	foreign = append(foreign, "of another version"...)
-	newFramer().seal(foreign)
+	newFramer(testKey).seal(foreign)
 	wanted := []string{long.Addr}
 	for i := range 5 {
 		if i != 1 {
@@ -52,13 +52,13 @@ func TestLogPicked(t *testing.T) {
 		"garbage after":                     append(bytes.Clone(whole), frameMark+"\xff\xff\xff\x00"...),
 		"another version":                   append(bytes.Clone(whole), foreign...),
 	} {
-		all := &Log{framer: newFramer()}
+		all := &Log{framer: newFramer(testKey)}
 		all.load(content)
 		path := filepath.Join(t.TempDir(), "log")
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		picked, err := ReadOf(path, wanted)
+		picked, err := ReadOf(path, testKey, wanted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,15 +80,15 @@ func TestFramesStreamed(t *testing.T) {
 	whole, _ := writeLog(t, 3)
 	lost := errors.New("lost")
 	pieces := 0
-	_, err := newFramer().stream(iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(whole))), func([]byte) bool { pieces++; return true })
+	_, err := newFramer(testKey).stream(iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(whole))), func([]byte) bool { pieces++; return true })
 	if !errors.Is(err, iotest.ErrTimeout) || pieces != 0 {
 		t.Errorf("%v after %d frames", err, pieces)
 	}
-	complete, err := newFramer().stream(iotest.OneByteReader(bytes.NewReader(whole)), func([]byte) bool { pieces++; return true })
+	complete, err := newFramer(testKey).stream(iotest.OneByteReader(bytes.NewReader(whole)), func([]byte) bool { pieces++; return true })
 	if err != nil || !complete || pieces != 3 {
 		t.Errorf("%v after %d frames: %v", complete, pieces, err)
 	}
-	if complete, err := newFramer().stream(iotest.ErrReader(lost), nil); complete || !errors.Is(err, lost) {
+	if complete, err := newFramer(testKey).stream(iotest.ErrReader(lost), nil); complete || !errors.Is(err, lost) {
 		t.Errorf("%v, %v", complete, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -235,5 +236,43 @@ func TestIncomplete(t *testing.T) {
 	end()
 	if _, err := Write(ended, &bytes.Buffer{}, from, ours, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestBombs tests that an archive whose entries are much larger than its file is refused before
+// they are in memory, each by itself or together.
+func TestBombs(t *testing.T) {
+	zeros := make([]byte, 40<<20)
+	for name, sizes := range map[string][]int{"one": {40 << 20, 40 << 20}, "many": slices.Repeat([]int{1 << 20}, 100)} {
+		var b bytes.Buffer
+		compressor, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := tar.NewWriter(compressor)
+		add := func(name string, content []byte) {
+			if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := archive.Write(content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add(headName, []byte(head))
+		for i, size := range sizes {
+			add(fmt.Sprint(extraDir, i), zeros[:size])
+		}
+		if err := errors.Join(archive.Close(), compressor.Close()); err != nil {
+			t.Fatal(err)
+		}
+		path, held := file(t, b.Bytes()), 0
+		keep := func(_ string, content []byte) error { held += len(content); return nil }
+		_, err = (&Reader{Store: open(t, ours), Signer: ours, Extra: keep}).Read(t.Context(), path)
+		if !errors.Is(err, ErrNoArchive) || held > 0 {
+			t.Errorf("%s: %d bytes in memory of a file of %d, %v", name, held, b.Len(), err)
+		}
+		if err := Scan(t.Context(), path, nil, keep); !errors.Is(err, ErrNoArchive) || held > leastInMemory {
+			t.Errorf("%s: scanned %d bytes, %v", name, held, err)
+		}
 	}
 }

@@ -22,6 +22,9 @@ type Reader struct {
 	Store  cache.Store
 	Signer cache.RecordKey // whose records count
 	Adopt  bool            // records count whoever signed them
+	// InMemory leaves out blobs that are larger than records are, or too many, for a Store that
+	// has them in memory.
+	InMemory bool
 	// Extra receives the files of the caller's, whole; nil leaves them out.
 	Extra func(name string, content []byte) error
 }
@@ -29,8 +32,16 @@ type Reader struct {
 // ErrNoArchive says that a file is no archive, or a damaged one.
 var ErrNoArchive = errors.New("not a pack, or a damaged one")
 
-// maxInMemory bounds an entry that is no blob, in bytes.
-const maxInMemory = 256 << 20
+// maxInMemory bounds an entry that is no blob, in bytes. All of an archive together have at most
+// leastInMemory, or maxRatio times the size of the file where that is more: text of records and of runs
+// compresses to a thirtieth at best, and an archive that unpacks to more would use up the memory of
+// whoever looks at it.
+const (
+	maxInMemory   = 256 << 20
+	leastInMemory = 64 << 20
+	maxRatio      = 64
+	largestHeld   = 1 << 20
+)
 
 // Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
 // its end; of several it may be that the first ones do. A record takes the place of one
@@ -77,7 +88,15 @@ type sink interface {
 }
 
 // pass hands all entries to a sink.
-func pass(ctx context.Context, file io.Reader, to sink) (counts Counts, err error) {
+func pass(ctx context.Context, file *os.File, to sink) (counts Counts, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return counts, err
+	}
+	room := int64(leastInMemory)
+	if info.Size() > leastInMemory/maxRatio {
+		room = info.Size() * maxRatio
+	}
 	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return counts, err
@@ -98,13 +117,13 @@ func pass(ctx context.Context, file io.Reader, to sink) (counts Counts, err erro
 		case h.Typeflag != tar.TypeReg, first != (h.Name == headName):
 			return counts, fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 		}
-		if err := entry(h, archive, to, &counts); err != nil {
+		if err := entry(h, archive, to, &room, &counts); err != nil {
 			return counts, err
 		}
 	}
 }
 
-func entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
+func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Counts) error {
 	dir, name, _ := strings.Cut(h.Name, "/")
 	switch dir + "/" {
 	case blobDir, recordDir:
@@ -117,7 +136,7 @@ func entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
 			counts.Bytes += h.Size
 			return to.blob([32]byte(id), h.Size, content)
 		}
-		stored, err := small(h, content)
+		stored, err := small(h, content, room)
 		if err != nil {
 			return err
 		}
@@ -126,13 +145,13 @@ func entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
 		if !fs.ValidPath(name) {
 			return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 		}
-		all, err := small(h, content)
+		all, err := small(h, content, room)
 		if err != nil {
 			return err
 		}
 		return to.extra(name, all)
 	case headName + "/":
-		all, err := small(h, content)
+		all, err := small(h, content, room)
 		if err == nil && !bytes.Equal(all, []byte(head)) {
 			err = fmt.Errorf("it says %.40q, which this version cannot read", all)
 		}
@@ -141,10 +160,13 @@ func entry(h *tar.Header, content io.Reader, to sink, counts *Counts) error {
 	return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 }
 
-// small reads an entry that is kept in memory.
-func small(h *tar.Header, content io.Reader) ([]byte, error) {
+// small reads an entry that is kept in memory, if there is room.
+func small(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 	if h.Size > maxInMemory {
 		return nil, fmt.Errorf("%w: entry %q has %d bytes", ErrNoArchive, h.Name, h.Size)
+	}
+	if *room -= h.Size; *room < 0 {
+		return nil, fmt.Errorf("%w: its records and lists are more than %d times as large as the file, so that reading them would use up memory", ErrNoArchive, maxRatio)
 	}
 	all, err := io.ReadAll(content)
 	return all, damaged(err)
@@ -191,11 +213,18 @@ func (s scanner) extra(name string, content []byte) error {
 
 // placer puts what an archive has into the store.
 type placer struct {
-	ctx context.Context
-	r   *Reader
+	ctx  context.Context
+	r    *Reader
+	held int64 // bytes of blobs, of a Store in memory
 }
 
 func (p *placer) blob(name [32]byte, size int64, content io.Reader) error {
+	if p.r.InMemory {
+		if size > largestHeld || p.held+size > leastInMemory {
+			return discard{}.blob(name, size, content)
+		}
+		p.held += size
+	}
 	if ok, err := p.r.Store.Has(p.ctx, cache.Digest{Hash: name, Size: size}); ok || err != nil {
 		return err
 	}

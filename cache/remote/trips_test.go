@@ -143,7 +143,7 @@ func TestRoundTrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := buildlog.Open(filepath.Join(dir, "buildlog"))
+		log, err := buildlog.Open(filepath.Join(dir, "buildlog"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

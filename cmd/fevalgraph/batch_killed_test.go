@@ -155,12 +155,12 @@ func (b *batch) executed() map[string]int {
 	b.t.Helper()
 	times := map[string]int{}
 	state := filepath.Join(b.dir, ".fevalgraph")
-	ids, err := event.Runs(state)
+	ids, err := event.Runs(recordsIn(state))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(state, id)
+		run, err := event.FindRun(recordsIn(state), id)
 		if err != nil {
 			b.t.Fatal(err)
 		}

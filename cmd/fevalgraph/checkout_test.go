@@ -107,7 +107,7 @@ func (c *checkout) mayFail(args ...string) (stdout string) {
 // lastRun is the record of the last run that ended.
 func (c *checkout) lastRun() *runRecord {
 	c.t.Helper()
-	r, err := lastRun(filepath.Join(c.dir, ".fevalgraph"))
+	r, err := lastRun(recordsIn(filepath.Join(c.dir, ".fevalgraph")))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -119,12 +119,12 @@ func (c *checkout) states() map[string]event.State {
 	c.t.Helper()
 	all := map[string]event.State{}
 	state := filepath.Join(c.dir, ".fevalgraph")
-	ids, err := event.Runs(state)
+	ids, err := event.Runs(recordsIn(state))
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(state, id)
+		run, err := event.FindRun(recordsIn(state), id)
 		if err == nil {
 			err = run.Each(func(e event.Event) bool {
 				if done, ok := e.(event.NodeDone); ok {

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -15,17 +18,44 @@ type runRecord struct {
 	states   map[string]event.State
 }
 
+// recordsIn reads what was recorded in a state directory with the key that the last run was recorded
+// with: that of a user of the test, whose home is beside the project or above it, or of the process.
+func recordsIn(state string) event.Records {
+	own, _ := os.UserHomeDir()
+	homes := []string{own}
+	for dir := filepath.Dir(state); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		keys, _ := filepath.Glob(filepath.Join(dir, "*", ".local", "state", "fevalgraph", "key"))
+		for _, key := range keys {
+			homes = append(homes, filepath.Join(key, "..", "..", "..", ".."))
+		}
+	}
+	var records event.Records
+	for _, home := range homes {
+		records = recordsOf(state, func(name string) string { return map[string]string{"HOME": home}[name] })
+		if ids, err := event.Runs(records); err == nil && (len(ids) == 0 || !event.OpenRun(records, ids[len(ids)-1]).Foreign()) {
+			break
+		}
+	}
+	return records
+}
+
+// recordsOf reads what was recorded in a state directory with the key of an environment.
+func recordsOf(state string, getenv func(string) string) event.Records {
+	o := eval.Options{LookupEnv: func(name string) (string, bool) { return getenv(name), getenv(name) != "" }}
+	return o.RecordsIn(state, false)
+}
+
 // lastRun reads the record of the latest run in a state directory, or of a later one of eval.
-func lastRun(state string) (*runRecord, error) {
-	ids, err := event.Runs(state)
+func lastRun(records event.Records) (*runRecord, error) {
+	ids, err := event.Runs(records)
 	if err != nil || len(ids) == 0 {
 		return nil, errors.Join(event.ErrNoRuns, err)
 	}
-	run := event.OpenRun(state, ids[len(ids)-1])
+	run := event.OpenRun(records, ids[len(ids)-1])
 	if start, ok := run.Start(); ok && start.AdHoc {
 		return readRun(run)
 	}
-	if run, err = event.FindRun(state, "latest"); err != nil {
+	if run, err = event.FindRun(records, "latest"); err != nil {
 		return nil, err
 	}
 	return readRun(run)

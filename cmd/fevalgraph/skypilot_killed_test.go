@@ -152,12 +152,12 @@ func (c *onClusters) executions() map[string][]string {
 	c.t.Helper()
 	all := map[string][]string{}
 	state := filepath.Join(c.dir, ".fevalgraph")
-	ids, err := event.Runs(state)
+	ids, err := event.Runs(recordsIn(state))
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(state, id)
+		run, err := event.FindRun(recordsIn(state), id)
 		if err == nil {
 			err = run.Each(func(e event.Event) bool {
 				if done, ok := e.(event.NodeDone); ok && done.State == event.Done && done.Kind == "command" {

@@ -54,7 +54,7 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 // addresses.
 func complaints(t *testing.T, dir string, addr *regexp.Regexp) map[string]map[string]string {
 	t.Helper()
-	run, err := event.FindRun(filepath.Join(dir, ".fevalgraph"), "latest")
+	run, err := event.FindRun(recordsIn(filepath.Join(dir, ".fevalgraph")), "latest")
 	if err != nil {
 		t.Fatal(err)
 	}

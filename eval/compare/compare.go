@@ -95,7 +95,7 @@ func (c *Comparison) openSides(ctx context.Context, before, after string, brief 
 	o := c.Options
 	if brief && isRun(o, before) && isRun(o, after) {
 		var was, is *history.Record
-		if was, is, shared, err = history.OpenPair(o.StateDir(), before, after); err != nil {
+		if was, is, shared, err = history.OpenPair(o.Records(), before, after); err != nil {
 			return nil, nil, 0, err
 		}
 		return sideOf(o, was, ""), sideOf(o, is, ""), shared, nil
@@ -162,7 +162,7 @@ func (s *side) openStore() (end func(), err error) {
 	switch {
 	case s.name == Now:
 		s.causes.Nodes = func(fn func(*causes.Row, []string)) error {
-			return history.JudgedIn(s.results).Nodes(s.options.StateDir(), fn)
+			return history.JudgedIn(s.results).Nodes(s.options.Records(), fn)
 		}
 	case s.record == nil:
 		return func() {}, nil

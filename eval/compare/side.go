@@ -47,7 +47,7 @@ func (c *Comparison) openSide(ctx context.Context, name string) (*side, error) {
 	if !isRun(o, name) {
 		return sideOfFile(ctx, o, name)
 	}
-	record, err := history.Open(o.StateDir(), name)
+	record, err := history.Open(o.Records(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 	if _, err := os.Stat(other.StateDir()); err != nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("%s is no project with recorded runs: %w", name, err))
 	}
-	record, err := history.Open(other.StateDir(), run)
+	record, err := history.Open(other.Records(), run)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -143,10 +143,11 @@ func (c *call) open() (err error) {
 		return exit.With(exit.NotJudged, err)
 	}
 	path := options.BuildLog(dir)
+	key := c.o.Place(state, !c.r.DryRun).Key(path)
 	if c.r.DryRun {
-		c.log, err = buildlog.ReadOf(path, nil)
+		c.log, err = buildlog.ReadOf(path, key, nil)
 	} else {
-		c.log, err = buildlog.OpenOf(path, nil)
+		c.log, err = buildlog.OpenOf(path, key, nil)
 	}
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
@@ -190,7 +191,7 @@ func (c *call) stale(planned *graph.Report) []*gen.Generator {
 }
 
 func (c *call) execute(ctx context.Context) (*Outcome, error) {
-	record, err := event.NewRecorder(c.answers(), c.run)
+	record, err := event.NewRecorder(c.o.RecordsIn(c.answers(), true), c.run)
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}

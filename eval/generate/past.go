@@ -51,7 +51,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	state := options.AnswersDir(o.StateDir())
+	state := o.RecordsIn(options.AnswersDir(o.StateDir()), false)
 	ids, err := event.Runs(state)
 	switch {
 	case err != nil:

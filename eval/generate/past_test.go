@@ -13,7 +13,7 @@ import (
 func TestPastOfKilledCall(t *testing.T) {
 	o := options.Options{Dir: t.TempDir()}
 	record := func(id string, events ...event.Event) *event.Recorder {
-		r, err := event.NewRecorder(options.AnswersDir(o.StateDir()), id)
+		r, err := event.NewRecorder(o.RecordsIn(options.AnswersDir(o.StateDir()), true), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,10 +62,10 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 	for side, record := range records {
 		name, err := partition.ParseName(files[side])
 		if err == nil {
-			texts[side], err = partition.StoreIn(record.State).Texts(name)
+			texts[side], err = partition.StoreIn(record.State.Dir).Texts(name)
 		}
 		if err == nil && side == 0 {
-			checkpoints, err = partition.StoreIn(record.State).Checkpoints(name)
+			checkpoints, err = partition.StoreIn(record.State.Dir).Checkpoints(name)
 		}
 		if err != nil {
 			return damaged(record.Run, files[side], err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -66,7 +67,7 @@ func (j Judged) Owner(addr string) (string, bool) {
 // Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
 // on. Of nodes that cells share, those of the latest run come first. A verdict that its run does not
 // have, because the record of the one that judged it is gone, has no nodes.
-func (j Judged) Nodes(state string, fn func(row *graph.Row, deps []string)) error {
+func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string)) error {
 	for _, run := range j.Runs() {
 		record, err := Open(state, run)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // Each calls fn for the last event of each node of a recorded run, and for those of
 // nodes that it served with their partitions.
-func Each(state string, run *event.Run, fn func(event.NodeDone) bool) error {
+func Each(state event.Records, run *event.Run, fn func(event.NodeDone) bool) error {
 	var failed error
 	err := run.Each(func(e event.Event) bool {
 		switch e := e.(type) {
@@ -26,7 +26,7 @@ func Each(state string, run *event.Run, fn func(event.NodeDone) bool) error {
 			name, err := partition.ParseName(strings.TrimSpace(e.Partition))
 			var known []graph.Row
 			if err == nil {
-				known, err = partition.StoreIn(state).Rows(name)
+				known, err = partition.StoreIn(state.Dir).Rows(name)
 			}
 			for i := range known {
 				if !fn(known[i].Event()) {
@@ -43,7 +43,7 @@ func Each(state string, run *event.Run, fn func(event.NodeDone) bool) error {
 
 // Node finds a node in a run's record by its address, by a selector that fits just
 // one, or by the name of a cell, of which it is the one with the highest rank above 0.
-func Node(state string, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
+func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
 	byAddr, order, err := nodes(state, run, arg)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Node(state string, run *event.Run, arg string, rank func(event.NodeDone) in
 
 // nodes are the last events of a run's nodes that fit a selector, and their
 // addresses in order.
-func nodes(state string, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
+func nodes(state event.Records, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {
 		return nil, nil, exit.With(exit.Usage, err)

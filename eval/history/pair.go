@@ -14,14 +14,14 @@ import (
 
 // Record is the record of a run, with its results or a part of them.
 type Record struct {
-	State   string // the project's
+	State   event.Records // the project's
 	Run     *event.Run
 	Results *report.Results
 	files   []string // partitions that Results has
 }
 
 // Open reads a whole record: of a run's id, a part of it, or "latest".
-func Open(state, name string) (*Record, error) {
+func Open(state event.Records, name string) (*Record, error) {
 	r, err := find(state, name)
 	if err == nil {
 		err = r.read(nil)
@@ -32,7 +32,7 @@ func Open(state, name string) (*Record, error) {
 // OpenPair reads the records of two runs of a project, but for the partitions and cells that they
 // share, which is what makes two runs of a large project quick to compare. shared is how many
 // checkpoints these have.
-func OpenPair(state, before, after string) (a, b *Record, shared int, err error) {
+func OpenPair(state event.Records, before, after string) (a, b *Record, shared int, err error) {
 	if a, err = find(state, before); err != nil {
 		return nil, nil, 0, err
 	}
@@ -73,7 +73,7 @@ func (r *Record) readBoth(other *Record) error {
 	return err
 }
 
-func find(state, name string) (*Record, error) {
+func find(state event.Records, name string) (*Record, error) {
 	run, err := event.FindRun(state, name)
 	if err != nil {
 		return nil, exit.Past(err)
@@ -100,13 +100,13 @@ func (r *Record) read(without []string) error {
 }
 
 // checkpoints is how many the cells of partitions have.
-func checkpoints(state string, files []string) (n int, err error) {
+func checkpoints(state event.Records, files []string) (n int, err error) {
 	for _, file := range files {
 		name, err := partition.ParseName(file)
 		if err != nil {
 			return 0, err
 		}
-		ofCells, err := partition.StoreIn(state).Checkpoints(name)
+		ofCells, err := partition.StoreIn(state.Dir).Checkpoints(name)
 		if err != nil {
 			return 0, err
 		}
@@ -120,7 +120,7 @@ func checkpoints(state string, files []string) (n int, err error) {
 // Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
 // on, as far as the run recorded them: their keys, and what they made then.
 func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
-	store, seen, whole := partition.StoreIn(r.State), map[string]bool{}, true
+	store, seen, whole := partition.StoreIn(r.State.Dir), map[string]bool{}, true
 	for _, file := range r.files {
 		name, err := partition.ParseName(file)
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 
 // record writes a run with so many partitions of a hundred cells each; those from changed on
 // are as in every other run.
-func record(t testing.TB, state string, number, partitions, changed int) string {
+func record(t testing.TB, state event.Records, number, partitions, changed int) string {
 	t.Helper()
 	run := event.NewRunID(time.Date(2026, 1, 2, 3, 4, number, 0, time.UTC), uint16(number))
-	if err := os.MkdirAll(partition.StoreIn(state).Dir, 0o755); err != nil {
+	if err := os.MkdirAll(partition.StoreIn(state.Dir).Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := event.NewRecorder(state, run)
@@ -36,7 +36,7 @@ func record(t testing.TB, state string, number, partitions, changed int) string 
 		for i := range cells {
 			facts.Summary = append(facts.Summary, report.RowOf(&cells[i]))
 		}
-		name, err := partition.StoreIn(state).Put(facts, nil, cells)
+		name, err := partition.StoreIn(state.Dir).Put(facts, nil, cells)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func BenchmarkOpenPair(b *testing.B) {
 	const partitions = 1000
 	for _, changed := range []int{partitions / 100, partitions} {
 		b.Run(fmt.Sprintf("%d of %d partitions differ", changed, partitions), func(b *testing.B) {
-			state := b.TempDir()
+			state := event.Records{Dir: b.TempDir()}
 			first, second := record(b, state, 1, partitions, changed), record(b, state, 2, partitions, changed)
 			for b.Loop() {
 				before, after, _, err := OpenPair(state, first, second)
@@ -90,7 +90,7 @@ func BenchmarkOpenPair(b *testing.B) {
 
 // TestOpenPairOfOtherPartitions: where one side has more partitions, all of those that differ are read.
 func TestOpenPairOfOtherPartitions(t *testing.T) {
-	state := t.TempDir()
+	state := event.Records{Dir: t.TempDir()}
 	first, second := record(t, state, 1, 3, 2), record(t, state, 2, 4, 2)
 	before, after, shared, err := OpenPair(state, first, second)
 	if err != nil || len(before.Results.Cells) != 200 || len(after.Results.Cells) != 300 || shared != 100 {
@@ -99,7 +99,7 @@ func TestOpenPairOfOtherPartitions(t *testing.T) {
 }
 
 func TestOpenPair(t *testing.T) {
-	state := t.TempDir()
+	state := event.Records{Dir: t.TempDir()}
 	first, second := record(t, state, 1, 3, 1), record(t, state, 2, 3, 1)
 	before, after, shared, err := OpenPair(state, first, second)
 	if err != nil {

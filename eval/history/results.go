@@ -17,7 +17,7 @@ import (
 
 // Results reads the results of a recorded run: its id, a part of it that no other run has, or
 // "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when nothing was recorded.
-func Results(state, name string) (*report.Results, error) {
+func Results(state event.Records, name string) (*report.Results, error) {
 	run, err := event.FindRun(state, name)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Results(state, name string) (*report.Results, error) {
 
 // Cells reads the results of a run, without the partition files that known has,
 // and adds to known those that it has read.
-func Cells(state string, run *event.Run, known map[string]bool) ([]report.Cell, error) {
+func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report.Cell, error) {
 	manifest, err := run.Manifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
@@ -48,7 +48,7 @@ func Cells(state string, run *event.Run, known map[string]bool) ([]report.Cell, 
 		group.Go(func() error {
 			part, err := partition.ParseName(text)
 			if err == nil {
-				all[i], err = partition.StoreIn(state).Results(part)
+				all[i], err = partition.StoreIn(state.Dir).Results(part)
 			}
 			return damaged(run, text, err)
 		})

@@ -21,8 +21,8 @@ type Run struct {
 	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
 }
 
-// Runs lists the recorded runs of a project with a state, the latest first, and no more than limit; 0 is all.
-func Runs(state string, limit int) ([]Run, error) {
+// Runs lists the recorded runs of a project, those that are not proven left out, the latest first, and no more than limit; 0 is all.
+func Runs(state event.Records, limit int) ([]Run, error) {
 	ids, err := event.Runs(state)
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
@@ -30,13 +30,15 @@ func Runs(state string, limit int) ([]Run, error) {
 	if len(ids) == 0 {
 		return nil, exit.Past(event.ErrNoRuns)
 	}
-	slices.Reverse(ids)
-	if limit > 0 {
-		ids = ids[:min(limit, len(ids))]
-	}
-	all := make([]Run, len(ids))
-	for i, id := range ids {
+	all := []Run{}
+	for _, id := range slices.Backward(ids) {
+		if limit > 0 && len(all) == limit {
+			break
+		}
 		run := event.OpenRun(state, id)
+		if run.Foreign() {
+			continue
+		}
 		s := Run{Run: id}
 		if start, ok := run.Start(); ok {
 			s.Start, s.Selection = start.Time, start.Selection
@@ -44,7 +46,7 @@ func Runs(state string, limit int) ([]Run, error) {
 		if end, ok, err := run.End(); err == nil && ok {
 			s.Ended, s.Seconds, s.Executed, s.Cached, s.Exit, s.Verdicts = true, end.Seconds, end.Executed, end.Cached, end.Exit, end.Verdicts
 		}
-		all[i] = s
+		all = append(all, s)
 	}
 	return all, nil
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // Sources are the runs, among some from the latest on, that have the last result of a checkpoint, or
-// its last verdict where a later run never began it. One that cannot be read is among them: it may
-// have one.
-func Sources(state string, ids []string) (map[string]bool, error) {
+// its last verdict where a later run never began it. One that cannot be read, or that another key
+// proves, is among them: it may have one.
+func Sources(state event.Records, ids []string) (map[string]bool, error) {
 	type result struct {
 		of    plan.CellID
 		began bool
@@ -25,7 +25,8 @@ func Sources(state string, ids []string) (map[string]bool, error) {
 		}
 		cells, err := Cells(state, run, files)
 		var damaged *event.DamagedError
-		if errors.As(err, &damaged) {
+		var foreign *event.ForeignError
+		if errors.As(err, &damaged) || errors.As(err, &foreign) {
 			needed[id] = true
 			continue
 		}

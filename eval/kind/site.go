@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Site is what backends of one project share. It is for one goroutine at a time, except
@@ -23,6 +24,7 @@ type Site struct {
 	Run       string             // id of the run that sessions belong to
 	ReadOnly  bool               // write no facts about backends
 	Key       backend.SessionKey // proves what is found of earlier runs
+	Place     proof.Place        // seals what backends keep in State
 	// Notice tells a person what happens to machines; it is safe for concurrent use.
 	Notice func(text string)
 	// Leftover tells a person of a cluster that could not be ended.

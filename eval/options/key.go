@@ -9,6 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // SessionKey is the user's key for entries of session registries.
@@ -25,11 +27,48 @@ func (o *Options) RecordKey(create bool) (cache.RecordKey, error) {
 		if create {
 			o.Note(KeyMissing{err})
 		}
-		secret = make([]byte, user.KeySize)
-		rand.Read(secret) // never fails
+		secret = noSecret()
 	}
 	return cache.NewRecordKey(secret)
 }
+
+// noSecret returns a secret that nothing was or will be proven with.
+func noSecret() []byte {
+	secret := make([]byte, user.KeySize)
+	rand.Read(secret) // never fails
+	return secret
+}
+
+// stateKey derives a key for what is kept in state directories from the secret that proves records:
+// who may answer for a node may say so there. Without a secret, for a reason that RecordKey reports,
+// nothing is proven.
+func (o *Options) stateKey(create bool, use string) proof.Key {
+	secret, err := o.RecordSecret(create)
+	if err != nil {
+		secret = noSecret()
+	}
+	key, err := proof.NewKey(secret, use)
+	if err != nil { // only with keys that FIPS forbids
+		key = noSecret()
+	}
+	return key
+}
+
+// Place seals the files of a state directory that decide something, see proof.Place. A call that
+// only reads makes no key.
+func (o *Options) Place(state string, create bool) proof.Place {
+	return proof.At(o.stateKey(create, "fevalgraph state"), state, o.noteForeign)
+}
+
+// Records is where runs of the project are recorded.
+func (o Options) Records() event.Records { return o.RecordsIn(o.StateDir(), false) }
+
+// RecordsIn is where runs are recorded in a directory: a state directory, or its AnswersDir.
+func (o *Options) RecordsIn(dir string, create bool) event.Records {
+	return event.Records{Dir: dir, Key: o.stateKey(create, "fevalgraph runs"), Foreign: o.noteForeign}
+}
+
+func (o *Options) noteForeign(path string) { o.Note(StateForeign{Path: path}) }
 
 // RecordSecret is what the key of records is derived from: the user's key or, where a group
 // trusts the results of its members, that of the group, which the user has to mend.

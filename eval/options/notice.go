@@ -16,6 +16,13 @@ type (
 	InvalidProblems struct{ Diagnostics diag.List }
 	// LogDamaged says how many records of the build log were dropped.
 	LogDamaged struct{ Dropped int }
+	// StateForeign says that a file of the state directory is ignored, since the key of the call
+	// does not prove it: another user wrote it, or it came from another place. Only the first
+	// of a call matters.
+	StateForeign struct{ Path string }
+	// ForeignRun says that a pack's record of a run does not count, since neither the user nor
+	// the group signed it.
+	ForeignRun struct{ File string }
 	// ForeignRecords says how many records of packs neither the user nor the group signed.
 	ForeignRecords struct{ Count int }
 	// LockRenewed says that a lock file could not be read, and that a new one
@@ -73,6 +80,8 @@ type (
 func (Warnings) notice()        {}
 func (InvalidProblems) notice() {}
 func (LogDamaged) notice()      {}
+func (ForeignRun) notice()      {}
+func (StateForeign) notice()    {}
 func (ForeignRecords) notice()  {}
 func (LockRenewed) notice()     {}
 func (LockUnhashed) notice()    {}

@@ -32,7 +32,10 @@ type Options struct {
 	Remotes map[string]string
 	Offline bool // resolve no requirements over the network
 	Trusted bool // calls that only read may ask the project's backends who they are
-	Locked  bool // requirements that are not locked are an error
+	// Restricted has a call that writes trust the project with nothing, and execute and ask only
+	// what the project is trusted with.
+	Restricted bool
+	Locked     bool // requirements that are not locked are an error
 
 	AdHoc      *lang.AdHoc // adds one solution that no block declares
 	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName

@@ -41,7 +41,7 @@ func (o *Options) BareSite() *kind.Site {
 	key, _ := o.UserKey(false) // without one there is nothing to prove
 	userState, _ := o.UserState()
 	return &kind.Site{
-		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: ScratchDir(), LookupEnv: o.Getenv, Key: key,
+		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: ScratchDir(), LookupEnv: o.Getenv, Key: key, Place: o.Place(o.StateDir(), false),
 		Notice: o.NoticeMachines, Leftover: o.NoticeLeftover,
 	}
 }

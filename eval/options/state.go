@@ -53,6 +53,10 @@ func (o Options) CheckState() error {
 // checks the files of runs that it opens.
 var unchecked = []string{"cas", "environments", "locking", "runs"}
 
+// named lists directories with so many files that listing them would be felt in each call. The files
+// with these names are checked, the others when package partition opens them.
+var named = map[string][]string{"partitions": {"index", "configuration"}}
+
 func checkState(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -63,6 +67,13 @@ func checkState(dir string) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
+		case e.IsDir() && named[e.Name()] != nil:
+			for _, name := range named[e.Name()] {
+				below := filepath.Join(path, name)
+				if info, err := os.Lstat(below); err == nil && !info.Mode().IsRegular() {
+					return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", below, typeName(info.Mode()))
+				}
+			}
 		case e.IsDir():
 			if !slices.Contains(unchecked, filepath.Base(dir)) {
 				if err := checkState(path); err != nil {

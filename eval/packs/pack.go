@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -42,6 +44,7 @@ const (
 	logsFile    = "run/logs.json"
 	resultsFile = "run/results.json"
 	keysFile    = "run/keys.jsonl"
+	proofFile   = "run/proof" // of eventsFile and logsFile
 )
 
 // nodeLine is a line of nodesFile: what tells another machine how long a node takes.
@@ -62,7 +65,7 @@ type keyLine struct {
 
 // Write writes the answers of nodes that a store has, and everything that they lead to, into a
 // file, with the record of a run: an id, or "latest"; "" is none.
-func Write(ctx context.Context, o *options.Options, file string, store cache.Store, nodes []Answered, state, run string) (*Packed, error) {
+func Write(ctx context.Context, o *options.Options, file string, store cache.Store, nodes []Answered, state event.Records, run string) (*Packed, error) {
 	signer, err := o.RecordKey(false)
 	if err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func Write(ctx context.Context, o *options.Options, file string, store cache.Sto
 }
 
 // mergeable is the record of a run, as far as a merge needs it: files of a pack.
-func mergeable(state, name string) (map[string][]byte, error) {
+func mergeable(state event.Records, name string) (map[string][]byte, error) {
 	run, err := event.FindRun(state, name)
 	if err != nil {
 		return nil, err
@@ -128,12 +131,19 @@ func mergeable(state, name string) (map[string][]byte, error) {
 		return nil, err
 	}
 	extra := map[string][]byte{eventsFile: events, logsFile: encoded}
+	extra[proofFile] = proveRun(state.Key, extra)
 	return extra, nil
+}
+
+// proveRun returns the proof of what a pack says that a run did.
+func proveRun(key proof.Key, extra map[string][]byte) []byte {
+	sum := sha256.Sum256(extra[eventsFile])
+	return key.Of([]byte("pack\x00"), sum[:], extra[logsFile])
 }
 
 // addResults adds what a comparison needs of a run: its results, and its nodes with their keys and
 // the records that the store has of them. A run that was interrupted has none, and can be merged.
-func addResults(ctx context.Context, into *pack.Contents, store cache.Store, state, run string) error {
+func addResults(ctx context.Context, into *pack.Contents, store cache.Store, state event.Records, run string) error {
 	record, err := history.Open(state, run)
 	if err != nil {
 		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole

@@ -3,6 +3,7 @@ package packs
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,6 +79,9 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 func read(ctx context.Context, path string, r pack.Reader) (counts pack.Counts, extra map[string][]byte, err error) {
 	extra = map[string][]byte{}
 	r.Extra = func(name string, content []byte) error {
+		if extra[name] != nil {
+			return fmt.Errorf("%w: it has %s twice", pack.ErrNoArchive, name)
+		}
 		extra[name] = content
 		return nil
 	}
@@ -110,6 +114,7 @@ func Gather(ctx context.Context, o *options.Options, into *shards.Merged, inputs
 	if u.total.Foreign > 0 {
 		o.Note(options.ForeignRecords{Count: u.total.Foreign})
 	}
+	key := o.Records().Key
 	for _, input := range inputs {
 		var extra map[string][]byte
 		if o.HasDir(input) {
@@ -118,6 +123,10 @@ func Gather(ctx context.Context, o *options.Options, into *shards.Merged, inputs
 			}
 		} else {
 			extra, u.extra = u.extra[0], u.extra[1:]
+			if !adopt && extra[eventsFile] != nil && !hmac.Equal(extra[proofFile], proveRun(key, extra)) {
+				o.Note(options.ForeignRun{File: input})
+				continue
+			}
 		}
 		if err := into.Add(input, extra[eventsFile], extra[logsFile]); err != nil {
 			return exit.With(exit.Usage, err)
@@ -132,7 +141,7 @@ func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
 	if inside := filepath.Join(dir, options.StateName); o.HasDir(inside) {
 		state = o.Path(inside)
 	}
-	extra, err := mergeable(state, "")
+	extra, err := mergeable(o.RecordsIn(state, false), "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Path(dir), err)
 	}
@@ -149,7 +158,7 @@ type Run struct {
 // ReadRun reads the run in a pack into memory, whoever signed what the pack has: nothing of it is served.
 func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error) {
 	store := cache.NewMemory()
-	_, extra, err := read(ctx, o.Path(name), pack.Reader{Store: store, Adopt: true})
+	_, extra, err := read(ctx, o.Path(name), pack.Reader{Store: store, Adopt: true, InMemory: true})
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
@@ -187,7 +196,7 @@ func learn(o *options.Options, seconds map[string]float64) error {
 	if err := options.MakeState(state); err != nil {
 		return exit.With(exit.Usage, options.HintStateDir(err))
 	}
-	log, err := buildlog.Open(options.BuildLog(state))
+	log, err := buildlog.Open(options.BuildLog(state), o.Place(state, true).Key(options.BuildLog(state)))
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}

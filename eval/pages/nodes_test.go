@@ -12,7 +12,7 @@ import (
 
 // The timeline has the attempts whose begin was recorded, also those that broke or never ended.
 func TestWork(t *testing.T) {
-	state := t.TempDir()
+	state := event.Records{Dir: t.TempDir()}
 	r, err := event.NewRecorder(state, "run1")
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ const Compared = 4
 
 // Source is where a report comes from.
 type Source struct {
-	State   string // the state directory of the project
+	State   event.Records // of the project
 	Store   cache.Store
 	Project string // its name for people
 	Version string // of the program

@@ -65,6 +65,9 @@ func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions
 // ErrDamaged says that a partition file is not what was written.
 var ErrDamaged = errors.New("malformed partition file")
 
+// largestSection bounds a section that is unpacked, in bytes.
+const largestSection = 1 << 30
+
 // encodings are used again, as compressors are: a run writes one partition after the other when it has
 // most in memory.
 var encodings = sync.Pool{New: func() any { return new([]byte) }}
@@ -169,11 +172,25 @@ func (s Store) put(facts, rows, results []byte) (Name, error) {
 	}
 	name := Name(sha256.Sum256(head[len(fileMagic):]))
 	path := s.path(name)
-	if _, err := os.Stat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		return name, nil
 	}
 	copy(file.Bytes(), head)
 	return name, atomicfile.Write(path, 0o644, file.Bytes())
+}
+
+// open opens a partition file. A link or a device, which a directory from elsewhere may have, could be
+// read without end.
+func (s Store) open(name Name) (*os.File, fs.FileInfo, error) {
+	info, err := os.Lstat(s.path(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("reading %s: %w: it is not a regular file", s.path(name), ErrDamaged)
+	}
+	f, err := os.Open(s.path(name))
+	return f, info, err
 }
 
 func (s Store) path(name Name) string { return filepath.Join(s.Dir, name.String()) }
@@ -208,15 +225,11 @@ func sectionsOf(head []byte, size int64, name Name) (all [sections]section, err 
 
 // read returns a section of a partition file.
 func (s Store) read(name Name, at int) ([]byte, error) {
-	f, err := os.Open(s.path(name))
+	f, info, err := s.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	head := make([]byte, headSize)
 	n, _ := io.ReadFull(f, head)
 	all, err := sectionsOf(head[:n], info.Size(), name)
@@ -233,16 +246,29 @@ func (s Store) read(name Name, at int) ([]byte, error) {
 	if at == sectionFacts {
 		return content, nil
 	}
-	return io.ReadAll(flate.NewReader(bytes.NewReader(content)))
+	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(content)), largestSection))
 }
 
 // verified returns the facts of a partition file that is whole.
 func (s Store) verified(name Name) ([]byte, error) {
-	file, err := os.ReadFile(s.path(name))
+	f, info, err := s.open(name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := sectionsOf(file, int64(len(file)), name)
+	defer f.Close()
+	head := make([]byte, min(info.Size(), int64(headSize)))
+	if _, err = io.ReadFull(f, head); err != nil {
+		return nil, err
+	}
+	all, err := sectionsOf(head, info.Size(), name) // which says how much there is to read
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	last := all[sections-1]
+	file := make([]byte, last.offset+last.size)
+	if _, err := f.ReadAt(file, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
 	for _, section := range all {
 		if err == nil && !section.holds(file[section.offset:section.offset+section.size]) {
 			err = ErrDamaged

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -119,10 +120,10 @@ func FuzzIndex(f *testing.F) {
 		f.Fatal(err)
 	}
 	i.BaseFiles = Snapshot([]cache.Sighting{cache.Probe{Path: "/nowhere"}.Sight().Before(time.Now())})
-	if err := i.Write(state); err != nil {
+	if err := i.Write(state, proof.Place{}); err != nil {
 		f.Fatal(err)
 	}
-	if got := ReadIndex(state); got == nil || len(got.Parts) != 1 {
+	if got := ReadIndex(state, proof.Place{}); got == nil || len(got.Parts) != 1 {
 		f.Fatalf("the index is read back as %+v", got)
 	}
 	content, err := os.ReadFile(indexPath(state))
@@ -138,6 +139,6 @@ func FuzzIndex(f *testing.F) {
 		if err := os.WriteFile(indexPath(state), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ReadIndex(state)
+		ReadIndex(state, proof.Place{})
 	})
 }

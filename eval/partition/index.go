@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -116,16 +117,13 @@ type Facts struct {
 func indexPath(state string) string  { return filepath.Join(StoreIn(state).Dir, "index") }
 func configPath(state string) string { return filepath.Join(StoreIn(state).Dir, "configuration") }
 
-// ReadIndex reads the index; nil when there is none, when it is damaged, and when the
-// program or the lock file is another one. Its values have no names, so that only the
-// program that wrote them can read them: their snapshot comes before them.
-func ReadIndex(state string) *Index {
-	sealed, err := os.ReadFile(indexPath(state))
-	if err != nil {
-		return nil
-	}
-	content, ok := cache.Unseal(sealed)
-	if !ok || len(content) < 8 {
+// ReadIndex reads the index; nil when there is none, when it is damaged or not proven at
+// the place, and when the program or the lock file is another one. Its proof is that of all
+// that it names by digest: partition files and the configuration. Its values have no names,
+// so that only the program that wrote them can read them: their snapshot comes before them.
+func ReadIndex(state string, place proof.Place) *Index {
+	content := place.Read(indexPath(state))
+	if len(content) < 8 {
 		return nil
 	}
 	size, rest := binary.LittleEndian.Uint64(content), content[8:]
@@ -140,13 +138,13 @@ func ReadIndex(state string) *Index {
 }
 
 // Write replaces the index of a project.
-func (i *Index) Write(state string) error {
+func (i *Index) Write(state string, place proof.Place) error {
 	content := binary.LittleEndian.AppendUint64(nil, uint64(len(i.BaseFiles)))
 	content, err := frozen.Append(append(content, i.BaseFiles...), &i.Indexed)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(indexPath(state), 0o600, cache.Seal(content))
+	return atomicfile.Write(indexPath(state), 0o600, place.Seal(indexPath(state), content))
 }
 
 // WriteConfig keeps the evaluated configuration and returns its digest; nil for one that

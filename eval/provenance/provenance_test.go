@@ -81,7 +81,7 @@ func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 
 func openLog(t *testing.T) *buildlog.Log {
 	t.Helper()
-	log, err := buildlog.Open(filepath.Join(t.TempDir(), "buildlog"))
+	log, err := buildlog.Open(filepath.Join(t.TempDir(), "buildlog"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,15 +79,16 @@ const youngPartition = time.Hour
 
 // sweepPartitions removes the partition files that neither the index nor any of the
 // runs names.
-func sweepPartitions(state string, runs []string, now time.Time, dryRun bool) (int64, error) {
+func sweepPartitions(o *options.Options, runs []string, now time.Time, dryRun bool) (int64, error) {
 	used := map[partition.Name]bool{}
-	if i := partition.ReadIndex(state); i != nil {
+	state, records := o.StateDir(), o.Records()
+	if i := partition.ReadIndex(state, o.Place(state, false)); i != nil {
 		for _, part := range i.Parts {
 			used[part.File] = true
 		}
 	}
 	for _, id := range runs {
-		manifest, err := event.OpenRun(state, id).Manifest()
+		manifest, err := event.OpenRun(records, id).Claimed()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

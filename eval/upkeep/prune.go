@@ -40,9 +40,9 @@ func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, err
 	if err := options.CheckOwner(o.StateDir()); err != nil {
 		return &Pruned{}, exit.With(exit.Usage, err)
 	}
-	p, err := prune(ctx, o.StateDir(), r, now)
+	p, err := prune(ctx, &o, r, now)
 	if err == nil {
-		err = pruneCalls(ctx, options.AnswersDir(o.StateDir()), r, now, p)
+		err = pruneCalls(ctx, o.RecordsIn(options.AnswersDir(o.StateDir()), false), r, now, p)
 	}
 	if err != nil {
 		return p, exit.With(exit.NotJudged, err)
@@ -50,7 +50,8 @@ func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, err
 	return p, nil
 }
 
-func prune(ctx context.Context, state string, r PruneRequest, now time.Time) (*Pruned, error) {
+func prune(ctx context.Context, o *options.Options, r PruneRequest, now time.Time) (*Pruned, error) {
+	state := o.Records()
 	p := &Pruned{Removed: []string{}, Needed: []string{}}
 	ids, err := event.Runs(state)
 	if err != nil || len(ids) == 0 {
@@ -62,10 +63,10 @@ func prune(ctx context.Context, state string, r PruneRequest, now time.Time) (*P
 	if err != nil {
 		return p, err
 	}
-	if err := p.remove(ctx, state, p.Removed, r.DryRun); err != nil {
+	if err := p.remove(ctx, state.Dir, p.Removed, r.DryRun); err != nil {
 		return p, err
 	}
-	swept, err := sweepPartitions(state, keep, now, r.DryRun)
+	swept, err := sweepPartitions(o, keep, now, r.DryRun)
 	p.Bytes += swept
 	return p, err
 }
@@ -92,7 +93,7 @@ func (p *Pruned) remove(ctx context.Context, state string, ids []string, dry boo
 const longestCall = 7 * 24 * time.Hour
 
 // pruneCalls removes the records of calls of gen that are in a directory of answers.
-func pruneCalls(ctx context.Context, answers string, r PruneRequest, now time.Time, p *Pruned) error {
+func pruneCalls(ctx context.Context, answers event.Records, r PruneRequest, now time.Time, p *Pruned) error {
 	ids, err := event.Runs(answers)
 	if err != nil {
 		return err
@@ -113,11 +114,11 @@ func pruneCalls(ctx context.Context, answers string, r PruneRequest, now time.Ti
 		}
 	}
 	p.Removed = append(p.Removed, old...)
-	return p.remove(ctx, answers, old, r.DryRun)
+	return p.remove(ctx, answers.Dir, old, r.DryRun)
 }
 
 // mayGo divides runs, from the latest on: keep are those that stay.
-func mayGo(state string, ids []string, r PruneRequest, now time.Time, p *Pruned) (keep []string, err error) {
+func mayGo(state event.Records, ids []string, r PruneRequest, now time.Time, p *Pruned) (keep []string, err error) {
 	var old []string
 	for i, id := range ids {
 		start, _ := event.OpenRun(state, id).Start()
@@ -138,7 +139,7 @@ func mayGo(state string, ids []string, r PruneRequest, now time.Time, p *Pruned)
 		needed[latest.ID] = true
 	}
 	for _, id := range old {
-		living, err := backend.Living(kind.SessionsDir(state), id)
+		living, err := backend.Living(kind.SessionsDir(state.Dir), id)
 		switch {
 		case err != nil:
 			return nil, err

@@ -10,16 +10,30 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
+// projectIn returns the options of a project with a state directory, and of a user with a key.
+func projectIn(t *testing.T, state string) *options.Options {
+	home := t.TempDir()
+	o := &options.Options{LookupEnv: func(name string) (string, bool) {
+		value, ok := map[string]string{"FEVALGRAPH_DIR": state, "XDG_STATE_HOME": home}[name]
+		return value, ok
+	}}
+	if _, err := o.UserKey(true); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // recordRun records a run of cells of one checkpoint that began at a time.
-func recordRun(t *testing.T, state, id string, began time.Time, class verdict.Class, problems ...string) {
+func recordRun(t *testing.T, records event.Records, id string, began time.Time, class verdict.Class, problems ...string) {
 	t.Helper()
-	r, err := event.NewRecorder(state, id)
+	r, err := event.NewRecorder(records, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +41,7 @@ func recordRun(t *testing.T, state, id string, began time.Time, class verdict.Cl
 	var files []string
 	for _, problem := range problems {
 		cells := []report.Cell{{Problem: problem, Solution: "s", Backend: "local.host", Checkpoints: []report.Checkpoint{{Name: "one", Class: class}}}}
-		name, err := partition.StoreIn(state).Put(nil, nil, cells)
+		name, err := partition.StoreIn(records.Dir).Put(nil, nil, cells)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,15 +74,17 @@ func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
 				t.Fatal(err)
 			}
 			day := func(n int) time.Time { return now.Add(time.Duration(n-6) * 24 * time.Hour) }
-			recordRun(t, state, "run1", day(1), verdict.Judged, "a", "b")
-			recordRun(t, state, "run2", day(2), verdict.Judged, "b", "c")
-			recordRun(t, state, "run3", day(3), verdict.Judged, "a")
-			recordRun(t, state, "run4", day(4), verdict.Judged, "a", "b")
-			recordRun(t, state, "run5", day(5), verdict.NotRun, "a", "b")
+			o := projectIn(t, state)
+			records := o.Records()
+			recordRun(t, records, "run1", day(1), verdict.Judged, "a", "b")
+			recordRun(t, records, "run2", day(2), verdict.Judged, "b", "c")
+			recordRun(t, records, "run3", day(3), verdict.Judged, "a")
+			recordRun(t, records, "run4", day(4), verdict.Judged, "a", "b")
+			recordRun(t, records, "run5", day(5), verdict.NotRun, "a", "b")
 			if name == "the last three" { // in which c is no longer
-				recordRun(t, state, "run5", day(5), verdict.Judged, "a", "b", "c")
+				recordRun(t, records, "run5", day(5), verdict.Judged, "a", "b", "c")
 			}
-			p, err := prune(t.Context(), state, c.request, now)
+			p, err := prune(t.Context(), o, c.request, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +94,7 @@ func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
 			if (p.Bytes > 0) != (len(c.removed) > 0) {
 				t.Errorf("%d bytes", p.Bytes)
 			}
-			left, err := event.Runs(state)
+			left, err := event.Runs(records)
 			if want := 5 - len(c.removed); err != nil || !c.request.DryRun && len(left) != want || c.request.DryRun && len(left) != 5 {
 				t.Errorf("%v are left, %v", left, err)
 			}
@@ -99,7 +115,7 @@ func TestPruneLeavesRunsThatGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := prune(t.Context(), state, PruneRequest{Keep: 1}, time.Now())
+	p, err := prune(t.Context(), projectIn(t, state), PruneRequest{Keep: 1}, time.Now())
 	if err != nil || !slices.Equal(p.Removed, []string{"run2"}) || !slices.Equal(p.Needed, []string{"run1"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -107,7 +123,7 @@ func TestPruneLeavesRunsThatGoOn(t *testing.T) {
 
 // Calls of gen are pruned apart from runs; one without an end may go on.
 func TestPruneCalls(t *testing.T) {
-	answers, now := t.TempDir(), time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
+	answers, now := event.Records{Dir: t.TempDir()}, time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
 	for i, ended := range []bool{false, true, false, true, true} {
 		id := fmt.Sprintf("call%d", i+1)
 		r, err := event.NewRecorder(answers, id)

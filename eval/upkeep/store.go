@@ -41,7 +41,7 @@ func Stats(ctx context.Context, o options.Options) (*StoreStats, error) {
 	if s.Stats, err = disk.Stats(ctx); err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	if s.Served, err = event.ServedIn(o.StateDir()); err != nil {
+	if s.Served, err = event.ServedIn(o.Records()); err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	return s, nil

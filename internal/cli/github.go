@@ -41,7 +41,7 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 			return err
 		}
 	}
-	o.Served = served(project.StateDir(), results.Run)
+	o.Served = served(project.Records(), results.Run)
 	if f.comment != "" {
 		o.Limit = report.CommentLimit
 		err := atomicfile.WriteFrom(project.Path(f.comment), 0o644, func(w io.Writer) error {
@@ -92,8 +92,8 @@ func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error)
 }
 
 // served says what a run was spared; "" without a record of it.
-func served(state, run string) string {
-	past, err := event.FindRun(state, run)
+func served(records event.Records, run string) string {
+	past, err := event.FindRun(records, run)
 	if err != nil {
 		return ""
 	}

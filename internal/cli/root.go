@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,8 @@ import (
 type app struct {
 	io    IO
 	flags globalFlags
+	rule  Rule
+	said  sync.Once       // that files of the state directory are ignored
 	idle  atomic.Bool     // nothing runs that an interruption would stop
 	done  <-chan struct{} // closed by an interruption
 }
@@ -69,6 +72,7 @@ command it runs.`,
 			if a.flags.jobs == 0 && cmd.Flags().Changed("jobs") {
 				return exit.With(exit.Usage, errors.New("-j 0: want at least 1; without -j it is the number of processors"))
 			}
+			a.rule = ruleOf(cmd)
 			a.findConfig(cmd)
 			if err := a.checkFlags(); err != nil || !relevant(cmd, "chdir") {
 				return err
@@ -203,7 +207,7 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions are those of commands that only read the configuration.
@@ -216,6 +220,11 @@ func (a *app) notice(n options.Notice) {
 	switch n := n.(type) {
 	case options.Warnings:
 		a.findings(n.Diagnostics)
+	case options.StateForeign:
+		a.said.Do(func() {
+			said, _ := describe.Notice(n)
+			a.tell("%s", said)
+		})
 	case options.InvalidProblems: // quiet runs say it once, when they have ended
 		a.findings(n.Diagnostics)
 	default:

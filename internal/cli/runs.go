@@ -91,7 +91,7 @@ func (a *app) runRuns(limit int) error {
 	if limit < 0 {
 		return exit.With(exit.Usage, fmt.Errorf("--limit %d: want at least 0", limit))
 	}
-	all, err := history.Runs(a.options().StateDir(), limit)
+	all, err := history.Runs(a.options().Records(), limit)
 	if err != nil {
 		return err
 	}

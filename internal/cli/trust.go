@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/generate"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -31,12 +36,14 @@ func (a *app) trustCommand() *cobra.Command {
 	cmd := command("trust [DIR]", "Let commands that only read ask a project's backends",
 		`Trust lets plan, status, explain, results and doctor run what the configuration
 in DIR names to find out who its backends are: commands of versions, programs,
-images and servers. It shows them and runs none. Trust is in each of them alone:
-one that is added or changed later is asked for again; other edits are not.
+images and servers. It shows them and runs none; on a terminal it asks first.
+Trust is in each of them alone: one that is added or changed later is asked for
+again; other edits are not.
 
-Run, eval, lock and shell trust the project that they execute. Without trust
-commands that only read execute nothing of it, and show as unknown what depends
-on it. In CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
+Run, watch, eval, lock, shell and cache audit trust the project that they
+execute. Without trust commands that only read execute nothing of it, and show
+as unknown what depends on it; merge, cache pull and cache push refuse it. In
+CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 		`  fevalgraph trust
   fevalgraph trust --revoke evals
   fevalgraph trust --list`,
@@ -64,7 +71,7 @@ on it. In CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 }
 
 func (a *app) runTrust(ctx context.Context) error {
-	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted)
+	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted, a.agree)
 	if err != nil {
 		return err
 	}
@@ -76,6 +83,20 @@ func (a *app) runTrust(ctx context.Context) error {
 	}
 	_, err = io.WriteString(a.io.Out, describe.Trusted(root, backends))
 	return err
+}
+
+// agree shows on a terminal what a project would be trusted with, and asks.
+func (a *app) agree(root string, all []user.Trusted) error {
+	terminal, ok := view.Terminal(a.io.In)
+	if !ok || len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintf(a.io.Err, "%sTrust it? [y/N] ", describe.Trusting(root, all))
+	answer, err := bufio.NewReader(terminal).ReadString('\n')
+	if yes := strings.ToLower(strings.TrimSpace(answer)); err == nil && (yes == "y" || yes == "yes") {
+		return nil
+	}
+	return exit.With(exit.Usage, errors.New("nothing was trusted"))
 }
 
 func (a *app) runDistrust() error {

@@ -27,7 +27,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/seccomp"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/seccomp"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
@@ -41,7 +41,7 @@ var rooms = []room{
 	{"eval/shards", []string{"eval/selection", "event", "graph", "lang", "plan", "report/text"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event", "graph"}, "it classifies errors, whoever made them"},
 	{"eval/kind", []string{"backend", "cache", "graph", "lang", "plan"}, "a kind of backend does not depend on the application"},
-	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
+	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "event", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
 	{"eval/upkeep", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it looks after what is left on a machine; it evaluates nothing"},
 	{"eval/selection", []string{"eval/exit", "graph", "lang", "plan", "report", "report/text", "verdict"}, "it knows words and results, and decides nothing"},
 	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "cache", "event", "graph", "plan", "report", "tasks", "verdict"}, "it reads what runs recorded"},
@@ -68,6 +68,7 @@ var rooms = []room{
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
 	{"internal/seccomp", nil, "it denies system calls to whatever is started"},
+	{"internal/proof", nil, "it proves files, whatever is in them"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/testkit", []string{"cache", "reapi"}, "it is for tests of any room"},

@@ -35,7 +35,7 @@ func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointSta
 	if err := p.options.CheckState(); err != nil {
 		return nil, err
 	}
-	if runs, err := event.Runs(p.options.StateDir()); err == nil && len(runs) == 0 {
+	if runs, err := event.Runs(p.options.Records()); err == nil && len(runs) == 0 {
 		return nil, nil
 	}
 	all, _, err := eval.Status(ctx, p.options, eval.Selection{})

@@ -131,6 +131,11 @@ func replaced(text, part string) int {
 var wide = lazyregexp.New(`%[^%a-zA-Z]*[0-9]{5,}`)
 
 func checkFormat(args []cty.Value) error {
+	for _, a := range args[1:] {
+		if err := checkNumberText(a); err != nil {
+			return err
+		}
+	}
 	if wide().MatchString(args[0].AsString()) {
 		return function.NewArgErrorf(0, "has a width above %d", maxWidth)
 	}

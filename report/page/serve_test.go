@@ -16,7 +16,7 @@ import (
 
 // source is one of tests, whose run is in a state directory.
 type source struct {
-	state string
+	state event.Records
 
 	mu   sync.Mutex
 	page *Page
@@ -181,7 +181,7 @@ func follow(t *testing.T, s *Server) func(until func(*live) bool) *live {
 }
 
 func TestFollow(t *testing.T) {
-	src := &source{state: t.TempDir()}
+	src := &source{state: event.Records{Dir: t.TempDir()}}
 	first := src.begin(t, "run1")
 	s := serve(t, src)
 	next := follow(t, s)

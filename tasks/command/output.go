@@ -141,7 +141,7 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 func packed(ctx context.Context, t *Task, session backend.Session, store cache.Store, at string, file bool) ([]cache.Entry, error) {
 	var said capped.Buffer
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && tar -cf "$2" -- "$1"`, "sh", at, archiveName},
+		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archiveName},
 		Env:  t.Env.Variables(), Timeout: packing, Output: &said,
 	})
 	switch {
@@ -154,6 +154,9 @@ func packed(ctx context.Context, t *Task, session backend.Session, store cache.S
 	case exit.Code != 0 || exit.TimedOut:
 		return nil, fmt.Errorf("packing %s: %s: %s", at, ending.Words("exit code", exit), ending.LastLine(said.Bytes()))
 	}
+	if name, ignored := ignoredSocket(said.Bytes()); ignored {
+		return nil, fmt.Errorf("%s is a socket, which cannot be kept: have the command remove it", name)
+	}
 	f, err := collect(ctx, session, archiveName)
 	if err != nil {
 		return nil, err
@@ -161,6 +164,16 @@ func packed(ctx context.Context, t *Task, session backend.Session, store cache.S
 	defer f.Close()
 	u := unpacker{root: at, file: file, store: store, files: map[string]cache.Entry{}}
 	return u.all(ctx, tar.NewReader(f))
+}
+
+// ignoredSocket finds the name of a socket that tar, GNU's or BusyBox's, reports and leaves out.
+func ignoredSocket(said []byte) (name string, found bool) {
+	for line := range strings.Lines(string(said)) {
+		if name, found = strings.CutSuffix(strings.TrimSpace(line), ": socket ignored"); found {
+			return strings.TrimPrefix(name, "tar: "), true
+		}
+	}
+	return "", false
 }
 
 // unpacker stores what an archive has. The archive is as hostile as what a command runs.

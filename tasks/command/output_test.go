@@ -3,10 +3,18 @@ package command
 import (
 	"archive/tar"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -122,4 +130,54 @@ func FuzzMetrics(f *testing.F) {
 			t.Errorf("%q: %v, %v", content, values, err)
 		}
 	})
+}
+
+// shell is a session whose commands run in a directory of this machine.
+type shell struct {
+	backend.Session
+	dir string
+}
+
+func (s shell) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, c.Output, c.Output
+	var failed *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &failed) {
+		return backend.Exit{}, err
+	}
+	return backend.Exit{Code: cmd.ProcessState.ExitCode()}, nil
+}
+
+func (s shell) Collect(_ context.Context, name string) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(s.dir, name))
+}
+
+// TestSocketInOutput tests that a socket, which tar leaves out, is an error, and not a file less.
+func TestSocketInOutput(t *testing.T) {
+	if _, err := exec.LookPath("tar"); err != nil {
+		t.Skip("there is no tar")
+	}
+	s, err := shell{dir: t.TempDir()}, error(nil)
+	if err = os.MkdirAll(filepath.Join(s.dir, "out"), 0o755); err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, "out", "kept: socket ignored"), nil, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func() error {
+		_, err := packed(t.Context(), &Task{}, s, cache.NewMemory(), "out", false)
+		return err
+	}
+	if err := keep(); err != nil {
+		t.Fatalf("without a socket: %v", err)
+	}
+	t.Chdir(s.dir) // a socket's path has to be short
+	l, err := net.Listen("unix", "out/s")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	if err := keep(); err == nil || !strings.Contains(err.Error(), "out/s is a socket, which cannot be kept") {
+		t.Errorf("with a socket: %v", err)
+	}
 }

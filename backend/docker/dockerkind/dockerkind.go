@@ -33,7 +33,7 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	}
 	o := optionsOf(b, s.Root)
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
-	o.Facts, o.FactsReadOnly = filepath.Join(s.State, "images"), s.ReadOnly
+	o.Facts, o.Place, o.FactsReadOnly = filepath.Join(s.State, "images"), s.Place, s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
 	made := docker.New(s.Store, daemon, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })

@@ -31,7 +31,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 		return plan.Executor{}, err
 	}
 	return plan.Executor{Sandbox: gojudge.New(server, gojudge.Options{
-		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), FactsReadOnly: s.ReadOnly,
+		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), Place: s.Place, FactsReadOnly: s.ReadOnly,
 	})}, nil
 }
 

@@ -35,6 +35,7 @@ const (
 	Symlink
 	FIFO
 	HardLink // to Target, an earlier entry
+	Socket   // at which nothing listens any more
 )
 
 // Entry is one file of a parcel.

@@ -97,11 +97,13 @@ func (p *packer) entry(at *os.Root, name, full string, info fs.FileInfo, depth i
 		e.Kind, e.Target = Symlink, target
 	case fs.ModeNamedPipe:
 		e.Kind = FIFO
+	case fs.ModeSocket:
+		e.Kind = Socket
 	case 0:
 		if carried, err := p.file(at, name, info, stat, &e); err != nil || !carried {
 			return err
 		}
-	default: // a socket, or a device: nothing listens at it any more
+	default: // a device
 		return nil
 	}
 	p.x.Entries = append(p.x.Entries, e)
@@ -241,8 +243,8 @@ func restore(root *os.Root, x *Index, e *Entry, from Source, buffer []byte) erro
 		return root.Symlink(e.Target, e.Path)
 	case HardLink:
 		return root.Link(e.Target, e.Path)
-	case FIFO:
-		if err := makeFIFO(root, e.Path); err != nil {
+	case FIFO, Socket:
+		if err := makeNode(root, e.Path, e.Kind); err != nil {
 			return err
 		}
 		return finish(root, e)

@@ -112,7 +112,7 @@ func TestParcel(t *testing.T) {
 	}
 	for _, err := range []error{
 		os.Chmod(filepath.Join(work, "sticky"), 0o1777&fs.ModePerm|fs.ModeSticky), os.Symlink("/etc/passwd", filepath.Join(work, "link")),
-		os.Link(filepath.Join(work, "plain"), filepath.Join(work, "again")), syscall.Mkfifo(filepath.Join(work, "pipe"), 0o600),
+		os.Link(filepath.Join(work, "plain"), filepath.Join(work, "again")), syscall.Mkfifo(filepath.Join(work, "pipe"), 0o600), syscall.Mknod(filepath.Join(work, "socket"), syscall.S_IFSOCK|0o600, 0),
 		os.Chtimes(filepath.Join(work, "plain"), old, old), os.Chtimes(filepath.Join(work, "half"), old, old),
 	} {
 		if err != nil {
@@ -120,7 +120,7 @@ func TestParcel(t *testing.T) {
 		}
 	}
 	want := map[string]string{}
-	for _, name := range append(names, "half", "pipe", "again") {
+	for _, name := range append(names, "half", "pipe", "socket", "again") {
 		want[name] = state(t, filepath.Join(work, name))
 	}
 	c := &carried{pieces: map[cache.Digest]string{}, content: map[cache.Digest][]byte{}}

@@ -34,14 +34,18 @@ func validBytes(name string) bool {
 	return true
 }
 
-// makeFIFO makes a FIFO.
-func makeFIFO(root *os.Root, name string) error {
+// makeNode makes a FIFO or a socket.
+func makeNode(root *os.Root, name string, kind Kind) error {
 	dir, err := root.Open(path.Dir(name))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return unix.Mknodat(int(dir.Fd()), path.Base(name), unix.S_IFIFO|0o600, 0)
+	mode := uint32(unix.S_IFIFO)
+	if kind == Socket {
+		mode = unix.S_IFSOCK
+	}
+	return unix.Mknodat(int(dir.Fd()), path.Base(name), mode|0o600, 0)
 }
 
 // finish gives an entry its mode and its time. An earlier entry of the parcel is never a

@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Run does the task in an input root, dir, and leaves its result there. An error is one of
@@ -143,7 +144,7 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 		}
 	}
 	sum := sha256.Sum256(remote.Encode(h.task.Host))
-	file := facts.Read(filepath.Join(h.base, answersDir, hex.EncodeToString(sum[:8])+".json"))
+	file := facts.Read(filepath.Join(h.base, answersDir, hex.EncodeToString(sum[:8])+".json"), proof.Place{})
 	known, added := file.All(), map[string]facts.Fact{}
 	h.known = known
 	var made *local.Backend

@@ -85,7 +85,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 		o.Platform = append(o.Platform, remote.Property(p))
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge}))
-	o.Facts = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
+	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
 	if s.Registry == nil { // nothing is to run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
 	}

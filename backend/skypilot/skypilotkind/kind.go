@@ -103,7 +103,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 		}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
-	o.Facts = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
+	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
 	pool, err := skypilot.NewPool(o)
 	if err == nil {
 		s.OnClose(func() error {

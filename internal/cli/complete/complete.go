@@ -97,7 +97,7 @@ func (p Project) Axes(cmd *cobra.Command, _ []string, word string) ([]string, co
 
 // Runs completes the id of a run.
 func (p Project) Runs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ids, _ := event.Runs(p(cmd).StateDir()) // none, if they cannot be read
+	ids, _ := event.Runs(p(cmd).Records()) // none, if they cannot be read
 	slices.Reverse(ids)
 	return append([]string{"latest", "latest~1"}, ids...), cobra.ShellCompDirectiveNoFileComp
 }

@@ -20,7 +20,7 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.ClusterLeft:
 		return fmt.Sprintf("warning: %v\n", n.Err), true
 	case options.KeyMissing:
-		return fmt.Sprintf("warning: %v; other projects and later checkouts run again what this run stores\n", n.Err), true
+		return fmt.Sprintf("warning: %v; later runs cannot tell who stored what this run stores, and run it again\n", n.Err), true
 	case options.Polling:
 		return fmt.Sprintf("warning: %v; looking for changes every %v\n", n.Err, n.Every), true
 	case options.RemoteTrouble:
@@ -38,8 +38,12 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
 	case options.JobsReduced:
 		return fmt.Sprintf("warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+	case options.ForeignRun:
+		return fmt.Sprintf("warning: what %s says that its run did is not signed by you and does not count; only its signed records do\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
 		return ForeignRecords(n.Count), true
+	case options.StateForeign:
+		return fmt.Sprintf("warning: %s, and whatever else there is not proven to be yours, is ignored: it was written\n  by another user, with another key or for another directory; what it was about is judged again\n", text.Line(n.Path, 0)), true
 	case options.LogDamaged:
 		return fmt.Sprintf("warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped), true
 	case options.LockUnhashed:

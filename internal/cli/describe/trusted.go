@@ -14,13 +14,23 @@ func Trusted(root string, all []user.Trusted) string {
 	if len(all) == 0 {
 		return text.Line(root, 0) + " names nothing that needs trust\n"
 	}
+	return "trusted " + text.Line(root, 0) + allowed(all)
+}
+
+// Trusting is what a project would be trusted with, as lines.
+func Trusting(root string, all []user.Trusted) string {
+	return "to trust " + text.Line(root, 0) + allowed(all)
+}
+
+// allowed says what commands may do in a project that is trusted.
+func allowed(all []user.Trusted) string {
 	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
 	asks := trusted("; to ask its backends who they are, commands that only read may", all, func(t user.Trusted) bool { return !isGenerator(t) })
 	may := "; gen may"
 	if asks != "" {
 		may = "gen may"
 	}
-	return "trusted " + text.Line(root, 0) + asks + trusted(may, all, isGenerator)
+	return asks + trusted(may, all, isGenerator)
 }
 
 // trusted lists what those are trusted with that are meant, each line once; "" is nothing.

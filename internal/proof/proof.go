@@ -1,0 +1,172 @@
+// Package proof proves who wrote a file. A project can come from elsewhere with everything that
+// fevalgraph would keep in it: only files count that a key proves which no project has. It knows
+// neither where keys are kept nor what files mean.
+package proof
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Key makes and checks proofs.
+type Key []byte
+
+// NewKey derives the key for one use from a secret, whose proofs for other uses it does not accept.
+func NewKey(secret []byte, use string) (Key, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, use, sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the key of %s: %w", use, err)
+	}
+	return key, nil
+}
+
+// Of returns the proof of a text, in parts that the caller keeps apart.
+func (k Key) Of(parts ...[]byte) []byte {
+	mac := hmac.New(sha256.New, k)
+	for _, part := range parts {
+		mac.Write(part)
+	}
+	return mac.Sum(nil)
+}
+
+// Proves reports whether a proof is that of a text.
+func (k Key) Proves(proof []byte, parts ...[]byte) bool { return hmac.Equal(proof, k.Of(parts...)) }
+
+// Place seals the files of a directory, such as a project's state directory. What was sealed at
+// another place, under another name or with another key is as good as not there. The zero Place
+// has no key: anyone can write what it accepts, and it finds damage only. It is for directories
+// that are the user's own.
+type Place struct {
+	dir     string // absolute
+	key     Key
+	foreign func(path string)
+}
+
+// At returns the Place of a directory, whose real path is bound into the key. foreign is called
+// for files that are whole and not proven.
+func At(key Key, dir string, foreign func(path string)) Place {
+	dir = absolute(dir)
+	real := dir
+	for rest, parent := "", real; ; parent = filepath.Dir(parent) { // it may not exist yet
+		if found, err := filepath.EvalSymlinks(parent); err == nil {
+			real = filepath.Join(found, rest)
+			break
+		}
+		if parent == filepath.Dir(parent) {
+			break
+		}
+		rest = filepath.Join(filepath.Base(parent), rest)
+	}
+	return Place{dir: dir, key: key.Of([]byte("place\x00" + real)), foreign: foreign}
+}
+
+// Key returns the key for the parts of a file that is sealed in parts.
+func (p Place) Key(path string) Key { return p.key.Of(p.name(path)) }
+
+// Foreign reports a file to whom the place was made for.
+func (p Place) Foreign(path string) {
+	if p.foreign != nil {
+		p.foreign(path)
+	}
+}
+
+// name is what binds a proof to the name of a file.
+func (p Place) name(path string) []byte {
+	path = absolute(path)
+	if rel, err := filepath.Rel(p.dir, path); err == nil {
+		path = rel
+	}
+	return []byte("file\x00" + filepath.ToSlash(path) + "\x00")
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// A sealed file is a line and its content. The line is magic, the content's length in decimal,
+// its SHA-256 and the proof of both. What is not proven is not read.
+const (
+	magic   = "fevalgraph-sealed 2 "
+	longest = len(magic) + 20 + 1 + 2*sha256.Size + 1 + 2*sha256.Size + 1 // of the line
+)
+
+// Seal returns content with a line before it by which Unseal recognizes it.
+func (p Place) Seal(path string, content []byte) []byte {
+	sum := sha256.Sum256(content)
+	b := make([]byte, 0, longest+len(content))
+	b = strconv.AppendInt(append(b, magic...), int64(len(content)), 10)
+	b = hex.AppendEncode(append(b, ' '), sum[:])
+	b = append(b, ' ')
+	b = hex.AppendEncode(b, p.key.Of(p.name(path), b[:len(b)-1]))
+	return append(append(b, '\n'), content...)
+}
+
+// Unseal returns what was sealed; ok is false when b is anything else.
+func (p Place) Unseal(path string, b []byte) (content []byte, ok bool) {
+	content, foreign := p.unseal(path, bytes.NewReader(b), int64(len(b)))
+	if foreign {
+		p.Foreign(path)
+	}
+	return content, content != nil
+}
+
+// Read returns what was sealed into a file; nil when the file is missing or anything else.
+func (p Place) Read(path string) []byte {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe waits
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	content, foreign := p.unseal(path, f, info.Size())
+	if foreign {
+		p.Foreign(path)
+	}
+	return content
+}
+
+// unseal reads a sealed file of a size. The content of a file that is not proven is nil.
+func (p Place) unseal(path string, r io.ReaderAt, size int64) (content []byte, foreign bool) {
+	head := make([]byte, min(size, int64(longest)))
+	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, false
+	}
+	line, _, ended := bytes.Cut(head, []byte("\n"))
+	rest, is := bytes.CutPrefix(line, []byte(magic))
+	words := bytes.Split(rest, []byte(" "))
+	if !ended || !is || len(words) != 3 {
+		return nil, false
+	}
+	length, err := strconv.ParseInt(string(words[0]), 10, 64)
+	if err != nil || strconv.FormatInt(length, 10) != string(words[0]) || length != size-int64(len(line)+1) {
+		return nil, false
+	}
+	if said := hex.AppendEncode(nil, p.key.Of(p.name(path), line[:len(line)-len(words[2])-1])); !hmac.Equal(said, words[2]) {
+		return nil, true
+	}
+	content = make([]byte, length)
+	if _, err := r.ReadAt(content, int64(len(line)+1)); err != nil && err != io.EOF {
+		return nil, false
+	}
+	if sum := sha256.Sum256(content); string(hex.AppendEncode(nil, sum[:])) != string(words[1]) {
+		return nil, false
+	}
+	return content, false
+}

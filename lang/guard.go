@@ -1,0 +1,130 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/lang/funcs"
+)
+
+// The evaluator is a library's, and bounds nothing: an expression of a line can loop for ever, or make a
+// text that is larger than memory. So expressions are changed after parsing: what a loop goes over,
+// what a template puts together and what is calculated passes through functions, which no
+// configuration can name, and which use up the budget of the load.
+
+// guard guards the expressions of a body.
+func guard(body *hclsyntax.Body) {
+	for _, a := range body.Attributes {
+		a.Expr = guarded(a.Expr)
+	}
+	for _, b := range body.Blocks {
+		guard(b.Body)
+	}
+}
+
+// guarded returns the expression with calls of guards in it, in the place of what they guard.
+func guarded(e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := e.(type) {
+	case *hclsyntax.ForExpr:
+		weight := iteration + weightOf(e.KeyExpr) + weightOf(e.ValExpr) + weightOf(e.CondExpr)
+		e.CollExpr = guardCall(funcs.GuardLoop, guarded(e.CollExpr), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: e.CollExpr.Range()})
+		e.KeyExpr, e.ValExpr, e.CondExpr = guarded(e.KeyExpr), guarded(e.ValExpr), guarded(e.CondExpr)
+	case *hclsyntax.TemplateExpr:
+		for i, part := range e.Parts {
+			if _, literal := part.(*hclsyntax.LiteralValueExpr); !literal {
+				e.Parts[i] = guardCall(funcs.GuardValue, guarded(part))
+			}
+		}
+	case *hclsyntax.BinaryOpExpr:
+		e.LHS, e.RHS = guarded(e.LHS), guarded(e.RHS)
+		if e.Op.Type == cty.Number {
+			e.LHS, e.RHS = guardNumber(e.LHS), guardNumber(e.RHS)
+			return guardCall(funcs.GuardValue, e)
+		}
+	case *hclsyntax.UnaryOpExpr:
+		e.Val = guarded(e.Val)
+		if e.Op.Type == cty.Number {
+			e.Val = guardNumber(e.Val)
+		}
+	case *hclsyntax.ConditionalExpr:
+		e.Condition, e.TrueResult, e.FalseResult = guarded(e.Condition), guarded(e.TrueResult), guarded(e.FalseResult)
+	case *hclsyntax.IndexExpr:
+		e.Collection, e.Key = guarded(e.Collection), guarded(e.Key)
+	case *hclsyntax.TupleConsExpr:
+		guardAll(e.Exprs)
+	case *hclsyntax.ObjectConsExpr:
+		for i := range e.Items {
+			e.Items[i].KeyExpr, e.Items[i].ValueExpr = guarded(e.Items[i].KeyExpr), guarded(e.Items[i].ValueExpr)
+		}
+	case *hclsyntax.ObjectConsKeyExpr:
+		e.Wrapped = guarded(e.Wrapped)
+	case *hclsyntax.SplatExpr:
+		e.Source, e.Each = guardCall(funcs.GuardLoop, guarded(e.Source), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(1), SrcRange: e.Source.Range()}), guarded(e.Each)
+	case *hclsyntax.FunctionCallExpr:
+		guardAll(e.Args)
+	case *hclsyntax.TemplateWrapExpr:
+		e.Wrapped = guarded(e.Wrapped)
+	case *hclsyntax.TemplateJoinExpr:
+		e.Tuple = guarded(e.Tuple)
+	case *hclsyntax.ParenthesesExpr:
+		e.Expression = guarded(e.Expression)
+	case *hclsyntax.RelativeTraversalExpr:
+		e.Source = guarded(e.Source)
+	}
+	return e
+}
+
+func guardAll(all []hclsyntax.Expression) {
+	for i := range all {
+		all[i] = guarded(all[i])
+	}
+}
+
+func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {
+	if literal, ok := e.(*hclsyntax.LiteralValueExpr); ok && literal.Val.Type() == cty.Number {
+		return e // see checkBounds
+	}
+	return guardCall(funcs.GuardNumber, e)
+}
+
+// iteration is what an iteration takes beside what it evaluates, in parts of expressions.
+const iteration = 8
+
+// guardCall is a call with the range of its first argument, whose mistakes are at their place.
+func guardCall(name string, args ...hclsyntax.Expression) hclsyntax.Expression {
+	rng := args[0].Range()
+	return &hclsyntax.FunctionCallExpr{Name: name, Args: args, NameRange: rng, OpenParenRange: rng, CloseParenRange: rng}
+}
+
+// weightOf counts what an expression evaluates, without the loops in it, which are charged for by
+// themselves.
+func weightOf(e hclsyntax.Expression) int {
+	if e == nil {
+		return 0
+	}
+	w := weigher{}
+	_ = hclsyntax.Walk(e, &w)
+	return w.nodes
+}
+
+type weigher struct{ nodes, loops int }
+
+func (w *weigher) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	if _, loop := n.(*hclsyntax.ForExpr); loop {
+		w.loops++
+	}
+	if w.loops == 0 {
+		w.nodes++
+	}
+	return nil
+}
+
+func (w *weigher) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, loop := n.(*hclsyntax.ForExpr); loop {
+		if w.loops--; w.loops == 0 {
+			w.nodes++
+		}
+	}
+	return nil
+}
