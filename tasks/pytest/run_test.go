@@ -45,10 +45,11 @@ func TestCommands(t *testing.T) {
 	calls := s.box.Calls()
 	want := [][]string{
 		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
-		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
+		{"/bin/sh", "-c", sealed + `exec "$@"`, "sh",
+			"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
-			"-p", "no:cacheprovider", "-vv", "-x", "-k a or b"},
+			"-p", "no:cacheprovider", "-p", "fevalgraph_seal", "-vv", "-x", "-k a or b"},
 	}
 	for i, argv := range want {
 		if diff := cmp.Diff(argv, calls[i].Command.Argv); diff != "" {
@@ -94,7 +95,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 4
+recipe: 5
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -388,7 +389,7 @@ func TestReports(t *testing.T) {
 	}
 	s = newBench(t)
 	s.run.Backend = uncollected{s.box}
-	if st, _ := s.execute(); st.State != event.Broken || st.Message != "fetching .scbench/pytest-report.json: cable cut" {
+	if st, _ := s.execute(); st.State != event.Broken || st.Message != "fetching .scbench/seal: cable cut" {
 		t.Errorf("%s: %s", st.State, st.Message)
 	}
 }
@@ -494,7 +495,9 @@ func TestEnter(t *testing.T) {
 	stop := errors.New("left the shell")
 	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, tests []string, command func([]string) backend.Command) error {
 		last := calls[len(calls)-1].Command
-		if diff := cmp.Diff(last.Argv, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
+		unsealed := slices.DeleteFunc(slices.Clone(last.Argv[4:]), func(arg string) bool { return arg == pluginName })
+		unsealed = slices.Delete(unsealed, len(unsealed)-2, len(unsealed)-1) // its -p
+		if diff := cmp.Diff(unsealed, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
 			t.Error(diff)
 		}
 		return stop
