@@ -111,12 +111,17 @@ func (r *Run) sealedCommand(python string) []string {
 	return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, r.pytestTests(python, "-p", pluginName)...))
 }
 
-// within has a shell run Before, and then a command.
+// within has a shell run Before, and then a command. Python that Before starts imports nothing
+// from the workspace, which is the submission's.
 func (r *Run) within(argv []string) []string {
 	if r.Before == "" {
 		return argv
 	}
-	return append([]string{"/bin/sh", "-c", r.Before + "\nexec \"$@\"", "sh"}, argv...)
+	const safe = `PYTHONSAFEPATH=${PYTHONSAFEPATH:-before}; export PYTHONSAFEPATH
+%s
+[ "$PYTHONSAFEPATH" != before ] || unset PYTHONSAFEPATH
+exec "$@"`
+	return append([]string{"/bin/sh", "-c", fmt.Sprintf(safe, r.Before), "sh"}, argv...)
 }
 
 // pytestTests is the command that runs the tests, with options of its own.

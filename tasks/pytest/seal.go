@@ -121,5 +121,5 @@ func (r *sealedReader) verify(want digested) error {
 
 // unsealedTrouble explains why reports do not count.
 func unsealedTrouble(names []string) string {
-	return "pytest's own process did not write " + strings.Join(names, " and ") + " as found: another process changed it, or ended pytest before"
+	return "pytest did not write " + strings.Join(names, " and ") + " as found: another process changed it, or ended pytest before"
 }
