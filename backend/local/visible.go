@@ -96,8 +96,30 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 	view.ReadOnly = s.visible(cmd, c)
 	if !c.Online {
 		view.ReadOnly = append(view.ReadOnly, s.readOnly...)
+		view.Writable = append(view.Writable, s.above()...)
 	}
 	return isolation.Command(cmd, s.level, view)
+}
+
+// above returns the directories of the workspace above what is read-only. As mounts they cannot
+// be moved, and others put in their place.
+func (s *session) above() []string {
+	var dirs []string
+	for _, p := range s.readOnly {
+		inside, _ := filepath.Rel(s.dir, p.Target)
+		elements := strings.Split(inside, "/")
+		for i := 1; i < len(elements); i++ {
+			dir := filepath.Join(s.dir, filepath.Join(elements[:i]...))
+			info, err := os.Lstat(dir)
+			if err != nil || !info.IsDir() || slices.ContainsFunc(s.readOnly, func(p isolation.Place) bool { return p.Target == dir }) {
+				break
+			}
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
 }
 
 // realDirectory makes a directory, if it is not there, and returns its path without links.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -29,6 +31,7 @@ type Run struct {
 	Directory    string   // of the workspace, where everything runs
 	Setup        []Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
+	OwnSetup     bool          // some of Setup is the problem's; in no key
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 is none
 	Offline      bool          // Argv reaches no network
@@ -78,6 +81,7 @@ type Exit struct {
 	Limit       float64 `json:"limit,omitempty"`        // of the program, seconds
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; of the session, when something was killed for it
 	NoFile      string  `json:"no_file,omitempty"`      // why there is no OutputFile
+	Rewritten   string  `json:"rewritten,omitempty"`    // code of the problem that changed while the program ran
 }
 
 // timing is the content of OutputTiming.
@@ -88,7 +92,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: scripts of the problem that cannot be run are no verdict
+	m.Int("recipe", 3) // 3: the problem's files are guarded
 	m.Strings("order of inputs", r.Inputs)
 	m.String("directory", r.Directory)
 	describeSetup(m, r.Setup, r.SetupTimeout)
@@ -158,7 +162,11 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
-	session, err := r.open(ctx, w, uv)
+	code, data, err := r.guarded(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, backend.Exit{}, err
+	}
+	session, err := r.open(ctx, w, uv, r.readOnly(code, data))
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer func() {
@@ -184,7 +192,7 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 		k.Keep(OutputLog, setup.Bytes())
 		return k.Outcome, backend.Exit{}, k.Err
 	}
-	exit, err := r.grade(ctx, w, session, uv, k)
+	exit, err := r.grade(ctx, w, session, uv, k, code)
 	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
 		k.Keep(OutputSetup, setup)
 	}
@@ -194,9 +202,15 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
 // program that ends well can still have been kept from its work, and print a score of
 // 0, so the machine is asked each time.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper) (backend.Exit, error) {
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper, code []cache.Entry) (backend.Exit, error) {
 	if err := r.clear(ctx, session); err != nil {
 		return backend.Exit{}, err
+	}
+	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
+		var err error
+		if code, err = unchanged(ctx, session, code); err != nil {
+			return backend.Exit{}, err
+		}
 	}
 	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
 	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
@@ -223,9 +237,18 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if err := r.scriptError(ctx, w, attempt{r.line(), r.Directory, len(r.Setup) == 0, exit, r.spec(w, uv), uv}); err != nil {
 		return exit, err
 	}
+	same, err := unchanged(ctx, session, code)
+	if err != nil {
+		return exit, err
+	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
 		facts.MemoryLimit = exit.OOMLimit
+	}
+	for _, e := range code {
+		if e.Digest.Size <= maxCode && !slices.Contains(same, e) && facts.Rewritten == "" {
+			facts.Rewritten = e.Path
+		}
 	}
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
 		return exit, err
@@ -272,8 +295,9 @@ func (r *Run) spec(w *graph.Work, uv *prepared) backend.Spec {
 
 // open makes the workspace. A session is returned also with an error that came
 // later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
+func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared, readOnly []string) (backend.Session, error) {
 	spec := r.spec(w, uv)
+	spec.ReadOnly = readOnly
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {

@@ -40,20 +40,18 @@ problem "add" {
   timeout             = "20s"
   session_timeout     = "40s"
   max_submission_size = "16MiB"
-  pytest {
-    root   = "problems/add/tests"
-  }
+  pytest { root = "problems/add/tests" }
   checkpoint "one" { before = "python3 -c 'import json'" }
   pass { policy = "core-cases" } # a group is worth something
 }
 
-# The grader starts the submission as a program, and writes the score afterwards.
+# The grader starts the submission as a program, and reads the rest of its own files afterwards.
 problem "grade" {
   max_submission_size = "16MiB"
   command {
     root     = "problems/grade"
     solution = "answer/main.py"
-    argv     = ["python3", "grade.py"]
+    argv     = ["bash", "grade.sh"]
     timeout  = "40s"
     score {
       from    = "file"
