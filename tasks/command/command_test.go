@@ -253,3 +253,16 @@ func TestNoGPU(t *testing.T) {
 		}
 	}
 }
+
+// TestOneChance: a solution that is right by chance gets no second run by having the program killed.
+func TestOneChance(t *testing.T) {
+	runs := filepath.Join(t.TempDir(), "runs")
+	for _, signal := range []string{"KILL", "SEGV", "TERM"} {
+		c := judge(t, "echo x >>"+runs+"; [ $(wc -l <"+runs+") = 1 ] || echo 100; kill -"+signal+" $$", command.Run{}, score.Rule{From: score.Stdout, Compat: "safe", AnyExit: true})
+		content, err := os.ReadFile(runs)
+		if err != nil || string(content) != "x\n" || c.checkpoint.Class != verdict.NoScore {
+			t.Errorf("%s: %q, %v; %s: %s", signal, content, err, c.checkpoint.Class, c.message)
+		}
+		os.Remove(runs)
+	}
+}

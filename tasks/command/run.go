@@ -144,27 +144,24 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 		uv = &p
 	}
-	outcome, exit, err := r.try(ctx, w, uv, false)
-	switch {
-	case errors.Is(err, ending.ErrUnclear):
+	outcome, err := r.try(ctx, w, uv, false)
+	if errors.Is(err, ending.ErrUnclear) {
 		w.Note(err.Error())
-		outcome, _, err = r.try(ctx, w, uv, true)
-	case err == nil && ending.Doubtful(exit):
-		w.Note(ending.Again("the program", exit))
-		outcome, _, err = r.try(ctx, w, uv, true)
+		outcome, err = r.try(ctx, w, uv, true)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own. The exit is that of the program, if it
-// was run. What is unclear is an error but the last time.
-func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, backend.Exit, error) {
+// try does the work in a session of its own. What is unclear is an error but the last time.
+// However the program ends, the submission may have ended it, so it does not run once more: one
+// that is right by chance must not have another chance for that.
+func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, error) {
 	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
 	code, data, err := r.guarded(ctx, w)
 	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, err
 	}
 	session, err := r.open(ctx, w, uv, r.readOnly(code, data))
 	if session != nil {
@@ -175,41 +172,41 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 		}()
 	}
 	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, err
 	}
 	w.Phase(graph.Executing)
 	no, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
 	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, err
 	}
 	if no != nil {
 		if err := session.Verify(ctx); err != nil {
-			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
+			return graph.Outcome{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
 		}
 		k.JSON(OutputExit, *no)
 		k.JSON(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
 		k.Keep(OutputSetup, setup.Bytes())
 		k.Keep(OutputLog, setup.Bytes())
-		return k.Outcome, backend.Exit{}, k.Err
+		return k.Outcome, k.Err
 	}
-	exit, err := r.grade(ctx, w, session, uv, k, code)
+	err = r.grade(ctx, w, session, uv, k, code)
 	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
 		k.Keep(OutputSetup, setup)
 	}
-	return k.Outcome, exit, cmp.Or(err, k.Err)
+	return k.Outcome, cmp.Or(err, k.Err)
 }
 
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
 // program that ends well can still have been kept from its work, and print a score of
 // 0, so the machine is asked each time.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper, code []cache.Entry) (backend.Exit, error) {
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper, code []cache.Entry) error {
 	if err := r.clear(ctx, session); err != nil {
-		return backend.Exit{}, err
+		return err
 	}
 	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
 		var err error
 		if code, err = unchanged(ctx, session, code); err != nil {
-			return backend.Exit{}, err
+			return err
 		}
 	}
 	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
@@ -224,22 +221,22 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	errs.Close()
 	w.Phase(graph.Storing)
 	if err != nil {
-		return exit, r.startError(err)
+		return r.startError(err)
 	}
 	if err := session.Verify(ctx); err != nil {
-		return exit, fmt.Errorf("what the program left proves nothing: %w", err)
+		return fmt.Errorf("what the program left proves nothing: %w", err)
 	}
 	for _, verify := range r.VerifyInputs {
 		if err := verify(); err != nil {
-			return exit, err
+			return err
 		}
 	}
 	if err := r.scriptError(ctx, w, attempt{r.line(), r.Directory, len(r.Setup) == 0, exit, r.spec(w, uv), uv}); err != nil {
-		return exit, err
+		return err
 	}
 	same, err := unchanged(ctx, session, code)
 	if err != nil {
-		return exit, err
+		return err
 	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
@@ -251,14 +248,14 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 		}
 	}
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
-		return exit, err
+		return err
 	}
 	if len(k.secrets) > 0 {
 		kept := score.Artifacts{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), File: k.masked, NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
 		left := kept
 		left.Stdout, left.Stderr, left.File = unmasked.Bytes(), unmaskedErrors.Bytes(), k.file
 		if err := r.sameScore(left, kept); err != nil {
-			return exit, err
+			return err
 		}
 	}
 	k.JSON(OutputExit, facts)
@@ -269,7 +266,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if exit.TimedOut {
 		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
-	return exit, nil
+	return nil
 }
 
 func limitMessage(limit time.Duration) string {

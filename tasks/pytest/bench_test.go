@@ -28,6 +28,7 @@ type bench struct {
 	saved string              // log of the last broken attempt
 
 	lastKey []byte // of the seal
+	early   bool   // pytest ends before it loads its plugins
 
 	tests func(c *fake.Call) (backend.Exit, error) // what pytest does; nil passes
 	setup func(c *fake.Call) (backend.Exit, error)
@@ -59,7 +60,9 @@ func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 			return backend.Exit{}, err
 		}
 		s.lastKey = key
-		c.Files.Remove(keyPath) // as the plugin does
+		if !s.early {
+			c.Files.Remove(keyPath) // as the plugin does
+		}
 		if do == nil {
 			do = passing
 		}

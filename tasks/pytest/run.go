@@ -192,20 +192,20 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	outcome, exit, err := r.try(ctx, w, false)
-	switch {
-	case errors.Is(err, ending.ErrUnclear):
-		w.Note(err.Error())
-		outcome, _, err = r.try(ctx, w, true)
-	case err == nil && ending.Doubtful(exit):
-		w.Note(ending.Again("pytest", exit))
+	outcome, again, err := r.try(ctx, w, false)
+	if errors.Is(err, ending.ErrUnclear) {
+		again = err.Error()
+	}
+	if again != "" {
+		w.Note(again)
 		outcome, _, err = r.try(ctx, w, true)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own. What is unclear is an error but the last time.
-func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome, backend.Exit, error) {
+// try does the work in a session of its own. again is the reason to do it once more, if the
+// end is not the submission's doing. What is unclear is an error but the last time.
+func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (outcome graph.Outcome, again string, err error) {
 	setup := &capped.Buffer{}
 	key := newKey()
 	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last, sealInputs(key), r.Directory, iniPath, pluginDir)
@@ -218,11 +218,20 @@ func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome,
 	}
 	if err != nil {
 		r.keep(ctx, w, session, nil, err)
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, "", err
 	}
 	outcome, exit, err := r.test(ctx, w, session, python, key, setup)
 	r.keep(ctx, w, session, &exit, err)
-	return outcome, exit, err
+	if err == nil && ending.Doubtful(exit) {
+		// Once pytest runs tests, the submission can end it, and one that is right by chance must
+		// not have another chance for that.
+		begun, err := begun(ctx, session, key)
+		if err == nil && !begun {
+			again = ending.Again("pytest", exit)
+		}
+		return outcome, again, err
+	}
+	return outcome, "", err
 }
 
 // test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.

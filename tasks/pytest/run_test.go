@@ -342,13 +342,13 @@ func TestEndsOfTheTests(t *testing.T) {
 	}
 }
 
-// What ends a program by a signal may be outside of its session. When it comes again,
-// it is the program's doing.
+// What ends pytest by a signal may be outside of its session: it runs once more, unless it may
+// have run tests. Then it can have been the submission, which gets no second chance.
 func TestSignalFromOutside(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		exit backend.Exit
-		runs int
+		runs int // if it ended early
 	}{
 		{"killed", backend.Exit{Code: -1, Signal: "killed"}, 2},
 		{"killed, told by uvx", backend.Exit{Code: 137}, 2},
@@ -358,20 +358,38 @@ func TestSignalFromOutside(t *testing.T) {
 		{"limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, 1},
 		{"its memory limit", backend.Exit{Code: -1, Signal: "killed", OOM: true}, 1},
 	} {
-		for _, again := range []bool{false, true} {
-			s := newBench(t)
-			runs := 0
-			s.tests = func(c *fake.Call) (backend.Exit, error) {
-				if runs++; runs > 1 && !again {
-					return passing(c)
+		for _, early := range []bool{false, true} {
+			for _, again := range []bool{false, true} {
+				s := newBench(t)
+				s.early = early
+				runs := 0
+				s.tests = func(c *fake.Call) (backend.Exit, error) {
+					if runs++; runs > 1 && !again {
+						return passing(c)
+					}
+					return test.exit, nil
 				}
-				return test.exit, nil
-			}
-			_, outputs := s.execute()
-			if passed := strings.Contains(outputs[OutputExit], `"code":0`); runs != test.runs || passed != (test.runs == 2 && !again) {
-				t.Errorf("%s (again: %v): ran %d times, exit %s", test.name, again, runs, outputs[OutputExit])
+				_, outputs := s.execute()
+				want := test.runs
+				if !early {
+					want = 1
+				}
+				if passed := strings.Contains(outputs[OutputExit], `"code":0`); runs != want || passed != (want == 2 && !again) {
+					t.Errorf("%s (early: %v, again: %v): ran %d times, exit %s", test.name, early, again, runs, outputs[OutputExit])
+				}
 			}
 		}
+	}
+	s := newBench(t)
+	s.early = true
+	runs := 0
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		runs++
+		c.Files.Write(keyPath, []byte("another"))
+		return backend.Exit{Code: 137}, nil
+	}
+	if s.execute(); runs != 1 {
+		t.Errorf("with a key of the submission's: ran %d times", runs)
 	}
 }
 

@@ -52,6 +52,21 @@ func sealInputs(key []byte) []backend.Input {
 // back from the environment.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
+// begun reports whether pytest has taken its key, and so may have run tests. No other process
+// can put it back.
+func begun(ctx context.Context, session backend.Session, key []byte) (bool, error) {
+	f, err := session.Collect(ctx, keyPath)
+	if isAbsent(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for %s: %w", keyPath, err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, int64(len(key))+1))
+	return !bytes.Equal(content, key), err
+}
+
 // digested is how the seal identifies a report.
 type digested struct {
 	Size   int64  `json:"size"`
