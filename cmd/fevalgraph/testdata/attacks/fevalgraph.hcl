@@ -83,6 +83,10 @@ problem "verify" {
     tests    = "problems/verify"
     solution = "/app/main.py"
     timeout  = "40s"
+    broken_if {
+      file    = "trouble.txt"
+      pattern = "network"
+    }
   }
   checkpoint "main" {}
 }
