@@ -145,7 +145,7 @@ func (m *mounted) deliver(ctx context.Context, on string) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range above(m.s.readOnly) { // mounted, they cannot be moved, and others put in their place
+	for _, dir := range workspace.Above(m.s.readOnly) { // mounted, they cannot be moved, and others put in their place
 		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: path.Join(m.work.Work(), dir), Target: path.Join(top, dir)})
 	}
 	for i, source := range sealed {
@@ -161,23 +161,6 @@ func (m *mounted) deliver(ctx context.Context, on string) error {
 	m.s.b.apart.Store(true)
 	m.s.files = &copied{s: m.s, base: m.base, staging: m.work}
 	return m.s.files.deliver(ctx, on)
-}
-
-// above returns the directories above names that are not read-only themselves, parents first.
-func above(names []string) []string {
-	var dirs []string
-	for _, name := range names {
-		for at, r := range name {
-			if r != '/' || slices.Contains(dirs, name[:at]) {
-				continue
-			}
-			if slices.Contains(names, name[:at]) {
-				break
-			}
-			dirs = append(dirs, name[:at])
-		}
-	}
-	return dirs
 }
 
 func (m *mounted) collect(ctx context.Context, name string) (io.ReadCloser, error) {

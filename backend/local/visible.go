@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
 // systemPlaces are what of the machine every command may read, where it exists.
@@ -101,25 +102,30 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 	return isolation.Command(cmd, s.level, view)
 }
 
-// above returns the directories of the workspace above what is read-only. As mounts they cannot
-// be moved, and others put in their place.
+// above returns the directories of the workspace above what is read-only, as far as they are there.
 func (s *session) above() []string {
-	var dirs []string
+	var names, dirs []string
 	for _, p := range s.readOnly {
-		inside, _ := filepath.Rel(s.dir, p.Target)
-		elements := strings.Split(inside, "/")
-		for i := 1; i < len(elements); i++ {
-			dir := filepath.Join(s.dir, filepath.Join(elements[:i]...))
-			info, err := os.Lstat(dir)
-			if err != nil || !info.IsDir() || slices.ContainsFunc(s.readOnly, func(p isolation.Place) bool { return p.Target == dir }) {
-				break
-			}
-			if !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
+		if name, err := filepath.Rel(s.dir, p.Target); err == nil {
+			names = append(names, name)
+		}
+	}
+	for _, name := range workspace.Above(names) {
+		// A link, also on the way, would lead elsewhere.
+		if dir := filepath.Join(s.dir, name); isReal(dir) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
+}
+
+func isReal(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real != dir {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
 }
 
 // realDirectory makes a directory, if it is not there, and returns its path without links.
