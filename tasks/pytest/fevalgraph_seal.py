@@ -3,6 +3,8 @@
 It is loaded with -p before anything of the tests. Until pytest has ended the reports are in
 files that only this process can open; what is then written into the workspace is sealed with
 a key that was removed from it before the first test began.
+
+It asserts nothing: PYTEST_DONT_REWRITE saves pytest the time to look.
 """
 
 import hashlib
