@@ -101,7 +101,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 	p := cell.Problem.Command
 	d.handle.Use.Bare = true
 	run := &command.Run{
-		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout,
+		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout, OwnSetup: len(p.Setup) > 0,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
 		Backend: d.Backend, Own: ownInput, Machine: c.machine,

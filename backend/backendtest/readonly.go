@@ -41,7 +41,7 @@ func testReadOnly(t *testing.T, open Opener, before string) {
 			t.Errorf("before: %+v, %s", exit, out)
 		}
 	}
-	const attempts = `for do in 'echo x >tests/test' 'echo x >tests/new' 'rm -rf tests' 'mv tests other' 'mv tests/assets tests/other' 'chmod -R 777 tests' 'rm -f ini' 'mv ini other' 'ln -sf /dev/null ini' 'echo x >ini' 'echo x >absent/tests/test' 'mv absent/tests other' 'mv ../${PWD##*/} ../other'; do
+	const attempts = `for do in 'echo x >tests/test' 'echo x >tests/new' 'rm -rf tests' 'mv tests other' 'mv tests/assets tests/other' 'chmod -R 777 tests' 'rm -f ini' 'mv ini other' 'ln -sf /dev/null ini' 'echo x >ini' 'echo x >absent/tests/test' 'mv absent/tests other' 'mv absent other' 'mv ../${PWD##*/} ../other'; do
 		! sh -c "$do" 2>/dev/null || echo "$do"
 	done; echo x >other-file; cat tests/test tests/assets/file ini absent/tests/test; [ -e tests/own ] && echo own; ls link`
 	for _, content := range []string{"honest\n", "another\n"} {

@@ -145,6 +145,9 @@ func (m *mounted) deliver(ctx context.Context, on string) error {
 	if err != nil {
 		return err
 	}
+	for _, dir := range workspace.Above(m.s.readOnly) { // mounted, they cannot be moved, and others put in their place
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: path.Join(m.work.Work(), dir), Target: path.Join(top, dir)})
+	}
 	for i, source := range sealed {
 		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: path.Join(top, m.s.readOnly[i]), ReadOnly: true})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
 // systemPlaces are what of the machine every command may read, where it exists.
@@ -96,8 +97,35 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 	view.ReadOnly = s.visible(cmd, c)
 	if !c.Online {
 		view.ReadOnly = append(view.ReadOnly, s.readOnly...)
+		view.Writable = append(view.Writable, s.above()...)
 	}
 	return isolation.Command(cmd, s.level, view)
+}
+
+// above returns the directories of the workspace above what is read-only, as far as they are there.
+func (s *session) above() []string {
+	var names, dirs []string
+	for _, p := range s.readOnly {
+		if name, err := filepath.Rel(s.dir, p.Target); err == nil {
+			names = append(names, name)
+		}
+	}
+	for _, name := range workspace.Above(names) {
+		// A link, also on the way, would lead elsewhere.
+		if dir := filepath.Join(s.dir, name); isReal(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func isReal(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real != dir {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir()
 }
 
 // realDirectory makes a directory, if it is not there, and returns its path without links.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -127,4 +128,22 @@ func (w *Workspace) moveOut(there fs.FileInfo, inside, outside string) error {
 		}
 	}
 	return w.root.Rename(inside, outside)
+}
+
+// Above returns the directories above names that are not among names themselves, parents first.
+// Mounted at their own places they cannot be moved, and others put there.
+func Above(names []string) []string {
+	var dirs []string
+	for _, name := range names {
+		for at, r := range name {
+			if r != '/' || slices.Contains(dirs, name[:at]) {
+				continue
+			}
+			if slices.Contains(names, name[:at]) {
+				break
+			}
+			dirs = append(dirs, name[:at])
+		}
+	}
+	return dirs
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // attackTracks are the problems of testdata/attacks, and the backends that judge them.
@@ -36,12 +38,78 @@ var openAttacks = []struct{ problem, solution, backend, worst string }{
 	{"grade", "scores_late", "", "raised"},
 	{"grade", "opens_memory", "", "raised"},            // of a grader, which has the same user
 	{"grade", "traces_grader", "docker.box", "raised"}, // likewise
+	{"grade", "shadows_late_module", "", "raised"},
 	{"verify", "rewards_late", "", "raised"},
 	{"verify", "puts_programs_in_place", "docker.box", "raised"}, // as the image's root
-	{"1", "exhausts_checker", "", "misclassified"},               // on a busy machine the checker's clock ends first, which proves nothing
-	// It has no verdict, instead of a wrong one.
-	{"verify", "kills_everything", "", "misclassified"},
-	{"verify", "kills_script", "", "misclassified"},
+}
+
+// attackKinds name what attacks try, by patterns of their names; the first that matches decides.
+var attackKinds = []struct {
+	kind     string
+	patterns []string
+}{
+	{"forge what counts", []string{"forge*", "regroups_*", "report_as_*", "score_as_*", "reward_as_*", "writes_score*", "writes_reward*", "*s_late", "quotes_*", "opens_*", "finds_*", "prints_a_summary", "removes_reward", "spoils_reward", "logs_as_*"}},
+	{"change what judges", []string{"rewrites_*", "replaces_*", "own_*", "set_up_*", "swaps_*", "module_*", "shadows_*", "puts_*"}},
+	{"end or hold up what judges", []string{"kills_*", "terminates_*", "interrupts_*", "stops_*", "*_checker", "claims_*", "includes_*"}},
+	{"use up the machine", []string{"prints_much", "sleeps", "forks", "allocates", "many_files", "large_files", "compiles_forever", "too_large"}},
+	{"read what is not its own", []string{"reads_*", "link_*"}},
+	{"reach beyond its cell", []string{"writes_*", "leaves_*", "talks_*", "calls_*"}},
+	{"be odd", []string{"*"}},
+}
+
+// attackSummary counts, by kind, the runs of attacks that were judged as wrong as a solution that
+// is simply wrong (held), lost their verdict by what they did (detected), were not held as
+// SECURITY.md says (documented), and were not held (open).
+type attackSummary map[string]*[4]int
+
+const (
+	attackHeld = iota
+	attackDetected
+	attackDocumented
+	attackOpen
+)
+
+func (s attackSummary) add(name string, class verdict.Class, outcome string, documented bool) {
+	for _, k := range attackKinds {
+		if !slices.ContainsFunc(k.patterns, func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok }) {
+			continue
+		}
+		if s[k.kind] == nil {
+			s[k.kind] = &[4]int{}
+		}
+		became := attackOpen
+		switch {
+		case outcome == "held" && (class == verdict.Judged || class == verdict.SessionTimeout):
+			became = attackHeld
+		case outcome == "held":
+			became = attackDetected
+		case documented:
+			became = attackDocumented
+		}
+		s[k.kind][became]++
+		return
+	}
+}
+
+func (s attackSummary) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KIND\tRUNS\tHELD\tDETECTED\tDOCUMENTED\tOPEN")
+	all := [4]int{}
+	row := func(kind string, n [4]int) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", kind, n[0]+n[1]+n[2]+n[3], n[0], n[1], n[2], n[3])
+	}
+	for _, k := range attackKinds {
+		if n := s[k.kind]; n != nil {
+			row(k.kind, *n)
+			for i := range all {
+				all[i] += n[i]
+			}
+		}
+	}
+	row("all", all)
+	w.Flush()
+	return b.String()
 }
 
 // callersSecret is in the environment of the caller and in files of its project.
@@ -73,11 +141,12 @@ func TestAttacks(t *testing.T) {
 			worst[cell.Problem+cell.Backend] = merit(cell)
 		}
 	}
-	count := 0
+	count, summary := 0, attackSummary{}
 	for _, cell := range results.Cells {
 		outcome := attackOutcome(cell, worst[cell.Problem+cell.Backend])
 		if cell.Solution != "right" && cell.Solution != "wrong" {
 			count++
+			summary.add(cell.Solution, cell.Checkpoints[0].Class, outcome, isOpenAttack(cell, outcome))
 		}
 		if outcome != "held" && !isOpenAttack(cell, outcome) {
 			t.Errorf("%s/%s@%s: %s: %s", cell.Problem, cell.Solution, cell.Backend, outcome, attackMessage(cell))
@@ -85,7 +154,7 @@ func TestAttacks(t *testing.T) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cell.Solution, cell.Problem, cell.Backend, outcome, cell.Checkpoints[0].Class)
 	}
 	w.Flush()
-	t.Logf("%d attacks\n%s", count, table.String())
+	t.Logf("%d attacks\n%s\n%s", count, table.String(), summary)
 	c.afterAttacks(before)
 }
 

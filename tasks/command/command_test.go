@@ -142,6 +142,10 @@ func TestEndings(t *testing.T) {
 		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.NoScore, -1, "the program failed (killed), so that the score it left does not count"},
 		{"a score and a bad end that may be", "echo 12; exit 3", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"a score and a signal that may be", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
+		{"code rewritten", "echo 12; echo '#' >>grade.sh", command.Run{}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
+		{"code rewritten, and a limit", "rm grade.sh; mkdir grade.sh; sleep 60", command.Run{Timeout: 2 * time.Second}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
+		{"code rewritten by set-up", "echo 12", command.Run{Setup: []command.Step{{Line: "echo '\n#' >>grade.sh", Directory: "problem"}}}, safe, verdict.Judged, 12, ""},
+		{"data rewritten", "echo 12 >plain; cat plain", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
 		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
@@ -247,5 +251,18 @@ func TestNoGPU(t *testing.T) {
 		if err := local.New(cache.NewMemory(), local.Options{Path: dir}).Capabilities().GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
 			t.Errorf("%s: %v", script, err)
 		}
+	}
+}
+
+// TestOneChance: a solution that is right by chance gets no second run by having the program killed.
+func TestOneChance(t *testing.T) {
+	runs := filepath.Join(t.TempDir(), "runs")
+	for _, signal := range []string{"KILL", "SEGV", "TERM"} {
+		c := judge(t, "echo x >>"+runs+"; [ $(wc -l <"+runs+") = 1 ] || echo 100; kill -"+signal+" $$", command.Run{}, score.Rule{From: score.Stdout, Compat: "safe", AnyExit: true})
+		content, err := os.ReadFile(runs)
+		if err != nil || string(content) != "x\n" || c.checkpoint.Class != verdict.NoScore {
+			t.Errorf("%s: %q, %v; %s: %s", signal, content, err, c.checkpoint.Class, c.message)
+		}
+		os.Remove(runs)
 	}
 }

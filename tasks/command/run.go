@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -35,6 +37,7 @@ type Run struct {
 	Directory    string // of the workspace, where everything runs
 	Setup        []Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
+	OwnSetup     bool          // some of Setup is the problem's; in no key
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 is none
 	Offline      bool          // Argv reaches no network
@@ -84,6 +87,7 @@ type Exit struct {
 	Limit       float64 `json:"limit,omitempty"`        // of the program, seconds
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; of the session, when something was killed for it
 	NoFile      string  `json:"no_file,omitempty"`      // why there is no OutputFile
+	Rewritten   string  `json:"rewritten,omitempty"`    // code of the problem that changed while the program ran
 }
 
 // timing is the content of OutputTiming.
@@ -95,7 +99,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: scripts of the problem that cannot be run are no verdict
+	m.Int("recipe", 3) // 3: the problem's files are guarded
 	m.Strings("order of inputs", r.Inputs)
 	m.String("directory", r.Directory)
 	describeSetup(m, r.Setup, r.SetupTimeout)
@@ -153,25 +157,26 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 		uv = &p
 	}
-	outcome, exit, err := r.try(ctx, w, uv, false)
-	switch {
-	case errors.Is(err, ending.ErrUnclear):
+	outcome, err := r.try(ctx, w, uv, false)
+	if errors.Is(err, ending.ErrUnclear) {
 		w.Note(err.Error())
-		outcome, _, err = r.try(ctx, w, uv, true)
-	case err == nil && ending.Doubtful(exit):
-		w.Note(ending.Again("the program", exit))
-		outcome, _, err = r.try(ctx, w, uv, true)
+		outcome, err = r.try(ctx, w, uv, true)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own. The exit is that of the program, if it
-// was run. What is unclear is an error but the last time.
-func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, backend.Exit, error) {
+// try does the work in a session of its own. What is unclear is an error but the last time.
+// However the program ends, the submission may have ended it, so it does not run once more: one
+// that is right by chance must not have another chance for that.
+func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, error) {
 	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
 	setup := &capped.Buffer{}
 	w.Phase(graph.Workspace)
-	session, err := r.open(ctx, w, uv)
+	code, data, err := r.guarded(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	session, err := r.open(ctx, w, uv, r.readOnly(code, data))
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer func() {
@@ -180,40 +185,46 @@ func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (
 		}()
 	}
 	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, err
 	}
 	w.Phase(graph.Executing)
 	no, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
 	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, err
 	}
 	if no != nil {
 		if err := session.Verify(ctx); err != nil {
-			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
+			return graph.Outcome{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
 		}
 		k.JSON(OutputExit, *no)
 		k.JSON(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
 		k.Keep(OutputSetup, setup.Bytes())
 		k.Keep(OutputLog, setup.Bytes())
-		return k.Outcome, backend.Exit{}, k.Err
+		return k.Outcome, k.Err
 	}
-	exit, err := r.grade(ctx, w, session, uv, k)
+	err = r.grade(ctx, w, session, uv, k, code)
 	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
 		k.Keep(OutputSetup, setup)
 	}
-	return k.Outcome, exit, cmp.Or(err, k.Err)
+	return k.Outcome, cmp.Or(err, k.Err)
 }
 
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
 // program that ends well can still have been kept from its work, and print a score of
 // 0, so the machine is asked each time.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper) (backend.Exit, error) {
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper, code []cache.Entry) error {
 	if err := r.clear(ctx, session); err != nil {
-		return backend.Exit{}, err
+		return err
+	}
+	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
+		var err error
+		if code, err = unchanged(ctx, session, code); err != nil {
+			return err
+		}
 	}
 	env, err := r.environment(ctx, session)
 	if err != nil {
-		return backend.Exit{}, err
+		return err
 	}
 	printed, stdout, stderr := &capped.Buffer{}, &capped.Buffer{}, &capped.Buffer{}
 	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
@@ -227,46 +238,55 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	errs.Close()
 	w.Phase(graph.Storing)
 	if err != nil {
-		return exit, r.startError(err)
+		return r.startError(err)
 	}
 	if err := session.Verify(ctx); err != nil {
-		return exit, fmt.Errorf("what the program left proves nothing: %w", err)
+		return fmt.Errorf("what the program left proves nothing: %w", err)
 	}
 	if r.Separate != nil {
 		masked := backend.Redact(printed, k.secrets)
 		err := r.Separate.End(ctx, session, masked)
 		masked.Close()
 		if err != nil {
-			return exit, err
+			return err
 		}
 	}
 	for _, verify := range r.VerifyInputs {
 		if err := verify(); err != nil {
-			return exit, err
+			return err
 		}
 	}
 	if err := r.scriptError(ctx, w, attempt{r.line(), r.Directory, len(r.Setup) == 0, exit, r.spec(w, uv), uv}); err != nil {
-		return exit, err
+		return err
+	}
+	same, err := unchanged(ctx, session, code)
+	if err != nil {
+		return err
 	}
 	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
 		facts.MemoryLimit = exit.OOMLimit
 	}
+	for _, e := range code {
+		if e.Digest.Size <= maxCode && !slices.Contains(same, e) && facts.Rewritten == "" {
+			facts.Rewritten = e.Path
+		}
+	}
 	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
-		return exit, err
+		return err
 	}
 	if len(k.secrets) > 0 {
 		kept := score.Artifacts{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), File: k.masked, NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
 		left := kept
 		left.Stdout, left.Stderr, left.File = unmasked.Bytes(), unmaskedErrors.Bytes(), k.file
 		if err := r.sameScore(left, kept); err != nil {
-			return exit, err
+			return err
 		}
 	}
 	k.JSON(OutputExit, facts)
 	how, err := r.imports(ctx, w)
 	if err != nil {
-		return exit, err
+		return err
 	}
 	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how})
 	k.Keep(OutputStdout, stdout.Bytes())
@@ -275,7 +295,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session,
 	if exit.TimedOut {
 		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
 	}
-	return exit, nil
+	return nil
 }
 
 // environment makes the session ready for the program, and returns the program's variables.
@@ -335,8 +355,9 @@ func (r *Run) spec(w *graph.Work, uv *prepared) backend.Spec {
 
 // open makes the workspace. A session is returned also with an error that came
 // later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared) (backend.Session, error) {
+func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared, readOnly []string) (backend.Session, error) {
 	spec := r.spec(w, uv)
+	spec.ReadOnly = readOnly
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {

@@ -52,6 +52,9 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
+	if left.exit.Rewritten != "" {
+		return s.Refused(ctx, w, left.exit.Rewritten+", code of the problem, was rewritten while the program ran")
+	}
 	c, message := s.grade(left)
 	if err := tasks.Grade(c, s.Policy); err != nil {
 		return graph.Outcome{}, err

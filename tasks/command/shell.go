@@ -20,7 +20,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		}
 		uv = &p
 	}
-	session, err := r.open(ctx, w, uv)
+	session, err := r.open(ctx, w, uv, nil)
 	if session != nil {
 		defer session.Close(context.WithoutCancel(ctx))
 	}

@@ -118,7 +118,7 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 		p.Files = append(p.Files, backend.File{Path: f.name, Digest: d})
 	}
 	w.Phase(graph.Executing)
-	return c.Box.one(ctx, p)
+	return c.Box.settled(ctx, p)
 }
 
 // output is a solution's output as the dialect hands it to the checker.

@@ -145,7 +145,7 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	for _, f := range files {
 		p.Files = append(p.Files, backend.File{Path: f.Path, Digest: f.Digest})
 	}
-	end, err := box.one(ctx, p)
+	end, err := box.settled(ctx, p)
 	if err != nil {
 		return Diagnosis{}, cache.Digest{}, err
 	}
@@ -155,7 +155,7 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	}
 	switch end.Status {
 	case backend.ClockLimit:
-		return Diagnosis{}, cache.Digest{}, fmt.Errorf("compiling took longer than %v, with processor time to spare: the machine is too busy", limits.Clock)
+		return failed(fmt.Sprintf("compiling took longer than %v, twice, and did not wait for a processor: the source made it wait", limits.Clock))
 	case backend.CPULimit:
 		return failed(fmt.Sprintf("compiling took more than %v of processor time", limits.CPU))
 	case backend.MemoryLimit:

@@ -89,3 +89,27 @@ func TestPatient(t *testing.T) {
 		})
 	}
 }
+
+// TestSettled: a source that makes the compiler wait does not compile, and a machine that did is
+// no reason for that.
+func TestSettled(t *testing.T) {
+	waits := backend.Ending{Status: backend.ClockLimit, CPU: time.Millisecond, Clock: 2 * time.Second, Contended: true}
+	starved := backend.Ending{Status: backend.ClockLimit, CPU: time.Second, Clock: 2 * time.Second, Contended: true}
+	fails := backend.Ending{Status: backend.Exited, Code: 1, Stderr: []byte("main.cpp:1:1: error: no")}
+	for _, try := range []struct {
+		name  string
+		ends  [][]backend.Ending
+		asked int
+		text  string
+	}{
+		{"waits", [][]backend.Ending{{waits}}, 2, "compiling took longer than 2s, twice, and did not wait for a processor: the source made it wait"},
+		{"waited for the machine", [][]backend.Ending{{waits}, {fails}}, 2, "main.cpp:1:1: error: no"},
+		{"waited for a processor", [][]backend.Ending{{starved}, {fails}}, 2, "main.cpp:1:1: error: no"},
+	} {
+		s := &scripted{ends: try.ends}
+		d, _, err := gxx(t.Context(), &Box{Sandbox: s}, nil, "main.cpp", nil, backend.Limits{Clock: 2 * time.Second})
+		if err != nil || d.OK || d.Text != try.text || len(s.asked) != try.asked {
+			t.Errorf("%s: %+v, %v; asked %d times", try.name, d, err, len(s.asked))
+		}
+	}
+}

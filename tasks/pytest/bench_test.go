@@ -2,7 +2,12 @@ package pytest
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +26,9 @@ type bench struct {
 	run   *Run
 	trees map[string][]string // input -> "path=content", "path->target"
 	saved string              // log of the last broken attempt
+
+	lastKey []byte // of the seal
+	early   bool   // pytest ends before it loads its plugins
 
 	tests func(c *fake.Call) (backend.Exit, error) // what pytest does; nil passes
 	setup func(c *fake.Call) (backend.Exit, error)
@@ -46,19 +54,52 @@ func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 	argv := c.Command.Argv
 	do := s.tests
 	switch {
+	case slices.Contains(argv, pluginName):
+		key, err := c.Files.Read(keyPath)
+		if err != nil {
+			return backend.Exit{}, err
+		}
+		s.lastKey = key
+		if !s.early {
+			c.Files.Remove(keyPath) // as the plugin does
+		}
+		if do == nil {
+			do = passing
+		}
+		exit, err := do(c)
+		s.seal(c, key)
+		return exit, err
 	case argv[0] == "/bin/sh" && len(argv) > 3:
 		do = s.probe
 	case argv[0] == "/bin/sh":
 		do = s.setup
 	case argv[len(argv)-1] == "--version":
 		do = s.uvx
-	case do == nil:
-		do = passing
 	}
 	if do == nil {
 		return backend.Exit{}, nil
 	}
 	return do(c)
+}
+
+// seal does what the plugin does, unless the tests did.
+func (s *bench) seal(c *fake.Call, key []byte) {
+	reports := map[string]digested{}
+	for _, name := range []string{jsonReportPath, ctrfPath} {
+		if content, err := c.Files.Read(name); err == nil {
+			reports[path.Base(name)] = digested{int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))}
+		}
+	}
+	if !slices.Contains(c.Files.Names(), sealPath) {
+		c.Files.Write(sealPath, sealWith(key, reports))
+	}
+}
+
+func sealWith(key []byte, reports map[string]digested) []byte {
+	text, _ := json.Marshal(reports)
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return fmt.Appendf(nil, "%x %s", mac.Sum(nil), text)
 }
 
 func passing(c *fake.Call) (backend.Exit, error) {

@@ -55,6 +55,10 @@ func readReports(l left) read {
 		r.trouble = fmt.Sprintf("%s is larger than %d MiB", strings.Join(l.exit.TooLarge, " and "), maxReport>>20)
 		return r
 	}
+	if len(l.exit.Unsealed) > 0 {
+		r.trouble = unsealedTrouble(l.exit.Unsealed)
+		return r
+	}
 	if l.report == nil && l.ctrf == nil {
 		r.trouble = "pytest wrote no report"
 		return r
@@ -186,7 +190,7 @@ func classOf(l left, r read) (verdict.Class, string) {
 		return verdict.Killed, "pytest was ended by a signal: " + l.exit.Signal
 	case code >= signalBase:
 		return verdict.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
-	case code == exitNoTests:
+	case code == exitNoTests && r.usable:
 		return verdict.NoTests, "pytest found no tests"
 	case couldNotCollect(l, r):
 		return verdict.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)

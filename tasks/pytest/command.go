@@ -33,11 +33,11 @@ func (r *Run) pytest(python string, offline bool) []string {
 	if r.Shared == "" {
 		return r.uvx(python, offline)
 	}
-	return []string{"/bin/sh", "-c", within, "sh", r.venv(), "pytest"}
+	return []string{"/bin/sh", "-c", inVenv, "sh", r.venv(), "pytest"}
 }
 
-// within runs a program in the environment $1, as uvx does.
-const within = `PATH=$1/bin:$PATH; export PATH; shift; exec "$@"`
+// inVenv runs a program in the environment $1, as uvx does.
+const inVenv = `PATH=$1/bin:$PATH; export PATH; shift; exec "$@"`
 
 // venv is the environment of pytest where it is one of a snapshot.
 func (r *Run) venv() string { return requirements.Venv(path.Join(r.Shared, "pytest")) }
@@ -103,6 +103,29 @@ func (r *Run) provide(python string, offline bool) []string {
 // testCommand is the whole pytest command. The explicit -c and --confcutdir
 // keep a submission's own configuration and its root conftest.py out.
 func (r *Run) testCommand(python string) []string {
+	return r.within(r.pytestTests(python))
+}
+
+// sealedCommand is testCommand with the plugin that seals the reports.
+func (r *Run) sealedCommand(python string) []string {
+	return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, r.pytestTests(python, "-p", pluginName)...))
+}
+
+// within has a shell run Before, and then a command. Python that Before starts imports nothing
+// from the workspace, which is the submission's.
+func (r *Run) within(argv []string) []string {
+	if r.Before == "" {
+		return argv
+	}
+	const safe = `PYTHONSAFEPATH=${PYTHONSAFEPATH:-before}; export PYTHONSAFEPATH
+%s
+[ "$PYTHONSAFEPATH" != before ] || unset PYTHONSAFEPATH
+exec "$@"`
+	return append([]string{"/bin/sh", "-c", fmt.Sprintf(safe, r.Before), "sh"}, argv...)
+}
+
+// pytestTests is the command that runs the tests, with options of its own.
+func (r *Run) pytestTests(python string, options ...string) []string {
 	argv := append(r.pytest(python, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,
@@ -120,11 +143,8 @@ func (r *Run) testCommand(python string) []string {
 	for _, plugin := range r.Plugins {
 		argv = append(argv, "-p", plugin)
 	}
-	argv = append(append(argv, "-vv"), r.Args...)
-	if r.Before != "" {
-		argv = append([]string{"/bin/sh", "-c", r.Before + "\nexec \"$@\"", "sh"}, argv...)
-	}
-	return argv
+	argv = append(argv, options...)
+	return append(append(argv, "-vv"), r.Args...)
 }
 
 // seconds prints whole seconds without a fraction, as people write them.

@@ -105,6 +105,9 @@ type exitFacts struct {
 	Summary *summary `json:"summary,omitempty"`
 	// TooLarge are the names of reports that were larger than maxReport, and not kept.
 	TooLarge []string `json:"too_large,omitempty"`
+	// Unsealed are the names of reports that pytest's own process did not write as they
+	// are. No report is kept then.
+	Unsealed []string `json:"unsealed,omitempty"`
 }
 
 // reportFacts are the keys of both reports whose values decide, or name what is decided
@@ -120,7 +123,7 @@ type timing struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 4)
+	m.Int("recipe", 5) // 5: reports are sealed
 	if len(r.secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
 	}
@@ -193,22 +196,23 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	outcome, exit, err := r.try(ctx, w, false)
-	switch {
-	case errors.Is(err, ending.ErrUnclear):
-		w.Note(err.Error())
-		outcome, _, err = r.try(ctx, w, true)
-	case err == nil && ending.Doubtful(exit):
-		w.Note(ending.Again("pytest", exit))
+	outcome, again, err := r.try(ctx, w, false)
+	if errors.Is(err, ending.ErrUnclear) {
+		again = err.Error()
+	}
+	if again != "" {
+		w.Note(again)
 		outcome, _, err = r.try(ctx, w, true)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own. What is unclear is an error but the last time.
-func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome, backend.Exit, error) {
+// try does the work in a session of its own. again is the reason to do it once more, if the
+// end is not the submission's doing. What is unclear is an error but the last time.
+func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (outcome graph.Outcome, again string, err error) {
 	setup := &capped.Buffer{}
-	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last, r.Directory, iniPath)
+	key := newKey()
+	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last, sealInputs(key), r.Directory, iniPath, pluginDir)
 	if session != nil {
 		// Closing ends processes; that must happen on a cancelled run, too.
 		defer func() {
@@ -218,15 +222,24 @@ func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (graph.Outcome,
 	}
 	if err != nil {
 		r.keep(ctx, w, session, nil, err)
-		return graph.Outcome{}, backend.Exit{}, err
+		return graph.Outcome{}, "", err
 	}
-	outcome, exit, err := r.test(ctx, w, session, python, setup)
+	outcome, exit, err := r.test(ctx, w, session, python, key, setup)
 	r.keep(ctx, w, session, &exit, err)
-	return outcome, exit, err
+	if err == nil && ending.Doubtful(exit) {
+		// Once pytest runs tests, the submission can end it, and one that is right by chance must
+		// not have another chance for that.
+		begun, err := begun(ctx, session, key)
+		if err == nil && !begun {
+			again = ending.Again("pytest", exit)
+		}
+		return outcome, again, err
+	}
+	return outcome, "", err
 }
 
-// test runs pytest in a workspace that is ready, and stores what it leaves.
-func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
+// test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
+func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, key []byte, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
 	env := r.environ(session.Dir(), r.variables())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), environ.List(r.Env).Masked())
@@ -238,7 +251,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 	}
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.testCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
+		Argv: r.sealedCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {
@@ -261,7 +274,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 		}
 		facts.Summary = summaryIn(unmasked.Bytes())
 	}
-	outcome, err := r.collect(ctx, w, session, exit, facts, setup.Bytes(), log.Bytes())
+	outcome, err := r.collect(ctx, w, session, key, exit, facts, setup.Bytes(), log.Bytes())
 	if err == nil && r.neverJudged(exit, outcome) {
 		err = r.Environment.verify(ctx, r, w.Addr, python)
 	}
@@ -281,8 +294,9 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 // open makes the workspace: the submission, what the set-up commands make of
 // it, and only then everything of the problem's, so that no code which a
 // submission gets to run before the tests can touch them, nor, of what is readOnly, while
-// they run. A session is returned also with an error that came later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, readOnly ...string) (session backend.Session, python string, err error) {
+// they run. more is placed last. A session is returned also with an error that came later; the
+// caller closes it.
+func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, more []backend.Input, readOnly ...string) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
 	python, snapshot, err := r.Environment.prepare(ctx, r, environ.List(r.Env).Preparing())
 	if err != nil {
@@ -309,7 +323,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last boo
 	if err != nil {
 		return session, "", err
 	}
-	if err := session.Place(ctx, inputs...); err != nil {
+	if err := session.Place(ctx, append(inputs, more...)...); err != nil {
 		return session, "", fmt.Errorf("placing the tests: %w", err)
 	}
 	return session, python, nil
@@ -400,7 +414,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 }
 
 // collect stores what the run left behind.
-func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
+func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, key []byte, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
 	const most = 6 // outputs; they are kept until the run ends
 	o := graph.Outcome{Outputs: make([]cache.Output, 0, most)}
@@ -412,19 +426,9 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
 		return nil
 	}
-	reports := map[string][]byte{}
-	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
-		content, err := readReport(ctx, session, report.path, len(r.secrets()) > 0)
-		switch {
-		case errors.Is(err, errReportTooLarge):
-			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
-		case isAbsent(err):
-			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
-		case err != nil:
-			return o, fmt.Errorf("fetching %s: %w", report.path, err)
-		default:
-			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
-		}
+	reports, err := r.reports(ctx, w, session, key, &facts)
+	if err != nil {
+		return o, err
 	}
 	if err := keepJSON(keep, OutputExit, facts); err != nil {
 		return o, err
@@ -458,6 +462,36 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Sessio
 	return o, nil
 }
 
+// reports returns the reports that pytest's own process wrote, by their outputs, without
+// secrets. facts gets the names of the others.
+func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Session, key []byte, facts *exitFacts) (map[string][]byte, error) {
+	seal, err := readSeal(ctx, session, key)
+	if err != nil {
+		return nil, err
+	}
+	reports := map[string][]byte{}
+	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
+		want, sealed := seal[path.Base(report.path)]
+		content, err := readReport(ctx, session, report.path, want, len(r.secrets()) > 0)
+		switch {
+		case errors.Is(err, errReportTooLarge):
+			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
+		case errors.Is(err, errUnsealed), isAbsent(err) && sealed:
+			facts.Unsealed = append(facts.Unsealed, path.Base(report.path))
+		case isAbsent(err):
+			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
+		case err != nil:
+			return nil, fmt.Errorf("fetching %s: %w", report.path, err)
+		default:
+			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
+		}
+	}
+	if len(facts.Unsealed) > 0 {
+		clear(reports) // what one lacks, the other may not have had
+	}
+	return reports, nil
+}
+
 func keepJSON(keep func(name string, content []byte) error, name string, value any) error {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -478,18 +512,22 @@ func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
-// readReport reads a report. Of one that is too large the long texts are shortened, unless
-// there are secrets to be masked: a part of one could stay.
-func readReport(ctx context.Context, session backend.Session, name string, whole bool) ([]byte, error) {
+// readReport reads the report of a seal. Of one that is too large the long texts are shortened,
+// unless there are secrets to be masked: a part of one could stay.
+func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
 	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
 		f, err := session.Collect(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		content, err := shortened(f)
+		r := newSealedReader(f)
+		content, err := shortened(r)
 		if err == nil && len(content) > maxReport {
 			err = errReportTooLarge
+		}
+		if err == nil {
+			err = r.verify(want)
 		}
 		return content, err
 	}

@@ -45,10 +45,11 @@ func TestCommands(t *testing.T) {
 	calls := s.box.Calls()
 	want := [][]string{
 		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
-		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
+		{"/bin/sh", "-c", sealed + `exec "$@"`, "sh",
+			"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
-			"-p", "no:cacheprovider", "-vv", "-x", "-k a or b"},
+			"-p", "no:cacheprovider", "-p", "fevalgraph_seal", "-vv", "-x", "-k a or b"},
 	}
 	for i, argv := range want {
 		if diff := cmp.Diff(argv, calls[i].Command.Argv); diff != "" {
@@ -94,7 +95,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 4
+recipe: 5
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -341,13 +342,13 @@ func TestEndsOfTheTests(t *testing.T) {
 	}
 }
 
-// What ends a program by a signal may be outside of its session. When it comes again,
-// it is the program's doing.
+// What ends pytest by a signal may be outside of its session: it runs once more, unless it may
+// have run tests. Then it can have been the submission, which gets no second chance.
 func TestSignalFromOutside(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		exit backend.Exit
-		runs int
+		runs int // if it ended early
 	}{
 		{"killed", backend.Exit{Code: -1, Signal: "killed"}, 2},
 		{"killed, told by uvx", backend.Exit{Code: 137}, 2},
@@ -357,20 +358,38 @@ func TestSignalFromOutside(t *testing.T) {
 		{"limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, 1},
 		{"its memory limit", backend.Exit{Code: -1, Signal: "killed", OOM: true}, 1},
 	} {
-		for _, again := range []bool{false, true} {
-			s := newBench(t)
-			runs := 0
-			s.tests = func(c *fake.Call) (backend.Exit, error) {
-				if runs++; runs > 1 && !again {
-					return passing(c)
+		for _, early := range []bool{false, true} {
+			for _, again := range []bool{false, true} {
+				s := newBench(t)
+				s.early = early
+				runs := 0
+				s.tests = func(c *fake.Call) (backend.Exit, error) {
+					if runs++; runs > 1 && !again {
+						return passing(c)
+					}
+					return test.exit, nil
 				}
-				return test.exit, nil
-			}
-			_, outputs := s.execute()
-			if passed := strings.Contains(outputs[OutputExit], `"code":0`); runs != test.runs || passed != (test.runs == 2 && !again) {
-				t.Errorf("%s (again: %v): ran %d times, exit %s", test.name, again, runs, outputs[OutputExit])
+				_, outputs := s.execute()
+				want := test.runs
+				if !early {
+					want = 1
+				}
+				if passed := strings.Contains(outputs[OutputExit], `"code":0`); runs != want || passed != (want == 2 && !again) {
+					t.Errorf("%s (early: %v, again: %v): ran %d times, exit %s", test.name, early, again, runs, outputs[OutputExit])
+				}
 			}
 		}
+	}
+	s := newBench(t)
+	s.early = true
+	runs := 0
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		runs++
+		c.Files.Write(keyPath, []byte("another"))
+		return backend.Exit{Code: 137}, nil
+	}
+	if s.execute(); runs != 1 {
+		t.Errorf("with a key of the submission's: ran %d times", runs)
 	}
 }
 
@@ -388,7 +407,7 @@ func TestReports(t *testing.T) {
 	}
 	s = newBench(t)
 	s.run.Backend = uncollected{s.box}
-	if st, _ := s.execute(); st.State != event.Broken || st.Message != "fetching .scbench/pytest-report.json: cable cut" {
+	if st, _ := s.execute(); st.State != event.Broken || st.Message != "fetching .scbench/seal: cable cut" {
 		t.Errorf("%s: %s", st.State, st.Message)
 	}
 }
@@ -494,7 +513,9 @@ func TestEnter(t *testing.T) {
 	stop := errors.New("left the shell")
 	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, tests []string, command func([]string) backend.Command) error {
 		last := calls[len(calls)-1].Command
-		if diff := cmp.Diff(last.Argv, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
+		unsealed := slices.DeleteFunc(slices.Clone(last.Argv[4:]), func(arg string) bool { return arg == pluginName })
+		unsealed = slices.Delete(unsealed, len(unsealed)-2, len(unsealed)-1) // its -p
+		if diff := cmp.Diff(unsealed, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
 			t.Error(diff)
 		}
 		return stop

@@ -15,7 +15,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	if r.pins, err = r.Pins(ctx); err != nil { // no decision about the node has asked yet
 		return err
 	}
-	session, python, err := r.open(ctx, w, progress, true)
+	session, python, err := r.open(ctx, w, progress, true, nil)
 	if session != nil {
 		defer session.Close(context.WithoutCancel(ctx))
 	}

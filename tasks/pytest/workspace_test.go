@@ -124,7 +124,7 @@ func TestProblemWins(t *testing.T) {
 	}
 	st, outputs := s.execute()
 	want := map[string]string{"kv.py": "code", "conftest.py": "evil", "setup.cfg": "[tool:pytest]", "pytest.ini": string(s.run.ini()),
-		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real"}
+		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real", ".scbench/plugin/fevalgraph_seal.py": string(plugin)}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("the workspace (-want +got):\n%s", diff)
 	}
@@ -173,7 +173,7 @@ func TestProblemWinsOverSetup(t *testing.T) {
 	if diff := cmp.Diff([]string{"kv.py"}, seen); diff != "" {
 		t.Errorf("what set-up sees (-want +got):\n%s", diff)
 	}
-	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini())}
+	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini()), ".scbench/plugin/fevalgraph_seal.py": string(plugin)}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("what the tests see (-want +got):\n%s", diff)
 	}

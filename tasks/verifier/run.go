@@ -77,6 +77,7 @@ type Exit struct {
 	TimedOut    bool    `json:"timed_out,omitempty"`
 	Limit       float64 `json:"limit,omitempty"`        // seconds
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes, when something was killed for it
+	Unjudged    string  `json:"unjudged,omitempty"`     // why the script gave no verdict, by the submission's doing
 }
 
 // timing is the content of OutputTiming.
@@ -92,7 +93,8 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
 	// that is the score has to be a number
-	m.Int("recipe", 3)
+	// 4: what gives no verdict with a submission alone is that one's doing
+	m.Int("recipe", 4)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
 	m.String("workdir", r.Workdir)
@@ -137,6 +139,49 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, err
 		}
 	}
+	t, err := r.try(ctx, w, submission, present)
+	if err == nil && t.unjudged != nil && !t.killed() {
+		w.Note(fmt.Sprintf("%v; the script runs once more", t.unjudged))
+		t, err = r.try(ctx, w, submission, present)
+	}
+	if err != nil || t.unjudged == nil {
+		return t.Outcome, err
+	}
+	return r.blame(ctx, w, t)
+}
+
+// trial is a run of the script, with what it left.
+type trial struct {
+	keeper
+	exit     Exit
+	took     timing
+	unjudged error // why there is no verdict
+}
+
+// killed reports whether a signal ended the script. What a solution started can do that once the
+// reward is as it likes.
+func (t *trial) killed() bool { return t.exit.Signal != "" || t.exit.Code == killedStatus }
+
+// blame decides whose doing it is that the script gave no verdict with a submission. If it gives
+// one without, the submission kept it from that, and none may choose to have no score. A submission
+// that is right by chance must not have another chance for killing the script, so one end is enough.
+func (r *Run) blame(ctx context.Context, w *graph.Work, t trial) (graph.Outcome, error) {
+	w.Note("the script runs without the submission: " + t.unjudged.Error())
+	without, err := r.try(ctx, w, cache.Digest{}, nil)
+	switch {
+	case err != nil:
+		return graph.Outcome{}, err
+	case without.unjudged != nil || without.exit.TimedOut:
+		return graph.Outcome{}, t.unjudged
+	}
+	t.exit.Unjudged = t.unjudged.Error()
+	t.JSON(OutputExit, t.exit)
+	t.JSON(OutputTiming, t.took)
+	return t.Outcome, t.Err
+}
+
+// try runs the script in a session of its own, on a submission unless that is zero.
+func (r *Run) try(ctx context.Context, w *graph.Work, submission cache.Digest, present []string) (trial, error) {
 	w.Phase(graph.Workspace)
 	session, err := r.open(ctx, w, submission, present)
 	if session != nil {
@@ -146,65 +191,73 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}()
 	}
 	if err != nil {
-		return graph.Outcome{}, err
+		return trial{}, err
 	}
-	return r.grade(ctx, w, session)
+	t := trial{keeper: keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}}
+	if err := r.grade(ctx, w, session, &t); err != nil {
+		return trial{}, err
+	}
+	if t.unjudged == nil {
+		t.JSON(OutputExit, t.exit)
+		t.JSON(OutputTiming, t.took)
+	}
+	return t, t.Err
 }
 
 // grade runs the script and keeps what it left.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session) (graph.Outcome, error) {
+func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, t *trial) error {
 	w.Phase(graph.Executing)
 	said := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(said, w.Log), r.Env.Masked())
 	exit, err := session.Exec(ctx, r.command(redacted))
 	redacted.Close()
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("running the verifier: %w", err)
+		return fmt.Errorf("running the verifier: %w", err)
 	}
 	w.Phase(graph.Storing)
 	if err := session.Verify(ctx); err != nil {
-		return graph.Outcome{}, fmt.Errorf("what the verifier left proves nothing: %w", err)
+		return fmt.Errorf("what the verifier left proves nothing: %w", err)
 	}
 	for _, verify := range r.VerifyInputs {
 		if err := verify(); err != nil {
-			return graph.Outcome{}, err
+			return err
 		}
 	}
-	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
-	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
+	t.exit = Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
 	if exit.OOM {
-		facts.MemoryLimit = exit.OOMLimit
+		t.exit.MemoryLimit = exit.OOMLimit
 	}
-	k.JSON(OutputExit, facts)
-	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()})
-	k.Keep(OutputLog, said.Bytes())
+	t.took = timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()}
+	t.Keep(OutputLog, said.Bytes())
 	left, err := r.collect(ctx, session, w)
 	if err != nil {
-		return graph.Outcome{}, err
+		return err
 	}
-	k.tree(left)
+	t.tree(left)
 	if exit.TimedOut {
-		k.Outcome.Class, k.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
-		return k.Outcome, k.Err
+		t.Outcome.Class, t.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
+		return nil
 	}
 	for _, rule := range r.BrokenIf {
 		if why := rule.broken(left); why != "" {
-			return graph.Outcome{}, fmt.Errorf("the verifier says that its machine failed: %s", why)
+			t.unjudged = fmt.Errorf("the verifier says that its machine failed: %s", why)
+			return nil
 		}
 	}
-	// What a solution started can kill the script once the reward is as it likes.
-	if exit.Signal != "" || exit.Code == killedStatus {
-		return graph.Outcome{}, errors.New("the verifier was killed, so a reward that was left proves nothing")
+	if t.killed() {
+		t.unjudged = errors.New("the verifier was killed, so a reward that was left proves nothing")
+		return nil
 	}
 	rewards, err := readRewards(left, r.Reward)
 	if err != nil {
-		return graph.Outcome{}, without(err, exit, said.Bytes())
+		t.unjudged = without(err, exit, said.Bytes())
+		return nil
 	}
-	k.JSON(OutputRewards, rewards)
+	t.JSON(OutputRewards, rewards)
 	if text, ok := left.files["ctrf.json"]; ok {
-		k.Keep(OutputCTRF, backend.RedactJSON(text, k.secrets))
+		t.Keep(OutputCTRF, backend.RedactJSON(text, t.secrets))
 	}
-	return k.Outcome, k.Err
+	return nil
 }
 
 // killedStatus is what a shell says of a program that SIGKILL ended: in a container, what waits
@@ -237,9 +290,10 @@ func (r *Run) open(ctx context.Context, w *graph.Work, submission cache.Digest, 
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for rewards: %w", err)
 	}
-	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{
-		{Path: submissionDir, Tree: submission}, {Path: path.Dir(logsDir), Tree: logs.Root},
-	}}
+	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}}
+	if !submission.IsZero() {
+		spec.Inputs = append(spec.Inputs, backend.Input{Path: submissionDir, Tree: submission})
+	}
 	spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
 	for _, name := range r.Tests {
 		tree, ok := w.Input(name, tasks.TreeOutput)

@@ -3,6 +3,7 @@ package verifier
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,8 +12,13 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/buildlog"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // A submission without any artifact is refused, and so are links that lead out of theirs.
@@ -126,3 +132,129 @@ func (f files) Exec(_ context.Context, c backend.Command) (backend.Exit, error) 
 	fmt.Fprintln(c.Output, f.link)
 	return backend.Exit{}, nil
 }
+
+// tree is a task that makes a tree of empty files.
+type tree []string
+
+func (tr tree) Describe(_ context.Context, m *graph.Manifest) error {
+	m.Strings("files", tr)
+	return nil
+}
+
+func (tr tree) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	var entries []cache.Entry
+	for _, name := range tr {
+		d, err := cache.PutBytes(ctx, w.Store, nil)
+		if err != nil {
+			return graph.Outcome{}, err
+		}
+		entries = append(entries, cache.Entry{Path: name, Digest: d})
+	}
+	built, err := cache.BuildTree(entries)
+	if err == nil {
+		err = built.Store(ctx, w.Store)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: tasks.TreeOutput, Digest: built.Root, Tree: true}}}, err
+}
+
+// TestBlame: that a script gives no verdict is a submission's doing if it gives one without it,
+// and otherwise the machine's or the script's. A submission that had it killed gets no other run.
+func TestBlame(t *testing.T) {
+	killed := func(*fake.Call) (backend.Exit, error) { return backend.Exit{Code: killedStatus}, nil }
+	silent := func(*fake.Call) (backend.Exit, error) { return backend.Exit{}, nil }
+	troubled := func(c *fake.Call) (backend.Exit, error) {
+		c.Files.Write(logsDir+"/"+rewardText, []byte("0"))
+		c.Files.Write(logsDir+"/trouble", []byte("no network"))
+		return backend.Exit{}, nil
+	}
+	judges := func(c *fake.Call) (backend.Exit, error) {
+		c.Files.Write(logsDir+"/"+rewardText, []byte("1"))
+		return backend.Exit{}, nil
+	}
+	type script = func(*fake.Call) (backend.Exit, error)
+	for _, try := range []struct {
+		name    string
+		with    []script // its runs with the submission; the last one stays
+		without script
+		runs    int
+		broken  string // its message
+		class   verdict.Class
+	}{
+		{"judges", []script{judges}, nil, 1, "", verdict.Judged},
+		{"killed by the submission", []script{killed, judges}, judges, 2, "", verdict.NoScore},
+		{"killed always", []script{killed}, killed, 2, "the verifier was killed", ""},
+		{"silent by the submission", []script{silent}, judges, 3, "", verdict.NoScore},
+		{"silent always", []script{silent}, silent, 3, "missing reward", ""},
+		{"silent once", []script{silent, judges}, nil, 2, "", verdict.Judged},
+		{"trouble by the submission", []script{troubled}, judges, 3, "", verdict.NoScore},
+		{"trouble of the machine", []script{troubled}, troubled, 3, "the verifier says that its machine failed", ""},
+		{"trouble that ended", []script{troubled, judges}, nil, 2, "", verdict.Judged},
+	} {
+		store, runs, with := cache.NewMemory(), 0, try.with
+		box := fake.New(store, func(_ context.Context, c *fake.Call) (backend.Exit, error) {
+			if !slices.Contains(c.Command.Argv, start) {
+				return backend.Exit{Code: 1}, nil // it looks for rewards behind links
+			}
+			runs++
+			if !slices.Contains(c.Files.Names(), submissionDir+"/app/main.py") {
+				return try.without(c)
+			}
+			do := with[0]
+			with = with[min(1, len(with)-1):]
+			return do(c)
+		})
+		box.Can.Places = func(context.Context) error { return nil }
+		g := graph.New()
+		sub := g.Add(graph.Node{Addr: "submission", Kind: "submission", Task: tree{"app/main.py"}})
+		run := g.Add(graph.Node{Addr: "verify", Kind: "verify",
+			Task: &Run{Artifacts: []string{"/app"}, Reward: "reward", Backend: listing{box}, Identity: box.Identity, BrokenIf: []Rule{{File: "trouble", Pattern: "network"}}},
+			Deps: []graph.Dep{{On: sub, As: FromSubmission, Outputs: []string{tasks.TreeOutput}}}})
+		scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &Score{Reward: "reward", Policy: verdict.AnyJudged},
+			Deps: []graph.Dep{{On: run, As: From, Outputs: Outputs()}}, Kept: true})
+		r, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := r.Status(run); (st.State == event.Broken) != (try.broken != "") || !strings.Contains(st.Message, try.broken) || runs != try.runs {
+			t.Errorf("%s: %s: %s after %d runs", try.name, st.State, st.Message, runs)
+		}
+		for _, o := range r.Status(scored).Outputs {
+			if o.Name != tasks.ResultOutput {
+				continue
+			}
+			content, err := cache.ReadBlob(t.Context(), store, o.Digest, -1)
+			var c verdict.Checkpoint
+			if err == nil {
+				err = json.Unmarshal(content, &c)
+			}
+			if err != nil || c.Class != try.class {
+				t.Errorf("%s: class %s, %v", try.name, c.Class, err)
+			}
+		}
+	}
+}
+
+// listing is a backend whose sessions list the files of TestBlame's scripts.
+type listing struct{ *fake.Backend }
+
+func (l listing) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	s, err := l.Backend.Open(ctx, spec)
+	return listed{s}, err
+}
+
+type listed struct{ backend.Session }
+
+func (l listed) List(ctx context.Context, dir string, _ int) (names []string, err error) {
+	for _, name := range []string{dir + "/" + rewardText, dir + "/trouble"} {
+		if f, err := l.Collect(ctx, name); err == nil {
+			f.Close()
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+type noLog struct{}
+
+func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
+func (noLog) Append(buildlog.Entry) error       { return nil }

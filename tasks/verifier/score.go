@@ -51,10 +51,15 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	c := &verdict.Checkpoint{Name: s.Checkpoint, Class: verdict.Judged, ExitCode: &exit.Code, Tests: []verdict.Test{}}
 	m := &verdict.Measurements{DurationMS: took.Seconds * 1000, Isolation: took.Isolation, Tests: []verdict.TestMeasurement{}}
-	if exit.TimedOut {
+	switch {
+	case exit.TimedOut:
 		c.Class, m.Message = verdict.SessionTimeout, limitMessage(time.Duration(exit.Limit*float64(time.Second)))
-	} else if err := s.read(ctx, w, c, m); err != nil {
-		return graph.Outcome{}, err
+	case exit.Unjudged != "":
+		c.Class, m.Message = verdict.NoScore, exit.Unjudged
+	default:
+		if err := s.read(ctx, w, c, m); err != nil {
+			return graph.Outcome{}, err
+		}
 	}
 	if exit.MemoryLimit > 0 && m.Message == "" {
 		m.Message = ending.OutOfMemory(exit.MemoryLimit)

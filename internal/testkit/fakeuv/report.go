@@ -1,7 +1,10 @@
 package fakeuv
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +17,7 @@ type reportFiles struct {
 	half, none bool
 	fill       int    // bytes of empty tests for the JSON report
 	passed     string // name of a test that the reports say passed
+	key        []byte // of the seal
 }
 
 func (r *reportFiles) write(s *suite, code int) error {
@@ -30,6 +34,7 @@ func (r *reportFiles) write(s *suite, code int) error {
 	if r.fill > 0 {
 		whole["tests"] = json.RawMessage("[" + strings.Repeat("{},", r.fill/len("{},")) + "{}]")
 	}
+	sealed := object{}
 	for _, f := range []struct {
 		path    string
 		content any
@@ -50,8 +55,30 @@ func (r *reportFiles) write(s *suite, code int) error {
 		if err := os.WriteFile(f.path, content, 0o644); err != nil {
 			return err
 		}
+		sealed[filepath.Base(f.path)] = object{"size": len(content), "sha256": fmt.Sprintf("%x", sha256.Sum256(content))}
 	}
-	return nil
+	return r.seal(sealed)
+}
+
+// takeKey reads and removes the key with which reports are sealed, as the plugin does that
+// fevalgraph has pytest load.
+func (r *reportFiles) takeKey() error {
+	path := filepath.Join(filepath.Dir(r.json), "key")
+	var err error
+	if r.key, err = os.ReadFile(path); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+func (r *reportFiles) seal(reports object) error {
+	text, err := json.Marshal(reports)
+	if err != nil {
+		return err
+	}
+	mac := hmac.New(sha256.New, r.key)
+	mac.Write(text)
+	return os.WriteFile(filepath.Join(filepath.Dir(r.json), "seal"), fmt.Appendf(nil, "%x %s", mac.Sum(nil), text), 0o644)
 }
 
 // object is one JSON object.

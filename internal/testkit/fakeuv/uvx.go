@@ -61,6 +61,11 @@ func run(dir string, args []string) {
 	}
 	fmt.Println("============================= test session starts ==============================")
 	reports := reportFiles{json: option(args, "--json-report-file"), ctrf: option(args, "--ctrf")}
+	if slices.Contains(args, "fevalgraph_seal") {
+		if err := reports.takeKey(); err != nil {
+			fail(3, "INTERNALERROR> %v", err)
+		}
+	}
 	code := s.exitCode()
 	if !s.collectError {
 		fmt.Printf("collecting ... collected %d items\n\n", len(s.tests))

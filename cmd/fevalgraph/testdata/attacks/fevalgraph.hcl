@@ -46,17 +46,17 @@ problem "add" {
   session_timeout     = "40s"
   max_submission_size = "16MiB"
   pytest { root = "problems/add/tests" }
-  checkpoint "one" {}
-  pass { policy = "all-cases" }
+  checkpoint "one" { before = "python3 -c 'import json'" }
+  pass { policy = "core-cases" } # a group is worth something
 }
 
-# The grader starts the submission as a program, and writes the score afterwards.
+# The grader starts the submission as a program, and reads the rest of its own files afterwards.
 problem "grade" {
   max_submission_size = "16MiB"
   command {
     root     = "problems/grade"
     solution = "answer/main.py"
-    argv     = ["python3", "grade.py"]
+    argv     = ["bash", "grade.sh"]
     timeout  = "40s"
     score {
       from    = "file"
@@ -101,6 +101,10 @@ problem "verify" {
     tests    = "problems/verify"
     solution = "/app/main.py"
     timeout  = "40s"
+    broken_if {
+      file    = "trouble.txt"
+      pattern = "network"
+    }
   }
   checkpoint "main" {}
 }

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// The problem's program and the submission that it starts have the same user, so the
+// submission can write to whatever the program reads later: a script, which a shell reads
+// line by line, a module, data. Where the backend can, the problem's files are read-only
+// while the program runs; code is also compared afterwards.
+
+// maxGuarded bounds the problem's files that are read-only and compared, and maxCode the
+// size of one that is compared.
+const (
+	maxGuarded = 100
+	maxCode    = 1 << 20
+)
+
+// codeEndings are those of files that interpreters run.
+var codeEndings = []string{".bash", ".jl", ".js", ".lua", ".mjs", ".pl", ".py", ".R", ".r", ".rb", ".sh", ".ts"}
+
+// guarded lists the problem's files in the workspace, code first, without what the
+// submission replaces and the file with the score.
+func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.Entry, err error) {
+	files, own := map[string]cache.Entry{}, map[string]bool{}
+	for _, input := range r.Inputs {
+		tree, ok := w.Input(input, tasks.TreeOutput)
+		if !ok {
+			return nil, nil, fmt.Errorf("dependency %q has no tree", input)
+		}
+		err := cache.WalkTree(ctx, w.Store, tree, func(e cache.Entry) error {
+			delete(files, e.Path)
+			own[e.Path] = input == r.Own && !e.Dir
+			if input != r.Own && !e.Dir && e.Link == "" && e.Path != r.File {
+				files[e.Path] = e
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	line := strings.Fields(r.line())
+	for _, e := range files {
+		if own[path.Dir(e.Path)] {
+			continue // the submission is a file in place of this directory
+		}
+		if e.Executable || slices.Contains(codeEndings, path.Ext(e.Path)) || slices.ContainsFunc(line, func(word string) bool { return path.Join(r.Directory, word) == e.Path }) {
+			code = append(code, e)
+		} else {
+			data = append(data, e)
+		}
+	}
+	byPath := func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) }
+	slices.SortFunc(code, byPath)
+	slices.SortFunc(data, byPath)
+	code = code[:min(len(code), maxGuarded)]
+	return code, data[:min(len(data), maxGuarded-len(code))], nil
+}
+
+// readOnly lists the files that commands cannot change. In a container the problem's own set-up
+// commands could not, either, and may have to.
+func (r *Run) readOnly(code, data []cache.Entry) []string {
+	if r.Backend.Capabilities().OwnFiles && (r.OwnSetup || r.UV != nil) {
+		return nil
+	}
+	var names []string
+	for _, e := range slices.Concat(code, data) {
+		names = append(names, e.Path)
+	}
+	return names
+}
+
+// unchanged returns those of files that are in the workspace as the problem has them, without
+// large ones.
+func unchanged(ctx context.Context, session backend.Session, files []cache.Entry) (same []cache.Entry, err error) {
+	for _, e := range files {
+		if e.Digest.Size > maxCode {
+			continue
+		}
+		f, err := session.Collect(ctx, e.Path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("fetching %s: %w", e.Path, err)
+		}
+		content, err := io.ReadAll(io.LimitReader(f, e.Digest.Size+1))
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("fetching %s: %w", e.Path, err)
+		}
+		if cache.SumBytes(content) == e.Digest {
+			same = append(same, e)
+		}
+	}
+	return same, nil
+}

@@ -1,0 +1,140 @@
+package pytest
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// Other processes of the tests' user, such as those of the submission, can write to the
+// workspace and to the log while pytest runs. So reports count only with a seal: pytest's
+// own process, which these processes can neither trace nor read, has them in files without
+// a name until it ends, and signs them with a key that it has removed from the workspace
+// before the tests began.
+
+// plugin is the part of it that runs in pytest.
+//
+//go:embed fevalgraph_seal.py
+var plugin []byte
+
+// Locations of the seal in the workspace.
+const (
+	pluginName = "fevalgraph_seal"
+	pluginDir  = reportsDir + "/plugin"
+	keyPath    = reportsDir + "/key"
+	sealPath   = reportsDir + "/seal"
+)
+
+// newKey returns the key of one run of pytest.
+func newKey() []byte { return []byte(rand.Text()) }
+
+// sealInputs lists the files of the seal; they are placed after the empty directory of reports.
+func sealInputs(key []byte) []backend.Input {
+	return []backend.Input{
+		{Path: pluginDir + "/" + pluginName + ".py", Content: plugin, Replace: true},
+		{Path: keyPath, Content: key, Replace: true},
+	}
+}
+
+// sealed has a program load the plugin from the working directory, which the plugin takes
+// back from the environment.
+const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
+
+// begun reports whether pytest has taken its key, and so may have run tests. No other process
+// can put it back.
+func begun(ctx context.Context, session backend.Session, key []byte) (bool, error) {
+	f, err := session.Collect(ctx, keyPath)
+	if isAbsent(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for %s: %w", keyPath, err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, int64(len(key))+1))
+	return !bytes.Equal(content, key), err
+}
+
+// digested is how the seal identifies a report.
+type digested struct {
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// errUnsealed is the error of a report that is not the one that pytest's process wrote.
+var errUnsealed = errors.New("the report does not have its seal")
+
+// readSeal returns the reports that pytest's process wrote, by their names; nil if there is
+// no seal of its key.
+func readSeal(ctx context.Context, session backend.Session, key []byte) (map[string]digested, error) {
+	f, err := session.Collect(ctx, sealPath)
+	if isAbsent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
+	}
+	defer f.Close()
+	const most = 4 << 10
+	content, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
+	}
+	signature, text, _ := bytes.Cut(content, []byte(" "))
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	if signed, err := hex.DecodeString(string(signature)); err != nil || !hmac.Equal(signed, mac.Sum(nil)) {
+		return nil, nil
+	}
+	reports := map[string]digested{}
+	if err := json.Unmarshal(text, &reports); err != nil {
+		return nil, nil
+	}
+	return reports, nil
+}
+
+// sealedReader reads a report and compares it with its seal.
+type sealedReader struct {
+	f    io.Reader
+	hash hash.Hash
+	read int64
+}
+
+func newSealedReader(f io.Reader) *sealedReader {
+	return &sealedReader{f: f, hash: sha256.New()}
+}
+
+func (r *sealedReader) Read(p []byte) (int, error) {
+	n, err := r.f.Read(p)
+	r.hash.Write(p[:n])
+	r.read += int64(n)
+	return n, err
+}
+
+// verify reads the rest. It returns errUnsealed if the whole is not the report of the seal.
+func (r *sealedReader) verify(want digested) error {
+	if _, err := io.Copy(io.Discard, io.LimitReader(r, max(0, want.Size-r.read)+1)); err != nil {
+		return err
+	}
+	if r.read != want.Size || hex.EncodeToString(r.hash.Sum(nil)) != want.SHA256 {
+		return errUnsealed
+	}
+	return nil
+}
+
+// unsealedTrouble explains why reports do not count.
+func unsealedTrouble(names []string) string {
+	return "pytest did not write " + strings.Join(names, " and ") + " as found: another process changed it, or ended pytest before"
+}
