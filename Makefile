@@ -172,6 +172,7 @@ WITH_REAL := PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST
 
 # The tests that need Python, uv, a Docker daemon and go-judge. The daemons end with it, also when it is interrupted.
 real: build $(UV) $(GOJUDGE)
+	@scripts/apt-install strace=strace
 	$(WITH_REAL) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -p 4 -timeout 60m -skip '$(SAME)|$(FAR)' $(REAL)
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -88,7 +90,7 @@ var callsOf = map[string][]string{
 }
 
 // TestHostileProject tests that a project from elsewhere, with a state directory that its maker
-// ran it with, is inert: commands do no more than their rules say.
+// ran it with, is inert: commands do no more than their rules say. Among real programs, they are traced.
 func TestHostileProject(t *testing.T) {
 	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
 	theirs := func() {
@@ -172,6 +174,10 @@ func TestHostileProject(t *testing.T) {
 				contacts.Store(0)
 				before := filesIn(t, c.dir)
 				cmd := c.command(strings.Fields(strings.ReplaceAll(call, "OUT", out))...)
+				var file string
+				if os.Getenv(realVariable) != "" {
+					file = withStrace(t, cmd)
+				}
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -179,6 +185,25 @@ func TestHostileProject(t *testing.T) {
 				_ = cmd.Wait()
 				if !ended.Stop() {
 					t.Errorf("goes on for minutes: %s", output(cmd))
+				}
+				if file != "" {
+					asked := readSystemCalls(t, file)
+					allowed := []string{"/dev", "/proc", filepath.Join(c.place, "home"), filepath.Join(c.place, "store"), out}
+					switch rule.Writes {
+					case cli.WritesState:
+						allowed = append(allowed, filepath.Join(c.dir, ".fevalgraph"))
+					case cli.WritesProject:
+						allowed = append(allowed, c.dir)
+					}
+					if rule.Executes == cli.ReachNothing && len(asked.executed) > 0 {
+						t.Errorf("executed %q", asked.executed)
+					}
+					if len(asked.contacted) > 0 {
+						t.Errorf("contacted %q", asked.contacted)
+					}
+					if wrote := outside(asked.written, allowed...); len(wrote) > 0 {
+						t.Errorf("wrote %q", wrote)
+					}
 				}
 				if left, _ := os.ReadDir(marks); len(left) > 0 {
 					t.Errorf("executed %v\n%s", left, output(cmd))
@@ -197,7 +222,7 @@ func TestHostileProject(t *testing.T) {
 				}
 				after := filesIn(t, c.dir)
 				for path := range after {
-					if before[path] != after[path] && !strings.HasPrefix(path, ".fevalgraph") && strings.HasPrefix(rule.Writes, "nothing") {
+					if before[path] != after[path] && !strings.HasPrefix(path, ".fevalgraph") && rule.Writes == cli.WritesNothing {
 						t.Errorf("wrote %s", path)
 					}
 				}

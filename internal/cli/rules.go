@@ -26,10 +26,10 @@ type Rule struct {
 
 // Where commands write.
 const (
-	writesNothing = "nothing"
-	writesState   = "`.fevalgraph`"
-	writesProject = "the project"
-	writesNamed   = "files that the caller names"
+	WritesNothing = "nothing"
+	WritesState   = "`.fevalgraph`"
+	WritesProject = "the project"
+	WritesNamed   = "files that the caller names"
 )
 
 // Rules has the rule of each command, by its name after fevalgraph, and of a flag that makes another one
@@ -37,52 +37,52 @@ const (
 // it: one whose Executes is not ReachProject executes and contacts for a project only what the
 // project is trusted with, whatever it does beside.
 var Rules = map[string]Rule{
-	"":                     {ReachProject, ReachProject, writesProject},
-	"run":                  {ReachProject, ReachProject, writesProject},
-	"watch":                {ReachProject, ReachProject, writesProject},
-	"eval":                 {ReachProject, ReachProject, writesState},
-	"shell":                {ReachProject, ReachProject, writesState},
-	"lock":                 {ReachProject, ReachProject, writesProject},
-	"cache audit":          {ReachProject, ReachProject, writesState},
-	"validate --reference": {ReachProject, ReachProject, writesState},
-	"merge":                {ReachTrusted, ReachTrusted, writesProject},
-	"cache pull":           {ReachTrusted, ReachTrusted, writesState},
-	"cache push":           {ReachTrusted, ReachTrusted, writesState},
-	"cache pack":           {ReachTrusted, ReachTrusted, writesNamed},
-	"gen":                  {ReachTrusted, ReachTrusted, writesProject},
-	"plan":                 {ReachTrusted, ReachTrusted, writesNothing},
-	"status":               {ReachTrusted, ReachTrusted, writesNothing},
-	"explain":              {ReachTrusted, ReachTrusted, writesNothing},
-	"results":              {ReachTrusted, ReachTrusted, writesNamed},
-	"compare":              {ReachTrusted, ReachTrusted, writesNothing},
-	"diff":                 {ReachTrusted, ReachTrusted, writesNothing},
-	"report":               {ReachTrusted, ReachTrusted, writesNamed},
-	"graph":                {ReachTrusted, ReachTrusted, writesNothing},
-	"list":                 {ReachTrusted, ReachTrusted, writesNothing},
-	"show":                 {ReachTrusted, ReachTrusted, writesNothing},
-	"lsp":                  {ReachTrusted, ReachTrusted, writesNothing},
-	"doctor":               {ReachTrusted, ReachTrusted, writesNothing},
-	"clean":                {ReachNothing, ReachTrusted, writesState},
-	"bundle":               {ReachNothing, ReachTrusted, writesNamed},
-	"log":                  {ReachNothing, ReachTrusted, writesNothing},
-	"cache stats":          {ReachNothing, ReachNothing, writesNothing},
-	"cache gc":             {ReachNothing, ReachNothing, writesNothing},
-	"cache verify":         {ReachNothing, ReachNothing, writesNothing},
-	"cache sign":           {ReachNothing, ReachNothing, writesNothing},
-	"cache unpack":         {ReachNothing, ReachNothing, writesState},
-	"runs":                 {ReachNothing, ReachNothing, writesNothing},
-	"runs prune":           {ReachNothing, ReachNothing, writesState},
-	"verify":               {ReachNothing, ReachNothing, writesNothing},
-	"console":              {ReachNothing, ReachNothing, writesNothing},
-	"variables":            {ReachNothing, ReachNothing, writesNothing},
-	"schema":               {ReachNothing, ReachNothing, writesNothing},
-	"fmt":                  {ReachNothing, ReachNothing, writesProject},
-	"init":                 {ReachNothing, ReachNothing, writesProject},
-	"trust":                {ReachNothing, ReachNothing, writesNothing},
-	"keygen":               {ReachNothing, ReachNothing, writesNamed},
-	"completion":           {ReachNothing, ReachNothing, writesNothing},
-	"validate":             {ReachNothing, ReachNothing, writesNothing},
-	"version":              {ReachNothing, ReachNothing, writesNothing},
+	"":                     {ReachProject, ReachProject, WritesProject},
+	"run":                  {ReachProject, ReachProject, WritesProject},
+	"watch":                {ReachProject, ReachProject, WritesProject},
+	"eval":                 {ReachProject, ReachProject, WritesState},
+	"shell":                {ReachProject, ReachProject, WritesState},
+	"lock":                 {ReachProject, ReachProject, WritesProject},
+	"cache audit":          {ReachProject, ReachProject, WritesState},
+	"validate --reference": {ReachProject, ReachProject, WritesState},
+	"merge":                {ReachTrusted, ReachTrusted, WritesProject},
+	"cache pull":           {ReachTrusted, ReachTrusted, WritesState},
+	"cache push":           {ReachTrusted, ReachTrusted, WritesState},
+	"cache pack":           {ReachTrusted, ReachTrusted, WritesNamed},
+	"gen":                  {ReachTrusted, ReachTrusted, WritesProject},
+	"plan":                 {ReachTrusted, ReachTrusted, WritesNothing},
+	"status":               {ReachTrusted, ReachTrusted, WritesNothing},
+	"explain":              {ReachTrusted, ReachTrusted, WritesNothing},
+	"results":              {ReachTrusted, ReachTrusted, WritesNamed},
+	"compare":              {ReachTrusted, ReachTrusted, WritesNothing},
+	"diff":                 {ReachTrusted, ReachTrusted, WritesNothing},
+	"report":               {ReachTrusted, ReachTrusted, WritesNamed},
+	"graph":                {ReachTrusted, ReachTrusted, WritesNothing},
+	"list":                 {ReachTrusted, ReachTrusted, WritesNothing},
+	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
+	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},
+	"doctor":               {ReachTrusted, ReachTrusted, WritesNothing},
+	"clean":                {ReachNothing, ReachTrusted, WritesState},
+	"bundle":               {ReachNothing, ReachTrusted, WritesNamed},
+	"log":                  {ReachNothing, ReachTrusted, WritesNothing},
+	"cache stats":          {ReachNothing, ReachNothing, WritesNothing},
+	"cache gc":             {ReachNothing, ReachNothing, WritesNothing},
+	"cache verify":         {ReachNothing, ReachNothing, WritesNothing},
+	"cache sign":           {ReachNothing, ReachNothing, WritesNothing},
+	"cache unpack":         {ReachNothing, ReachNothing, WritesState},
+	"runs":                 {ReachNothing, ReachNothing, WritesNothing},
+	"runs prune":           {ReachNothing, ReachNothing, WritesState},
+	"verify":               {ReachNothing, ReachNothing, WritesNothing},
+	"console":              {ReachNothing, ReachNothing, WritesNothing},
+	"variables":            {ReachNothing, ReachNothing, WritesNothing},
+	"schema":               {ReachNothing, ReachNothing, WritesNothing},
+	"fmt":                  {ReachNothing, ReachNothing, WritesProject},
+	"init":                 {ReachNothing, ReachNothing, WritesProject},
+	"trust":                {ReachNothing, ReachNothing, WritesNothing},
+	"keygen":               {ReachNothing, ReachNothing, WritesNamed},
+	"completion":           {ReachNothing, ReachNothing, WritesNothing},
+	"validate":             {ReachNothing, ReachNothing, WritesNothing},
+	"version":              {ReachNothing, ReachNothing, WritesNothing},
 }
 
 // notOfProjects lists the commands that are about no project: servers that execute what their client
@@ -94,7 +94,7 @@ func ruleOf(cmd *cobra.Command) Rule {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	rule, ok := Rules[path]
 	if !ok {
-		rule = Rule{ReachNothing, ReachNothing, writesNothing}
+		rule = Rule{ReachNothing, ReachNothing, WritesNothing}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if other, ok := Rules[path+" --"+f.Name]; ok {
