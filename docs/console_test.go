@@ -75,6 +75,7 @@ func newSession(t *testing.T, p *page, bin string) *session {
 	}
 	s.env = append(s.env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		"FEVALGRAPH_CACHE_DIR="+filepath.Join(home, ".cache", "fevalgraph"),
+		"COLUMNS=200", // what docs show is not folded
 		"XDG_STATE_HOME="+filepath.Join(home, ".local", "state"),
 		"FEVALGRAPH_PROGRESS=none", "FEVALGRAPH_JOBS=2", "NO_COLOR=1")
 	return s

@@ -154,13 +154,12 @@ func TestBatchKilled(t *testing.T) {
 func (b *batch) executed() map[string]int {
 	b.t.Helper()
 	times := map[string]int{}
-	state := filepath.Join(b.dir, ".fevalgraph")
-	ids, err := event.Runs(recordsIn(state))
+	ids, err := event.Runs(b.records())
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(recordsIn(state), id)
+		run, err := event.FindRun(b.records(), id)
 		if err != nil {
 			b.t.Fatal(err)
 		}

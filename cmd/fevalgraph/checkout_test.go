@@ -104,10 +104,13 @@ func (c *checkout) mayFail(args ...string) (stdout string) {
 	return fmt.Sprint(cmd.Stdout)
 }
 
+// records are what runs recorded, with the key of their user.
+func (c *checkout) records() event.Records { return recordsIn(c.dir, c.command().Env) }
+
 // lastRun is the record of the last run that ended.
 func (c *checkout) lastRun() *runRecord {
 	c.t.Helper()
-	r, err := lastRun(recordsIn(filepath.Join(c.dir, ".fevalgraph")))
+	r, err := lastRun(c.records())
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -118,13 +121,12 @@ func (c *checkout) lastRun() *runRecord {
 func (c *checkout) states() map[string]event.State {
 	c.t.Helper()
 	all := map[string]event.State{}
-	state := filepath.Join(c.dir, ".fevalgraph")
-	ids, err := event.Runs(recordsIn(state))
+	ids, err := event.Runs(c.records())
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(recordsIn(state), id)
+		run, err := event.FindRun(c.records(), id)
 		if err == nil {
 			err = run.Each(func(e event.Event) bool {
 				if done, ok := e.(event.NodeDone); ok {

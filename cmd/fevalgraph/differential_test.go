@@ -311,7 +311,7 @@ func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 func (w *diffWorld) reopened() bool {
 	w.t.Helper()
 	var nodes []string
-	run, err := event.FindRun(recordsIn(filepath.Join(w.c.dir, ".fevalgraph")), "latest")
+	run, err := event.FindRun(w.c.records(), "latest")
 	if err == nil {
 		err = run.Each(func(e event.Event) bool {
 			if again, ok := e.(event.NodeReopened); ok {
@@ -411,7 +411,7 @@ func (w *diffWorld) outcomeIn(c *checkout, dir string) *diffOutcome {
 
 // diffLatest is the id of the last run that ended normally.
 func diffLatest(c *checkout) string {
-	run, err := event.FindRun(recordsIn(filepath.Join(c.dir, ".fevalgraph")), "latest")
+	run, err := event.FindRun(c.records(), "latest")
 	if err != nil {
 		return ""
 	}

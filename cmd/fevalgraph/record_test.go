@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -18,25 +18,16 @@ type runRecord struct {
 	states   map[string]event.State
 }
 
-// recordsIn reads what was recorded in a state directory with the key that the last run was recorded
-// with: that of a user of the test, whose home is beside the project or above it, or of the process.
-func recordsIn(state string) event.Records {
-	own, _ := os.UserHomeDir()
-	homes := []string{own}
-	for dir := filepath.Dir(state); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		keys, _ := filepath.Glob(filepath.Join(dir, "*", ".local", "state", "fevalgraph", "key"))
-		for _, key := range keys {
-			homes = append(homes, filepath.Join(key, "..", "..", "..", ".."))
+// recordsIn reads what a program with an environment recorded in a project's directory.
+func recordsIn(dir string, env []string) event.Records {
+	return recordsOf(filepath.Join(dir, ".fevalgraph"), func(name string) (value string) {
+		for _, pair := range env { // the last one counts
+			if is, v, _ := strings.Cut(pair, "="); is == name {
+				value = v
+			}
 		}
-	}
-	var records event.Records
-	for _, home := range homes {
-		records = recordsOf(state, func(name string) string { return map[string]string{"HOME": home}[name] })
-		if ids, err := event.Runs(records); err == nil && (len(ids) == 0 || !event.OpenRun(records, ids[len(ids)-1]).Foreign()) {
-			break
-		}
-	}
-	return records
+		return value
+	})
 }
 
 // recordsOf reads what was recorded in a state directory with the key of an environment.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,13 +150,12 @@ func (c *onClusters) recordedOnce() {
 func (c *onClusters) executions() map[string][]string {
 	c.t.Helper()
 	all := map[string][]string{}
-	state := filepath.Join(c.dir, ".fevalgraph")
-	ids, err := event.Runs(recordsIn(state))
+	ids, err := event.Runs(c.records())
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, id := range ids {
-		run, err := event.FindRun(recordsIn(state), id)
+		run, err := event.FindRun(c.records(), id)
 		if err == nil {
 			err = run.Each(func(e event.Event) bool {
 				if done, ok := e.(event.NodeDone); ok && done.State == event.Done && done.Kind == "command" {

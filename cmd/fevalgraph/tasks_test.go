@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -39,7 +38,7 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 		}
 	}
 	exits(3, "run", "--var", "failing=true", "task:failing*")
-	said := complaints(t, dir, regexp.MustCompile(`^task:failing\["(here|there) (\w+)"\]$`))
+	said := complaints(t, dir, command().Env, regexp.MustCompile(`^task:failing\["(here|there) (\w+)"\]$`))
 	if len(said["here"]) != 6 || len(said["there"]) != 6 {
 		t.Errorf("%d tasks are broken here, and %d there", len(said["here"]), len(said["there"]))
 	}
@@ -52,9 +51,9 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 
 // complaints are the messages of the broken nodes of the last run, by the two groups of their
 // addresses.
-func complaints(t *testing.T, dir string, addr *regexp.Regexp) map[string]map[string]string {
+func complaints(t *testing.T, dir string, env []string, addr *regexp.Regexp) map[string]map[string]string {
 	t.Helper()
-	run, err := event.FindRun(recordsIn(filepath.Join(dir, ".fevalgraph")), "latest")
+	run, err := event.FindRun(recordsIn(dir, env), "latest")
 	if err != nil {
 		t.Fatal(err)
 	}
