@@ -262,6 +262,15 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 			return graph.Outcome{}, exit, err
 		}
 	}
+	if exit.Code == ending.ShellNotFound {
+		// The shell that seals reports ends so when there is no uvx or pytest to start.
+		switch begun, err := begun(ctx, session, key); {
+		case err != nil:
+			return graph.Outcome{}, exit, err
+		case !begun:
+			return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
+		}
+	}
 	if exit.Code != exitOK || exit.TimedOut {
 		if err := session.Verify(ctx); err != nil {
 			return graph.Outcome{}, exit, fmt.Errorf("pytest ended with %s, which proves nothing: %w", ending.Words("exit code", exit), err)
