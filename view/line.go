@@ -72,8 +72,9 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 		out += "  " + text.Duration(e.Seconds)
 		left, right = "(", ")"
 	}
-	if e.Cause != "" {
-		out += "  " + l.palette.Quiet(left+l.cut(text.Line(e.Cause, 0), text.Width(out)+4)+right)
+	const fewest = 10 // columns of a cause that say something
+	if room := l.width - text.Width(out) - 4; e.Cause != "" && (l.verbose || l.width == 0 || room >= fewest) {
+		out += "  " + l.palette.Quiet(left+l.cutTo(text.Line(e.Cause, 0), room)+right)
 	}
 	out += "\n"
 	if trouble(e.State) && e.Message != "" && e.Message != e.Cause {
@@ -147,12 +148,16 @@ func (l lines) message(addr, m string, indent int) string {
 // cut shortens s, which begins at column, to the width. A line of a megabyte
 // is cut even without one.
 func (l lines) cut(s string, column int) string {
-	if l.verbose {
+	return l.cutTo(s, max(l.width-column, 20))
+}
+
+// cutTo shortens s to so many columns, if there is a width.
+func (l lines) cutTo(s string, columns int) string {
+	switch {
+	case l.verbose:
 		return s
+	case l.width == 0:
+		columns = 1000
 	}
-	limit := 1000
-	if l.width > 0 {
-		limit = max(l.width-column, 20)
-	}
-	return text.Cut(s, limit)
+	return text.Cut(s, columns)
 }

@@ -106,9 +106,24 @@ func (r *Run) testCommand(python string) []string {
 	return r.within(r.pytestTests(python))
 }
 
-// sealedCommand is testCommand with the plugin that seals the reports.
-func (r *Run) sealedCommand(python string) []string {
-	return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, r.pytestTests(python, "-p", pluginName)...))
+// sealedCommand is testCommand with the plugin that seals the reports, which it finds by its environment:
+// env, or in a container that of the image, which only a shell there can add to. Elsewhere the backend
+// finds uvx, which a shell may not see.
+func (r *Run) sealedCommand(python, dir string, env []string) (argv, with []string) {
+	argv = r.pytestTests(python, "-p", pluginName)
+	if r.Backend.Capabilities().OwnFiles {
+		return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, argv...)), env
+	}
+	const variable = "PYTHONPATH="
+	found := path.Join(dir, pluginDir)
+	for _, pair := range env {
+		if before, ok := strings.CutPrefix(pair, variable); !ok {
+			with = append(with, pair)
+		} else if before != "" {
+			found += ":" + before
+		}
+	}
+	return r.within(argv), append(with, variable+found)
 }
 
 // within has a shell run Before, and then a command. Python that Before starts imports nothing

@@ -240,7 +240,6 @@ func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (outcome graph.
 
 // test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
 func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, key []byte, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
-	env := r.environ(session.Dir(), r.variables())
 	log := &capped.Buffer{}
 	redacted := backend.Redact(io.MultiWriter(log, w.Log), environ.List(r.Env).Masked())
 	var output io.Writer = redacted
@@ -249,9 +248,10 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 		unmasked = &capped.Buffer{}
 		output = io.MultiWriter(unmasked, redacted)
 	}
+	argv, env := r.sealedCommand(python, session.Dir(), r.environ(session.Dir(), r.variables()))
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.sealedCommand(python), Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
+		Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
 	})
 	redacted.Close()
 	if err != nil {

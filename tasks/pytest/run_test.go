@@ -45,8 +45,7 @@ func TestCommands(t *testing.T) {
 	calls := s.box.Calls()
 	want := [][]string{
 		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "--version"},
-		{"/bin/sh", "-c", sealed + `exec "$@"`, "sh",
-			"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
+		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
 			"-p", "no:cacheprovider", "-p", "fevalgraph_seal", "-vv", "-x", "-k a or b"},
@@ -513,9 +512,9 @@ func TestEnter(t *testing.T) {
 	stop := errors.New("left the shell")
 	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, tests []string, command func([]string) backend.Command) error {
 		last := calls[len(calls)-1].Command
-		unsealed := slices.DeleteFunc(slices.Clone(last.Argv[4:]), func(arg string) bool { return arg == pluginName })
+		unsealed := slices.DeleteFunc(slices.Clone(last.Argv), func(arg string) bool { return arg == pluginName })
 		unsealed = slices.Delete(unsealed, len(unsealed)-2, len(unsealed)-1) // its -p
-		if diff := cmp.Diff(unsealed, tests) + cmp.Diff(last.Env, command(nil).Env); diff != "" {
+		if diff := cmp.Diff(unsealed, tests) + cmp.Diff(last.Env[:len(last.Env)-1], command(nil).Env); diff != "" {
 			t.Error(diff)
 		}
 		return stop

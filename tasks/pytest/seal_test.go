@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"slices"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -94,4 +95,19 @@ func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
 		}
 	}
 	return classify(l, readReports(l))
+}
+
+// The plugin is found beside what the environment has already. In a container that is the image's, which only
+// a shell there can add to; elsewhere the backend finds uvx, which a shell may not see.
+func TestSealedCommand(t *testing.T) {
+	s := newBench(t)
+	argv, env := s.run.sealedCommand("", "/w", []string{"A=1", "PYTHONPATH=/theirs", "B=2"})
+	if argv[0] != "uvx" || !slices.Equal(env, []string{"A=1", "B=2", "PYTHONPATH=/w/" + pluginDir + ":/theirs"}) {
+		t.Errorf("starts %s with %q", argv[0], env)
+	}
+	s.box.Can.OwnFiles = true
+	argv, env = s.run.sealedCommand("", "/w", []string{"A=1"})
+	if argv[0] != "/bin/sh" || !slices.Equal(env, []string{"A=1"}) {
+		t.Errorf("in a container it starts %s with %q", argv[0], env)
+	}
 }

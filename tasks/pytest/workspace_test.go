@@ -23,7 +23,7 @@ func TestEnvironment(t *testing.T) {
 	s.trees["asset cfg"] = []string{"etc/cfg.json={}"}
 	s.execute()
 	want := []string{"A=1", "B=2", "A=3", "SCBENCH_ASSETS_DIR=/fake-workspace/tests/assets", "SCBENCH_ASSET_MY_FILES_V2=/fake-workspace/tests/assets/data",
-		"SCBENCH_ASSET_CFG=/fake-workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp"}
+		"SCBENCH_ASSET_CFG=/fake-workspace/tests/assets/etc/cfg.json", "SCBENCH_CHECKPOINT=cp", "PYTHONPATH=/fake-workspace/.scbench/plugin"}
 	for i, c := range s.box.Calls() {
 		want := want
 		if i == 0 { // preparing knows no checkpoint
