@@ -3,8 +3,8 @@ package pytest
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
