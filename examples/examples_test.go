@@ -422,6 +422,7 @@ func project(t *testing.T, name string, beside ...string) string {
 			t.Setenv(name, "")
 		}
 	}
+	t.Setenv("COLUMNS", "200") // tables have all columns
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, example := range append(beside, name) {

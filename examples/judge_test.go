@@ -46,6 +46,7 @@ func goJudge(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", filepath.Dir(binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("COLUMNS", "200") // tables have all columns
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 }

@@ -192,6 +192,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 			t.Setenv(name, "")
 		}
 	}
+	t.Setenv("COLUMNS", "200") // tables have all columns
 	t.Setenv("FEVALGRAPH_CACHE_DIR", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "frontier-research")
