@@ -74,7 +74,7 @@ func (c *checkout) command(args ...string) *exec.Cmd {
 	cmd.Env = []string{
 		"FEVALGRAPH_ISOLATION=none", // tests write down elsewhere that they ran
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.place, "home"), "TMPDIR=" + filepath.Join(c.place, "tmp"),
-		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"),
+		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"), "COLUMNS=2000",
 	}
 	cmd.Env = slices.Concat(cmd.Env, coverdir.Env(), c.env)
 	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
