@@ -35,7 +35,7 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(strings.Join(text.Fold(line, cmp.Or(o.Width, 80)), "\n  ") + "\n")
+			b.WriteString(strings.Join(text.Fold(line, min(cmp.Or(o.Width, 80), 80)), "\n  ") + "\n")
 		}
 	default:
 		return text.Unknown("format", format, CompareFormats)
