@@ -35,7 +35,7 @@ func RedactBytes(b []byte, secrets []string) []byte {
 	return maskable(secrets).mask(b)
 }
 
-// pattern is a form of a secret. One that wraps can have breaks of lines in it.
+// pattern describes a form of a secret. Line breaks may interrupt one that wraps.
 type pattern struct {
 	text  []byte
 	wraps bool
@@ -65,12 +65,15 @@ func maskable(secrets []string) *patterns {
 	wraps := map[string]bool{}
 	for _, s := range parts {
 		wraps[s] = false
-		for _, form := range letterings(s) {
-			wraps[form] = false
+		add := func(forms []string, wrapped bool) {
+			for _, form := range forms {
+				if len(form) >= max(min(leastForm, len(s)), MinSecret) {
+					wraps[form] = wrapped
+				}
+			}
 		}
-		for _, form := range encodings(s) {
-			wraps[form] = true
-		}
+		add(letterings(s), false)
+		add(encodings(s), true)
 	}
 	out := &patterns{pairs: map[[2]byte][]pattern{}}
 	for s, wraps := range wraps {
@@ -122,7 +125,7 @@ func letterings(s string) []string {
 		}, printable)
 		forms = append(forms, spelled(s, verb, "", printable), spelled(s, verb, "", safe))
 	}
-	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(leastForm, len(s)) || len(form) < MinSecret })
+	return forms
 }
 
 // leastForm is the number of letters below which a form that is not the text itself is not masked.
@@ -170,7 +173,7 @@ func encodings(s string) []string {
 		}
 	}
 	forms = append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
-	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < min(leastForm, len(s)) || len(form) < MinSecret })
+	return forms
 }
 
 // RedactJSON masks the secrets in the texts of a JSON document, and in nothing else: not

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
@@ -166,7 +165,7 @@ func (ix *FileIndex) Save() error {
 	dir := filepath.Dir(ix.path)
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = atomicfile.Write(ix.path, 0o644, ix.place.Seal(ix.path, ix.entries.encode(today()-indexKeep)))
+		err = ix.place.Write(ix.path, 0o644, ix.entries.encode(today()-indexKeep))
 	}
 	if err != nil {
 		return fmt.Errorf("saving file index: %w", err)

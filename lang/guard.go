@@ -28,7 +28,7 @@ func guarded(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *hclsyntax.ForExpr:
 		weight := iteration + weightOf(e.KeyExpr) + weightOf(e.ValExpr) + weightOf(e.CondExpr)
-		e.CollExpr = guardCall(funcs.GuardLoop, guarded(e.CollExpr), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: e.CollExpr.Range()})
+		e.CollExpr = guardLoop(e.CollExpr, weight)
 		e.KeyExpr, e.ValExpr, e.CondExpr = guarded(e.KeyExpr), guarded(e.ValExpr), guarded(e.CondExpr)
 	case *hclsyntax.TemplateExpr:
 		for i, part := range e.Parts {
@@ -60,7 +60,7 @@ func guarded(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.ObjectConsKeyExpr:
 		e.Wrapped = guarded(e.Wrapped)
 	case *hclsyntax.SplatExpr:
-		e.Source, e.Each = guardCall(funcs.GuardLoop, guarded(e.Source), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(1), SrcRange: e.Source.Range()}), guarded(e.Each)
+		e.Source, e.Each = guardLoop(e.Source, 1), guarded(e.Each)
 	case *hclsyntax.FunctionCallExpr:
 		guardAll(e.Args)
 	case *hclsyntax.TemplateWrapExpr:
@@ -79,6 +79,11 @@ func guardAll(all []hclsyntax.Expression) {
 	for i := range all {
 		all[i] = guarded(all[i])
 	}
+}
+
+// guardLoop guards what a loop goes over, with what an iteration evaluates.
+func guardLoop(over hclsyntax.Expression, weight int) hclsyntax.Expression {
+	return guardCall(funcs.GuardLoop, guarded(over), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: over.Range()})
 }
 
 func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {

@@ -71,29 +71,34 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		}
 		rows = append(rows, append(row, notFinite))
 	}
-	grid := withoutEmpty(text.Grid{Header: header, Rows: rows}, from)
-	at := func(name string) []int {
-		var columns []int
-		for i := from; i < len(grid.Header); i++ {
-			if strings.HasPrefix(grid.Header[i], name) {
-				columns = append(columns, i)
-			}
-		}
-		return columns
+	grid := text.Grid{Header: header, Rows: rows}
+	var figures []int
+	for c := from; c < len(header); c++ {
+		figures = append(figures, c)
 	}
-	if unbounded := at("unbounded mean"); len(unbounded) > 0 {
-		for i := unbounded[0]; i < len(grid.Header) && !strings.Contains(grid.Header[i], "@"); i++ {
-			grid.Spare = append(grid.Spare, i)
-		}
+	grid.Right = figures
+	if len(rows) > 0 {
+		grid = grid.Without(grid.Blank(figures...)...)
+	}
+	grid.Spare = spareFigures(grid.Header, from)
+	return grid
+}
+
+// spareFigures returns the columns of summaries that a narrow table does without, the first one first:
+// scores without a bound, then what says least of the others.
+func spareFigures(header []string, from int) (spare []int) {
+	unbounded := slices.Index(header, "unbounded mean")
+	for c := unbounded; c >= from && c < len(header) && !strings.Contains(header[c], "@"); c++ {
+		spare = append(spare, c)
 	}
 	for _, name := range []string{"best of", "min", "max", "mean of", "unjudged"} {
-		for _, i := range at(name) {
-			if !slices.Contains(grid.Spare, i) {
-				grid.Spare = append(grid.Spare, i)
+		for c := from; c < len(header); c++ {
+			if strings.HasPrefix(header[c], name) && !slices.Contains(spare, c) {
+				spare = append(spare, c)
 			}
 		}
 	}
-	return grid
+	return spare
 }
 
 // solvedText is how many cells are solved, and of how many where some have no rule to
@@ -127,29 +132,6 @@ func meansOf(s verdict.ScoreSummaries) []string {
 		scored = rounded(&s.Scored.Mean)
 	}
 	return []string{rounded(&s.All.Mean), rounded(&s.All.Min), rounded(&s.All.Max), scored}
-}
-
-// withoutEmpty drops the columns, from the first one on, in which there are but
-// dashes, and puts numbers to the right.
-func withoutEmpty(grid text.Grid, first int) text.Grid {
-	out := text.Grid{Rows: make([][]string, len(grid.Rows))}
-	for c := range grid.Header {
-		empty := c >= first && len(grid.Rows) > 0
-		for _, row := range grid.Rows {
-			empty = empty && row[c] == "-"
-		}
-		if empty {
-			continue
-		}
-		if c >= first {
-			out.Right = append(out.Right, len(out.Header))
-		}
-		out.Header = append(out.Header, grid.Header[c])
-		for i, row := range grid.Rows {
-			out.Rows[i] = append(out.Rows[i], row[c])
-		}
-	}
-	return out
 }
 
 // estimateText is "0.620 [0.480, 0.750]"; a star stands where some problems had

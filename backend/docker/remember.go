@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // What images contain, and what containers of them say about themselves, does not
@@ -30,7 +28,7 @@ func (b *Backend) recall(name string) []byte {
 // remember is best effort: without it the next run asks again.
 func (b *Backend) remember(name string, text []byte) {
 	if b.opt.Facts != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
-		_ = atomicfile.Write(name, 0o644, b.opt.Place.Seal(name, text))
+		_ = b.opt.Place.Write(name, 0o644, text)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
@@ -84,7 +83,7 @@ func (f *File) Put(answers map[string]Fact) error {
 		err = os.MkdirAll(filepath.Dir(f.path), 0o755)
 	}
 	if err == nil {
-		err = atomicfile.Write(f.path, 0o644, f.place.Seal(f.path, append(text, '\n')))
+		err = f.place.Write(f.path, 0o644, append(text, '\n'))
 	}
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
@@ -84,6 +83,6 @@ func (s *Sandbox) recall(name string) backend.Identity {
 func (s *Sandbox) remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		_ = atomicfile.Write(name, 0o644, s.opt.Place.Seal(name, text))
+		_ = s.opt.Place.Write(name, 0o644, text)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// honest are scripts with what programs, sanitizers and test runners do, which isolation must
+// honest lists scripts with what programs, sanitizers and test runners do, which isolation must
 // leave to them. Each prints what it wants.
 var honest = []struct{ name, script, want string }{
 	{"a sanitizer that finds nothing", `printf 'int main(void) { return 0; }' >a.c; gcc -fsanitize=address,undefined a.c -o a && ./a && echo fine`, "fine"},
@@ -26,7 +26,7 @@ x = socket.socket(socket.AF_UNIX); x.bind("\0own" + str(id(x))); x.listen(); soc
 print(len(socket.if_nameindex()) > 0)'`, "fine\nTrue"},
 }
 
-// shared are what takes a /dev/shm, which level Partial has where namespaces can be had alone.
+// shared lists what needs a /dev/shm, which level Partial has where namespaces can be had alone.
 var shared = []struct{ name, script, want string }{
 	{"a pool of Python", `printf 'import multiprocessing as m\nif __name__ == "__main__":\n    with m.Pool(2) as p: print(p.map(abs, [-1, -2]))\n' >p.py; python3 p.py 2>&1 | tail -1`, "[1, 2]"},
 }

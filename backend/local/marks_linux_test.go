@@ -20,13 +20,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// place is somewhere that a program can leave a mark for one of another session.
+// place describes where a program can leave a mark for one of another session.
 type place struct {
 	name        string
 	leave, find func(mark string) bool
 }
 
-// key is a number of System V IPC for a mark.
+// key identifies a mark in System V IPC.
 func key(mark string) uintptr {
 	sum := uintptr(0)
 	for _, b := range []byte(mark) {

@@ -26,7 +26,7 @@ import (
 // actVariable makes this program do one of acts, whose name it has, in place of its tests.
 const actVariable = "LOCAL_TEST_ACT"
 
-// acts are what an isolated program tries. They return an error if it is kept from that.
+// acts lists what an isolated program tries. They return an error if it is kept from that.
 var acts = map[string]func(argument string) error{
 	"keep a key": func(string) error {
 		_, err := unix.AddKey("user", "fevalgraph-test", []byte("mark"), unix.KEY_SPEC_USER_KEYRING)

@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // snapshot is a directory that a command prepared, which the server has. It is made again
@@ -138,7 +137,7 @@ func (b *Backend) remember(name string, m *made) error {
 	path := b.remembered(name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = atomicfile.Write(path, 0o644, b.opt.Place.Seal(path, Encode(m)))
+		err = b.opt.Place.Write(path, 0o644, Encode(m))
 	}
 	return err
 }

@@ -144,7 +144,7 @@ func (i *Index) Write(state string, place proof.Place) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(indexPath(state), 0o600, place.Seal(indexPath(state), content))
+	return place.Write(indexPath(state), 0o600, content)
 }
 
 // WriteConfig keeps the evaluated configuration and returns its digest; nil for one that

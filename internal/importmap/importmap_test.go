@@ -26,7 +26,7 @@ type room struct {
 }
 
 // anyone may import these; they import nothing but the standard library and
-// golang.org/x/sys.
+// golang.org/x/sys, and one another.
 var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/seccomp"}
 
 var rooms = []room{

@@ -11,9 +11,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
 // Key makes and checks proofs.
@@ -114,10 +117,7 @@ func (p Place) Seal(path string, content []byte) []byte {
 
 // Unseal returns what was sealed; ok is false when b is anything else.
 func (p Place) Unseal(path string, b []byte) (content []byte, ok bool) {
-	content, foreign := p.unseal(path, bytes.NewReader(b), int64(len(b)))
-	if foreign {
-		p.Foreign(path)
-	}
+	content = p.unseal(path, bytes.NewReader(b), int64(len(b)))
 	return content, content != nil
 }
 
@@ -135,38 +135,40 @@ func (p Place) Read(path string) []byte {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	content, foreign := p.unseal(path, f, info.Size())
-	if foreign {
-		p.Foreign(path)
-	}
-	return content
+	return p.unseal(path, f, info.Size())
 }
 
-// unseal reads a sealed file of a size. The content of a file that is not proven is nil.
-func (p Place) unseal(path string, r io.ReaderAt, size int64) (content []byte, foreign bool) {
+// Write writes a sealed file, whole or not at all.
+func (p Place) Write(path string, mode fs.FileMode, content []byte) error {
+	return atomicfile.Write(path, mode, p.Seal(path, content))
+}
+
+// unseal reads a sealed file of a size; nil if it is anything else. It reports one that is not proven.
+func (p Place) unseal(path string, r io.ReaderAt, size int64) []byte {
 	head := make([]byte, min(size, int64(longest)))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, false
+		return nil
 	}
 	line, _, ended := bytes.Cut(head, []byte("\n"))
 	rest, is := bytes.CutPrefix(line, []byte(magic))
 	words := bytes.Split(rest, []byte(" "))
 	if !ended || !is || len(words) != 3 {
-		return nil, false
+		return nil
 	}
 	length, err := strconv.ParseInt(string(words[0]), 10, 64)
 	if err != nil || strconv.FormatInt(length, 10) != string(words[0]) || length != size-int64(len(line)+1) {
-		return nil, false
+		return nil
 	}
 	if said := hex.AppendEncode(nil, p.key.Of(p.name(path), line[:len(line)-len(words[2])-1])); !hmac.Equal(said, words[2]) {
-		return nil, true
+		p.Foreign(path)
+		return nil
 	}
-	content = make([]byte, length)
+	content := make([]byte, length)
 	if _, err := r.ReadAt(content, int64(len(line)+1)); err != nil && err != io.EOF {
-		return nil, false
+		return nil
 	}
 	if sum := sha256.Sum256(content); string(hex.AppendEncode(nil, sum[:])) != string(words[1]) {
-		return nil, false
+		return nil
 	}
-	return content, false
+	return content
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -49,7 +48,7 @@ func (r *Run) uvx(python string, offline bool) []string {
 	// Isolated, uv looks for no tool that a submission installed in its home directory.
 	argv := []string{uvxProgram, "--isolated", "--no-config"}
 	// Where a session gives the submission a cache of its own, pytest comes from the other.
-	if dir := environ.List(r.Env).Value("UV_CACHE_DIR"); dir != "" {
+	if dir := r.Env.Value("UV_CACHE_DIR"); dir != "" {
 		argv = append(argv, "--cache-dir="+dir)
 	}
 	if offline {

@@ -12,7 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // Environments makes sure, once per backend, set of requirements, interpreter
@@ -42,6 +41,8 @@ type preparation struct {
 
 const uvxHint = "uvx comes with uv: pip install uv"
 
+var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint}
+
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
@@ -69,10 +70,10 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code == ending.ShellNotFound { // uv or uvx
-		return "", "", fmt.Errorf("preparing pytest with uv: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
+		return "", "", fmt.Errorf("preparing pytest with uv: %w", errNoUVX)
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, environ.List(r.Env).Masked())))
+		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
 	}
 	p.done, p.snapshot = true, snapshot
 	return python, snapshot, nil
@@ -80,7 +81,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (pytho
 
 // place is where r has pytest provided.
 func (r *Run) place(python string) place {
-	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(environ.List(r.Env).Preparing())}
+	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(r.Env.Preparing())}
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
@@ -93,7 +94,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 	p.mu.Unlock()
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
-		Argv: append(r.pytest(python, true), "--version"), Env: environ.List(r.Env).Preparing(), Timeout: prepareTimeout, Output: &out,
+		Argv: append(r.pytest(python, true), "--version"), Env: r.Env.Preparing(), Timeout: prepareTimeout, Output: &out,
 	})
 	if err == nil && exit.Code == 0 {
 		return nil
@@ -105,7 +106,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
 	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
-		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), environ.List(r.Env).Masked())))
+		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.Env.Masked())))
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

@@ -2,11 +2,9 @@ package pytest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -18,11 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
@@ -43,7 +41,7 @@ type Run struct {
 	Timeout        time.Duration // per test; 0 is none
 	SessionTimeout time.Duration // of the whole pytest run; 0 is none
 	Before         string        // commands of the shell that starts pytest
-	Env            []Var         // complete, in order; later ones win
+	Env            environ.List
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 is none
 	Assets         []Asset
@@ -124,7 +122,7 @@ type timing struct {
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 5) // 5: reports are sealed
-	if len(r.secrets()) > 0 {
+	if len(r.Env.Secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
 	}
 	m.String("checkpoint", r.Checkpoint)
@@ -162,7 +160,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.Strings("ports", ports)
 		m.String("network", string(r.Backend.Network()))
 	}
-	environ.List(r.Env).Describe(m)
+	r.Env.Describe(m)
 	return ending.WithClass(r.describeStack(ctx, m))
 }
 
@@ -239,16 +237,16 @@ func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (outcome graph.
 }
 
 // test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
-func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, key []byte, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
+func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, key proof.Key, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
 	log := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(log, w.Log), environ.List(r.Env).Masked())
+	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.Env.Masked())
 	var output io.Writer = redacted
 	unmasked := log
-	if len(r.secrets()) > 0 {
+	if len(r.Env.Secrets()) > 0 {
 		unmasked = &capped.Buffer{}
 		output = io.MultiWriter(unmasked, redacted)
 	}
-	argv, env := r.sealedCommand(python, session.Dir(), r.environ(session.Dir(), r.variables()))
+	argv, env := r.sealedCommand(python, session.Dir(), r.environ(session.Dir(), r.Env.Variables()))
 	w.Phase(graph.Executing)
 	exit, err := session.Exec(ctx, backend.Command{
 		Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
@@ -263,12 +261,12 @@ func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, 
 		}
 	}
 	if exit.Code == ending.ShellNotFound {
-		// The shell that seals reports ends so when there is no uvx or pytest to start.
+		// A shell that starts pytest, for Before or in a container, ends so if there is none to start.
 		switch begun, err := begun(ctx, session, key); {
 		case err != nil:
 			return graph.Outcome{}, exit, err
 		case !begun:
-			return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint})
+			return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", errNoUVX)
 		}
 	}
 	if exit.Code != exitOK || exit.TimedOut {
@@ -307,7 +305,7 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 // caller closes it.
 func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, more []backend.Input, readOnly ...string) (session backend.Session, python string, err error) {
 	w.Phase(graph.Preparing)
-	python, snapshot, err := r.Environment.prepare(ctx, r, environ.List(r.Env).Preparing())
+	python, snapshot, err := r.Environment.prepare(ctx, r, r.Env.Preparing())
 	if err != nil {
 		return nil, "", err
 	}
@@ -320,7 +318,7 @@ func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last boo
 	if err != nil {
 		return nil, "", fmt.Errorf("opening a session: %w", err)
 	}
-	env := r.environ(session.Dir(), environ.List(r.Env).Preparing())
+	env := r.environ(session.Dir(), r.Env.Preparing())
 	if len(r.Setup) > 0 {
 		w.Phase(graph.Executing)
 	}
@@ -357,9 +355,6 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input
 	), nil
 }
 
-// variables are those that were configured.
-func (r *Run) variables() []string { return environ.List(r.Env).Variables() }
-
 // environ completes the environment of commands in a workspace at dir.
 func (r *Run) environ(dir string, env []string) []string {
 	if r.RelativeAssets {
@@ -375,8 +370,6 @@ func (r *Run) environ(dir string, env []string) []string {
 	return append(env, workspace.Checkpoint(r.Checkpoint))
 }
 
-func (r *Run) secrets() []string { return environ.List(r.Env).Secrets() }
-
 // setUp runs the set-up commands. One that fails, or takes too long, is the
 // submission's affair and noted in the log, unless the machine lacks what it takes:
 // that leaves no basis for a verdict. empty is a session without the submission.
@@ -384,8 +377,8 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 	left := r.SetupTimeout
 	for _, line := range r.Setup {
 		var said capped.Buffer // by the command alone: it is what gets judged
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), environ.List(r.Env).Masked()))
-		redacted := backend.Redact(io.MultiWriter(&said, out), environ.List(r.Env).Masked())
+		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Masked()))
+		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Masked())
 		exit, err := session.Exec(ctx, backend.Command{
 			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Online: true, Output: redacted,
 		})
@@ -400,152 +393,10 @@ func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.
 		if exit.Code == 0 && !exit.TimedOut {
 			continue
 		}
-		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: environ.List(r.Env).Preparing(), Secrets: environ.List(r.Env).Masked(), Line: line, Exit: exit})
+		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: r.Env.Preparing(), Secrets: r.Env.Masked(), Line: line, Exit: exit})
 		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
 			return fmt.Errorf("set-up command %q: %w", line, err)
 		}
 	}
 	return nil
-}
-
-// imports returns where tests run the submission: see verdict.Measurements.
-func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
-	tests, _ := w.Input("tests", "tree")
-	words := strings.Fields(r.Entry)
-	if r.Search == nil || len(words) == 0 {
-		return "", nil
-	}
-	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
-	if err != nil || !found {
-		return "", err
-	}
-	return verdict.ImportInProcess, nil
-}
-
-// collect stores what the run left behind.
-func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, key []byte, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
-	w.Phase(graph.Storing)
-	const most = 6 // outputs; they are kept until the run ends
-	o := graph.Outcome{Outputs: make([]cache.Output, 0, most)}
-	keep := func(name string, content []byte) error {
-		d, err := cache.PutBytes(ctx, w.Store, content)
-		if err != nil {
-			return fmt.Errorf("storing the %s: %w", name, err)
-		}
-		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
-		return nil
-	}
-	reports, err := r.reports(ctx, w, session, key, &facts)
-	if err != nil {
-		return o, err
-	}
-	if err := keepJSON(keep, OutputExit, facts); err != nil {
-		return o, err
-	}
-	how, err := r.imports(ctx, w)
-	if err != nil {
-		return o, err
-	}
-	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how}); err != nil {
-		return o, err
-	}
-	for _, name := range []string{OutputReport, OutputCTRF} {
-		if content, ok := reports[name]; ok {
-			if err := keep(name, content); err != nil {
-				return o, err
-			}
-		}
-	}
-	if len(setup) > 0 {
-		if err := keep(OutputSetup, setup); err != nil {
-			return o, err
-		}
-	}
-	if err := keep(OutputLog, log); err != nil {
-		return o, err
-	}
-	if exit.TimedOut {
-		o.Class = cache.ClassTimeout
-		o.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
-	}
-	return o, nil
-}
-
-// reports returns the reports that pytest's own process wrote, by their outputs, without
-// secrets. facts gets the names of the others.
-func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Session, key []byte, facts *exitFacts) (map[string][]byte, error) {
-	seal, err := readSeal(ctx, session, key)
-	if err != nil {
-		return nil, err
-	}
-	reports := map[string][]byte{}
-	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
-		want, sealed := seal[path.Base(report.path)]
-		content, err := readReport(ctx, session, report.path, want, len(r.secrets()) > 0)
-		switch {
-		case errors.Is(err, errReportTooLarge):
-			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
-		case errors.Is(err, errUnsealed), isAbsent(err) && sealed:
-			facts.Unsealed = append(facts.Unsealed, path.Base(report.path))
-		case isAbsent(err):
-			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
-		case err != nil:
-			return nil, fmt.Errorf("fetching %s: %w", report.path, err)
-		default:
-			reports[report.name] = backend.RedactJSON(content, r.secrets(), reportFacts...)
-		}
-	}
-	if len(facts.Unsealed) > 0 {
-		clear(reports) // what one lacks, the other may not have had
-	}
-	return reports, nil
-}
-
-func keepJSON(keep func(name string, content []byte) error, name string, value any) error {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encoding the %s: %w", name, err)
-	}
-	return keep(name, encoded)
-}
-
-// maxReport bounds a report. It is a submission's to write where tests import it, and
-// verdicts on its tests are several times as large.
-const maxReport = 16 << 20
-
-var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
-
-// isAbsent reports whether there is no report to be had, as opposed to one
-// that could not be fetched.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
-}
-
-// readReport reads the report of a seal. Of one that is too large the long texts are shortened,
-// unless there are secrets to be masked: a part of one could stay.
-func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
-	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
-		f, err := session.Collect(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r := newSealedReader(f)
-		content, err := shortened(r)
-		if err == nil && len(content) > maxReport {
-			err = errReportTooLarge
-		}
-		if err == nil {
-			err = r.verify(want)
-		}
-		return content, err
-	}
-	content, err := read(func(f io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxReport+1)) })
-	for _, limit := range stringLimits {
-		if whole || !errors.Is(err, errReportTooLarge) {
-			break
-		}
-		content, err = read(func(f io.Reader) ([]byte, error) { return shortenStrings(f, limit) })
-	}
-	return content, err
 }

@@ -3,7 +3,6 @@ package pytest
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Other processes of the tests' user, such as those of the submission, can write to the
@@ -38,10 +38,10 @@ const (
 )
 
 // newKey returns the key of one run of pytest.
-func newKey() []byte { return []byte(rand.Text()) }
+func newKey() proof.Key { return proof.Key(rand.Text()) }
 
 // sealInputs lists the files of the seal; they are placed after the empty directory of reports.
-func sealInputs(key []byte) []backend.Input {
+func sealInputs(key proof.Key) []backend.Input {
 	return []backend.Input{
 		{Path: pluginDir + "/" + pluginName + ".py", Content: plugin, Replace: true},
 		{Path: keyPath, Content: key, Replace: true},
@@ -54,7 +54,7 @@ const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; ex
 
 // begun reports whether pytest has taken its key, and so may have run tests. No other process
 // can put it back.
-func begun(ctx context.Context, session backend.Session, key []byte) (bool, error) {
+func begun(ctx context.Context, session backend.Session, key proof.Key) (bool, error) {
 	f, err := session.Collect(ctx, keyPath)
 	if isAbsent(err) {
 		return true, nil
@@ -78,7 +78,7 @@ var errUnsealed = errors.New("the report does not have its seal")
 
 // readSeal returns the reports that pytest's process wrote, by their names; nil if there is
 // no seal of its key.
-func readSeal(ctx context.Context, session backend.Session, key []byte) (map[string]digested, error) {
+func readSeal(ctx context.Context, session backend.Session, key proof.Key) (map[string]digested, error) {
 	f, err := session.Collect(ctx, sealPath)
 	if isAbsent(err) {
 		return nil, nil
@@ -93,9 +93,7 @@ func readSeal(ctx context.Context, session backend.Session, key []byte) (map[str
 		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
 	}
 	signature, text, _ := bytes.Cut(content, []byte(" "))
-	mac := hmac.New(sha256.New, key)
-	mac.Write(text)
-	if signed, err := hex.DecodeString(string(signature)); err != nil || !hmac.Equal(signed, mac.Sum(nil)) {
+	if signed, err := hex.DecodeString(string(signature)); err != nil || !key.Proves(signed, text) {
 		return nil, nil
 	}
 	reports := map[string]digested{}

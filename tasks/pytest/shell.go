@@ -23,6 +23,6 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		return err
 	}
 	return use(session, r.testCommand(python), func(argv []string) backend.Command {
-		return backend.Command{Argv: argv, Env: r.environ(session.Dir(), r.variables()), Ports: r.Ports, Notes: progress}
+		return backend.Command{Argv: argv, Env: r.environ(session.Dir(), r.Env.Variables()), Ports: r.Ports, Notes: progress}
 	})
 }

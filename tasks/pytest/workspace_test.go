@@ -38,7 +38,7 @@ func TestEnvironment(t *testing.T) {
 func TestRelativeAssets(t *testing.T) {
 	s := newBench(t)
 	s.run.Directory, s.run.RelativeAssets = ".evaluation_tests", true
-	if got, want := s.run.environ("/workspace", s.run.variables()), []string{"SCBENCH_CHECKPOINT=cp"}; !slices.Equal(got, want) {
+	if got, want := s.run.environ("/workspace", s.run.Env.Variables()), []string{"SCBENCH_CHECKPOINT=cp"}; !slices.Equal(got, want) {
 		t.Errorf("without assets: %q, want %q", got, want)
 	}
 	if _, manifest := s.key(); strings.Contains(manifest, "relative") {
@@ -46,7 +46,7 @@ func TestRelativeAssets(t *testing.T) {
 	}
 	s.run.Assets = []Asset{{Name: "data", Target: "lists/data"}}
 	want := []string{"SCBENCH_ASSETS_DIR=.evaluation_tests/assets", "SCBENCH_ASSET_DATA=.evaluation_tests/assets/lists/data", "SCBENCH_CHECKPOINT=cp"}
-	if diff := cmp.Diff(want, s.run.environ("/workspace", s.run.variables())); diff != "" {
+	if diff := cmp.Diff(want, s.run.environ("/workspace", s.run.Env.Variables())); diff != "" {
 		t.Error(diff)
 	}
 }

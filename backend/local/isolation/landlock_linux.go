@@ -52,7 +52,7 @@ func (v *View) restrict(terminal, private bool) error {
 	return nil
 }
 
-// sharedMemory is the directory in which programs share memory by names, as Python's multiprocessing does.
+// sharedMemory names the directory in which programs share memory by names, as Python's multiprocessing does.
 const sharedMemory = "/dev/shm"
 
 // ownMemory gives this process a private /dev/shm and private IPC, and reports whether it did. It

@@ -1,0 +1,160 @@
+package pytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// imports returns where tests run the submission: see verdict.Measurements.
+func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
+	tests, _ := w.Input("tests", "tree")
+	words := strings.Fields(r.Entry)
+	if r.Search == nil || len(words) == 0 {
+		return "", nil
+	}
+	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
+	if err != nil || !found {
+		return "", err
+	}
+	return verdict.ImportInProcess, nil
+}
+
+// collect stores what the run left behind.
+func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, key proof.Key, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
+	w.Phase(graph.Storing)
+	const most = 6 // outputs; they are kept until the run ends
+	o := graph.Outcome{Outputs: make([]cache.Output, 0, most)}
+	keep := func(name string, content []byte) error {
+		d, err := cache.PutBytes(ctx, w.Store, content)
+		if err != nil {
+			return fmt.Errorf("storing the %s: %w", name, err)
+		}
+		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
+		return nil
+	}
+	reports, err := r.reports(ctx, w, session, key, &facts)
+	if err != nil {
+		return o, err
+	}
+	if err := keepJSON(keep, OutputExit, facts); err != nil {
+		return o, err
+	}
+	how, err := r.imports(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how}); err != nil {
+		return o, err
+	}
+	for _, name := range []string{OutputReport, OutputCTRF} {
+		if content, ok := reports[name]; ok {
+			if err := keep(name, content); err != nil {
+				return o, err
+			}
+		}
+	}
+	if len(setup) > 0 {
+		if err := keep(OutputSetup, setup); err != nil {
+			return o, err
+		}
+	}
+	if err := keep(OutputLog, log); err != nil {
+		return o, err
+	}
+	if exit.TimedOut {
+		o.Class = cache.ClassTimeout
+		o.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
+	}
+	return o, nil
+}
+
+// reports returns the reports that pytest's own process wrote, by their outputs, without
+// secrets. facts gets the names of the others.
+func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Session, key proof.Key, facts *exitFacts) (map[string][]byte, error) {
+	seal, err := readSeal(ctx, session, key)
+	if err != nil {
+		return nil, err
+	}
+	reports := map[string][]byte{}
+	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
+		want, sealed := seal[path.Base(report.path)]
+		content, err := readReport(ctx, session, report.path, want, len(r.Env.Secrets()) > 0)
+		switch {
+		case errors.Is(err, errReportTooLarge):
+			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
+		case errors.Is(err, errUnsealed), isAbsent(err) && sealed:
+			facts.Unsealed = append(facts.Unsealed, path.Base(report.path))
+		case isAbsent(err):
+			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
+		case err != nil:
+			return nil, fmt.Errorf("fetching %s: %w", report.path, err)
+		default:
+			reports[report.name] = backend.RedactJSON(content, r.Env.Secrets(), reportFacts...)
+		}
+	}
+	if len(facts.Unsealed) > 0 {
+		clear(reports) // what one lacks, the other may not have had
+	}
+	return reports, nil
+}
+
+func keepJSON(keep func(name string, content []byte) error, name string, value any) error {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encoding the %s: %w", name, err)
+	}
+	return keep(name, encoded)
+}
+
+// maxReport bounds a report. It is a submission's to write where tests import it, and
+// verdicts on its tests are several times as large.
+const maxReport = 16 << 20
+
+var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
+
+// isAbsent reports whether there is no report to be had, as opposed to one
+// that could not be fetched.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
+}
+
+// readReport reads the report of a seal. Of one that is too large the long texts are shortened,
+// unless there are secrets to be masked: a part of one could stay.
+func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
+	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
+		f, err := session.Collect(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r := newSealedReader(f)
+		content, err := shortened(r)
+		if err == nil && len(content) > maxReport {
+			err = errReportTooLarge
+		}
+		if err == nil {
+			err = r.verify(want)
+		}
+		return content, err
+	}
+	content, err := read(func(f io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxReport+1)) })
+	for _, limit := range stringLimits {
+		if whole || !errors.Is(err, errReportTooLarge) {
+			break
+		}
+		content, err = read(func(f io.Reader) ([]byte, error) { return shortenStrings(f, limit) })
+	}
+	return content, err
+}
