@@ -42,6 +42,7 @@ var attacks = []struct {
 	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ -z "$(cat $f 2>/dev/null | tr -d "\\0")" ] || exit; done; echo HELD`, true},
 	{"ending the caller", `kill -0 $CALLER || echo HELD`, true},
 	{"ending process 1", `trap '' TERM; for s in $(seq 64); do kill -$s 1 2>/dev/null; done; sleep 0.05; echo HELD`, true},
+	{"ending process 1 while it starts a program", `kill -34 1; kill -32 1; sleep 0.05; echo HELD`, true},
 	{"seeing other processes", `[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 12 ] && echo HELD`, true},
 	{"reading the memory of process 1", `head -c1 /proc/1/mem || echo HELD`, false},
 	{"forging its own end", `printf 'e\0\0\0\0' >&4 || echo HELD`, false},

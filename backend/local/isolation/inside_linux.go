@@ -60,6 +60,9 @@ func takeOver() int {
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, handled...)
+	if err := catchReserved(); err != nil {
+		return fail(failure{}, err)
+	}
 	attr := &syscall.SysProcAttr{Setsid: true}
 	if o.Foreground {
 		attr = &syscall.SysProcAttr{Setpgid: true, Foreground: true}

@@ -1,0 +1,33 @@
+package isolation
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// caughtAddress is where the handler of signals that are to do nothing stands. Go's own handler takes those
+// for which it was not installed as fatal, and what is ignored here would be so in the program, too.
+var caughtAddress uintptr
+
+// catchReserved catches the signals that Go leaves to C libraries, for which it has no handler.
+// The kernel keeps the first process of a namespace from signals that it neither catches nor
+// blocks in its first thread. That thread blocks all of them while it starts a program, which could end
+// this process by one that another thread does not block.
+func catchReserved() error {
+	const setSize = 8 // bytes of the kernel's set of signals
+	// The kernel's sigaction begins with the handler. The rest, how to return and on which stack, is as
+	// for the signals that Go handles.
+	var action [8]uintptr
+	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGIO), 0, uintptr(unsafe.Pointer(&action)), setSize, 0, 0); errno != 0 {
+		return fmt.Errorf("reading how signals are caught: %w", errno)
+	}
+	action[0] = caughtAddress
+	for _, reserved := range []uintptr{32, 34} { // 33 has a handler of Go's
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, reserved, uintptr(unsafe.Pointer(&action)), 0, setSize, 0, 0); errno != 0 {
+			return fmt.Errorf("catching signal %d: %w", reserved, errno)
+		}
+	}
+	return nil
+}
